@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -13,8 +12,12 @@ import (
 // answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, standby, dry,
 // tripped, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
-	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") && !strings.HasSuffix(r.URL.Path, "/api/v1/events") {
+	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") {
 		http.NotFound(w, r)
+		return
+	}
+	if tag := r.URL.Query().Get("since"); tag != "" {
+		answerChanges(w, tag)
 		return
 	}
 	s := managed()
@@ -42,32 +45,22 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if err != nil {
 		panic(err)
 	}
-	if strings.HasSuffix(r.URL.Path, "/events") {
-		stream(w, r, string(text))
-		return
-	}
 	answer(w, http.StatusOK, string(text))
 }
 
-// stream sends the snapshot in two pieces, and one eviction that begins and ends.
-func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
-	more := strings.TrimSuffix(snapshot, "}") + `,"more":true}`
-	row := `{"uid":"u3","namespace":"bank","pod":"c","node":"n4","state":"due","deadline":"2026-05-01T12:00:00Z","taint":"disk:NoExecute","exposedSince":"2026-05-01T12:00:00Z","because":"because"}`
-	scheduled := strings.NewReplacer(`"due"`, `"scheduled"`, "u3", "u4", `"c"`, `"d"`, "bank", "shop").Replace(row)
-	at := `{"at":"2026-05-01T12:00:01Z"`
-	for i, event := range []string{
-		"event: snapshot\ndata: " + more, "event: rows\nid: 1\ndata: " + `{"evictions":[` + row + `],"more":false}`,
-		"event: change\ndata: " + at + `,"evictions":[` + scheduled + `]}`,
-		"event: change\ndata: " + at + `,"gone":["u4"],"evicted":[{"uid":"u4"}]}`, "event: change\ndata: " + at + `,"gone":["u2"]}`,
-	} {
-		_, _ = fmt.Fprint(w, event+"\n\n")
-		_ = http.NewResponseController(w).Flush()
-		select {
-		case <-r.Context().Done():
-		case <-time.After(time.Duration(i) * 150 * time.Millisecond): //nolint:forbidigo // until the program, a process of its own, has shown each by itself
-		}
+// answerChanges answers with an eviction that begins beside two others, then with its end, and then with nothing.
+func answerChanges(w http.ResponseWriter, tag string) {
+	due := `{"uid":"u3","namespace":"bank","pod":"c","node":"n4","state":"due","deadline":"2026-05-01T12:00:00Z","taint":"disk:NoExecute","exposedSince":"2026-05-01T12:00:00Z","because":"because"}`
+	scheduled := strings.NewReplacer(`"due"`, `"scheduled"`, "u3", "u4", `"c"`, `"d"`, "bank", "shop").Replace(due)
+	begin := `{"apiVersion":"status.taint-manager/v1alpha1","kind":"Changes","at":"2026-05-01T12:00:01Z","manager":{"role":"leading","synced":true},`
+	switch tag {
+	case "1":
+		answer(w, http.StatusOK, begin+`"tag":"2","evictions":[`+due+`,`+scheduled+`]}`)
+	case "2":
+		answer(w, http.StatusOK, begin+`"tag":"3","gone":["u4","u2"],"evicted":[{"uid":"u4"}]}`)
+	default:
+		w.WriteHeader(http.StatusNoContent)
 	}
-	<-r.Context().Done()
 }
 
 // managersTrips are the trips of which "tripped" tells, as its journal has them, and one of an older manager.
@@ -91,7 +84,7 @@ func managed() status.Snapshot {
 		Taint: "disk:NoExecute", ExposedSince: noon, Because: "because", NextTry: noon.Add(90 * time.Second),
 	}
 	return status.Snapshot{
-		TypeMeta: status.TypeMeta{APIVersion: status.APIVersion, Kind: status.KindSnapshot}, At: noon,
+		TypeMeta: status.TypeMeta{APIVersion: status.APIVersion, Kind: status.KindSnapshot}, At: noon, Tag: "1",
 		Manager:   status.Manager{Version: "v1", Identity: "me_1", Role: status.Leading, Leader: "me_1", Synced: true},
 		Evictions: []status.Eviction{one, two}, Nodes: []status.Node{{Name: "n2"}, {Name: "n4"}},
 	}

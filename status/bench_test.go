@@ -39,39 +39,49 @@ func tainted(pods int) (objects []runtime.Object) {
 	return objects
 }
 
-// BenchmarkOneSecondOfAViewer is what the controller does in a second for any viewers, while
-// 10,000 evictions of a real manager are scheduled and 20 of them change and 20 end each second.
+// BenchmarkOneSecondOfAViewer is what the controller does in a second for a viewer, while evictions of a real manager are
+// scheduled, and 20 of them change and 20 end each second.
 func BenchmarkOneSecondOfAViewer(b *testing.B) {
+	for _, scheduled := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(scheduled), func(b *testing.B) { oneSecond(b, scheduled) })
+	}
+}
+
+func oneSecond(b *testing.B, scheduled int) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
-	m, err := taintmanager.New(fake.NewClientset(tainted(10_000)...), nil, taintmanager.Options{})
+	m, err := taintmanager.New(fake.NewClientset(tainted(scheduled)...), nil, taintmanager.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
-	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) { return m.Scheduled() >= 10_000, nil }); err != nil {
+	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) { return m.Scheduled() >= scheduled, nil }); err != nil {
 		b.Fatal(err)
 	}
 	var history History
-	sampler := &sampler{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}
-	before := sample{}
+	sampler := newSampler(Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }})
 	begin := cpu(b)
 	for b.Loop() {
-		facts, err := sampler.sample(ctx, before.facts.Past.Total)
+		next, err := sampler.sample(ctx)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for i := range 20 {
-			facts.Views[i*400].Attempts++
-			history.Ended(eviction.Request{Pod: facts.Views[i].Pod, Verdict: facts.Views[i].Verdict}, eviction.Outcome{Kind: eviction.Accepted}, time.Now())
+			v := next.views[i*400]
+			v.Attempts++
+			history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict}, eviction.Outcome{Kind: eviction.Accepted}, time.Now())
 		}
-		now := newSample(facts)
-		c, _ := diff(&before, now)
-		if text, err := json.Marshal(c); err != nil || len(text) == 0 {
-			b.Fatal(err)
+		tag := ""
+		if sampler.last != nil {
+			tag = sampler.last.tag
 		}
-		before = *now
+		sampler.compare(next)
+		if d := sampler.difference(tag); d != nil {
+			if text, err := json.Marshal(evictionsOf(d.views)); err != nil || len(text) == 0 {
+				b.Fatal(err)
+			}
+		}
 	}
 	b.ReportMetric((cpu(b)-begin).Seconds()/float64(b.N)*100, "%core")
 	cancel()

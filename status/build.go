@@ -7,46 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// Facts are what a snapshot is made of. They are immutable once shared.
-type Facts struct {
-	At      time.Time
-	Manager Manager
-
-	// Views of the evictions, in any order, each pod once.
-	Views []eviction.View
-
-	// Nodes that carry NoExecute taints, in any order.
-	Nodes []*taint.Node
-
-	// Past comes from a [History].
-	Past Past
-}
-
-// Build makes the snapshot of the facts.
-func Build(f Facts) Snapshot {
-	s := head(f)
-	s.Evictions = evictionsOf(sorted(f.Views))
-	return s
-}
-
-// head returns the snapshot without its evictions.
-func head(f Facts) Snapshot {
-	return Snapshot{
-		TypeMeta: TypeMeta{APIVersion, KindSnapshot},
-		At:       stamp(f.At),
-		Manager:  f.Manager,
-		Totals:   totals(f),
-		Nodes:    nodesOf(f),
-		Evicted:  evictedOf(f.Past.Latest),
-		Minutes:  minutesOf(f.Past.Minutes),
-	}
-}
 
 // stamp returns the time as it is written: UTC, to the millisecond.
 func stamp(t time.Time) time.Time {
@@ -56,20 +19,11 @@ func stamp(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// sorted returns a copy in the order of deadlines, then of UIDs: the order of paging.
-func sorted(views []eviction.View) []eviction.View {
-	views = slices.Clone(views)
-	slices.SortFunc(views, func(a, b eviction.View) int {
-		return cmp.Or(stamp(a.Verdict.At).Compare(stamp(b.Verdict.At)), cmp.Compare(a.Pod.UID, b.Pod.UID))
-	})
-	return views
-}
-
 // evictionsOf never returns nil, which JSON would write as null.
-func evictionsOf(views []eviction.View) []Eviction {
+func evictionsOf(views []*eviction.View) []Eviction {
 	list := make([]Eviction, 0, len(views))
-	for i := range views {
-		list = append(list, evictionOf(&views[i]))
+	for _, v := range views {
+		list = append(list, evictionOf(v))
 	}
 	return list
 }
@@ -132,49 +86,35 @@ func budgetOf(o *eviction.Outcome) string {
 	return ""
 }
 
-func totals(f Facts) Totals {
-	t := Totals{EvictedLastHour: f.Past.LastHour()}
-	for i := range f.Views {
-		*t.of(f.Views[i].Word())++
+func totalsOf(views []*eviction.View, past Past) Totals {
+	n := map[string]int{}
+	for _, v := range views {
+		n[v.Word()]++
 	}
-	return t
-}
-
-// of returns the count of a state.
-func (t *Totals) of(state string) *int {
-	switch state {
-	case Held:
-		return &t.Held
-	case Due:
-		return &t.Due
-	case InFlight:
-		return &t.InFlight
-	case Blocked:
-		return &t.Blocked
-	case Refused:
-		return &t.Refused
-	case Delayed:
-		return &t.Delayed
-	case Done:
-		return &t.Done
+	return Totals{
+		Scheduled: n[Scheduled], Held: n[Held], Due: n[Due], InFlight: n[InFlight], Blocked: n[Blocked],
+		Refused: n[Refused], Delayed: n[Delayed], Done: n[Done], EvictedLastHour: past.LastHour(),
 	}
-	return &t.Scheduled
 }
 
 // nodesOf counts what is pending on each node: what is done is not.
-func nodesOf(f Facts) []Node {
-	pending := make(map[string]int, len(f.Nodes))
-	for i := range f.Views {
-		if f.Views[i].State != eviction.Done {
-			pending[f.Views[i].Verdict.Node]++
+func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
+	pending := make(map[string]int, len(nodes))
+	for _, v := range views {
+		if v.State != eviction.Done {
+			pending[v.Verdict.Node]++
 		}
 	}
-	list := make([]Node, 0, len(f.Nodes))
-	for _, n := range f.Nodes {
+	list := make([]Node, 0, len(nodes))
+	for _, n := range nodes {
 		list = append(list, Node{Name: n.Name, UID: string(n.UID), Taints: taintsOf(n), Evictions: pending[n.Name]})
 	}
 	slices.SortFunc(list, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	return list
+}
+
+func sameNode(a, b Node) bool {
+	return a.UID == b.UID && a.Evictions == b.Evictions && slices.Equal(a.Taints, b.Taints)
 }
 
 // taintsOf returns the taints that are on the node now.
@@ -217,12 +157,3 @@ func minutesOf(counts []Count) []Minute {
 
 // seconds returns a duration in seconds, to the millisecond.
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
-
-// byUID finds views by their pods' UIDs.
-func byUID(views []eviction.View) map[types.UID]*eviction.View {
-	index := make(map[types.UID]*eviction.View, len(views))
-	for i := range views {
-		index[views[i].Pod.UID] = &views[i]
-	}
-	return index
-}

@@ -1,7 +1,6 @@
 package status_test
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net"
@@ -100,24 +99,6 @@ func TestARequestWithABodyIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-}
-
-func TestAStreamOutlastsTheDeadlineOfARequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		served(t, (&world{views: loadOf(3)}).server(), func(p *pipes) {
-			conn := p.dial(t)
-			_, err := io.WriteString(conn, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-			must(t, err)
-			began := time.Now()
-			lines := bufio.NewReader(conn)
-			for time.Since(began) < 5*time.Minute {
-				if _, err := lines.ReadString('\n'); err != nil {
-					t.Fatalf("after %s: %v", time.Since(began), err)
-				}
-			}
-			must(t, conn.Close())
-		})
-	})
 }
 
 func TestSixtyFourConnectionsAreServedAndOthersWaitForTheirTurn(t *testing.T) {

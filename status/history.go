@@ -93,13 +93,12 @@ func slot(start time.Time) int {
 	return int((n + minutes) % minutes)
 }
 
-// Since returns the past at this time without the evictions before the n-th, counted from 0.
-func (h *History) Since(n uint64, now time.Time) Past {
+// Past returns the past at this time.
+func (h *History) Past(now time.Time) Past {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := Past{Total: h.total, Minutes: h.hour(now)}
-	first := max(n, h.total-uint64(len(h.ring)))
-	for i := first; i < h.total; i++ {
+	for i := h.total - uint64(len(h.ring)); i < h.total; i++ {
 		if w := h.ring[i%remembered]; now.Sub(w.At) < time.Hour {
 			p.Latest = append(p.Latest, w)
 		}
@@ -118,14 +117,4 @@ func (h *History) hour(now time.Time) []Count {
 		}
 	}
 	return list
-}
-
-// upTo returns the past at this time without the evictions from the n-th on, counted from 0.
-func (h *History) upTo(n uint64, now time.Time) Past {
-	p := h.Since(0, now)
-	if after := p.Total - n; after > 0 {
-		p.Latest = p.Latest[:len(p.Latest)-min(int(after), len(p.Latest))]
-		p.Total = n
-	}
-	return p
 }

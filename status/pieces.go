@@ -3,6 +3,7 @@ package status
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,8 +13,10 @@ import (
 )
 
 const (
-	maxAnswers    = 4               // answers with lists that are written at once
-	answerTimeout = 2 * time.Minute // of a whole answer
+	piece         = 500              // items that are written at once
+	pieceTimeout  = 10 * time.Second // for the client to take a piece
+	maxAnswers    = 4                // answers of several pieces that are written at once
+	answerTimeout = 2 * time.Minute  // for the client to take a whole answer
 )
 
 // list is a list of an answer. It is written in pieces, so that a slow client occupies memory for few items.
@@ -23,39 +26,60 @@ type list struct {
 	items func(from, to int) any // a slice of them
 }
 
-func evictionList(key string, views []eviction.View) list {
+func evictionList(key string, views []*eviction.View) list {
 	return list{key, len(views), func(from, to int) any { return evictionsOf(views[from:to]) }}
 }
 
-func nodeList(key string, nodes []Node) list {
-	return list{key, len(nodes), func(from, to int) any { return nodes[from:to] }}
+func listOf[T any](key string, items []T) list {
+	return list{key, len(items), func(from, to int) any { return items[from:to] }}
 }
 
-func evictedList(key string, latest []PastEviction) list {
-	return list{key, len(latest), func(from, to int) any { return evictedOf(latest[from:to]) }}
+func evictedList(latest []PastEviction) list {
+	return list{"evicted", len(latest), func(from, to int) any { return evictedOf(latest[from:to]) }}
 }
 
-// limited passes on at most maxAnswers requests at once, and refuses the others.
-func (s *Server) limited(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// answerInPieces writes JSON. The lists are empty in the value, and come in its order. At most maxAnswers that take
+// several pieces are written at once; others are refused.
+func (s *Server) answerInPieces(w http.ResponseWriter, value any, lists ...list) {
+	if slices.ContainsFunc(lists, func(l list) bool { return l.size > piece }) {
 		select {
 		case s.answers <- struct{}{}:
 			defer func() { <-s.answers }()
-			next(w, r)
 		default:
 			w.Header().Set("Retry-After", "1")
 			refuse(w, http.StatusServiceUnavailable,
 				fmt.Sprintf("%d such requests are being answered already; try again in a second", maxAnswers))
+			return
 		}
 	}
+	w.Header().Set("Content-Type", "application/json")
+	out := stream{w, http.NewResponseController(w), time.Now().Add(answerTimeout)}
+	_ = out.pieces(value, lists) // the client is gone then, or too slow
 }
 
-// answerInPieces writes JSON. The lists are empty in the value, and come in its order.
-func answerInPieces(w http.ResponseWriter, value any, lists ...list) {
-	w.Header().Set("Content-Type", "application/json")
-	out := newStream(w)
-	out.until = time.Now().Add(answerTimeout)
-	_ = out.pieces(value, lists) // the client is gone then, or too slow
+// stream writes to one client, which has pieceTimeout to take each piece.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	until   time.Time // when all must have been taken
+}
+
+// write sends a text. A writer without deadlines is a caller's own, which the caller bounds.
+func (s stream) write(text []byte) error {
+	until := time.Now().Add(pieceTimeout)
+	if s.until.Before(until) {
+		until = s.until
+	}
+	if err := s.control.SetWriteDeadline(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return fmt.Errorf("bounding a write: %w", err)
+	}
+	if _, err := s.w.Write(text); err != nil {
+		return fmt.Errorf("writing to a client: %w", err)
+	}
+	if err := s.control.Flush(); err != nil {
+		return fmt.Errorf("writing to a client: %w", err)
+	}
+	return nil
 }
 
 func (s stream) pieces(value any, lists []list) error {

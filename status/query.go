@@ -3,6 +3,7 @@ package status
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -35,22 +36,12 @@ type position struct {
 // parseQuery refuses unknown parameters: one that is misspelt would filter nothing.
 func parseQuery(values url.Values) (query, error) {
 	q := query{limit: defaultLimit}
-	for _, name := range slices.Sorted(keys(values)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := q.set(name, values[name]); err != nil {
 			return query{}, err
 		}
 	}
 	return q, nil
-}
-
-func keys(values url.Values) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range values {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // set sets a parameter; an empty value is the same as none.
@@ -122,13 +113,18 @@ func (p position) String() string {
 }
 
 // page returns the page of evictions that the query asks for, and what its empty list is to hold.
-func (q *query) page(f Facts) (EvictionList, []eviction.View) {
-	matching := slices.DeleteFunc(sorted(f.Views), func(v eviction.View) bool { return !q.matches(&v) })
-	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: stamp(f.At), Total: len(matching)}
+func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
+	var matching []*eviction.View
+	for _, v := range s.ordered() {
+		if q.matches(v) {
+			matching = append(matching, v)
+		}
+	}
+	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.at, Total: len(matching)}
 	rest := matching[q.start(matching):]
 	if len(rest) > q.limit {
 		rest = rest[:q.limit]
-		last := &rest[len(rest)-1]
+		last := rest[len(rest)-1]
 		l.Next = position{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
 	}
 	l.Items = []Eviction{}
@@ -136,7 +132,7 @@ func (q *query) page(f Facts) (EvictionList, []eviction.View) {
 }
 
 // start returns the index of the first one after the position asked for.
-func (q *query) start(views []eviction.View) int {
+func (q *query) start(views []*eviction.View) int {
 	if q.after == nil {
 		return 0
 	}

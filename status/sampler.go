@@ -3,16 +3,27 @@ package status
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sampleTimeout bounds how long the source may take to answer.
-const sampleTimeout = 5 * time.Second
+const (
+	sampleTimeout = 5 * time.Second  // for the source to answer
+	minInterval   = time.Second      // between two samples
+	maxInterval   = 10 * time.Second // however long a sample takes
+	share         = 50               // samples and differences may take one part in 50 of the time
+	linger        = 30 * time.Second // for which a sample is kept without a request
+	maxRevisions  = 120              // of which the changes are kept
+)
 
 // Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is
 // a source.
@@ -51,29 +62,154 @@ type Options struct {
 	MaxEvictionsPerSecond float64
 }
 
-// sampler samples the source, once at a time.
+// sampler has the latest sample, for all clients, and what has changed by it. It samples when a client asks, and
+// nothing runs while no client does.
 type sampler struct {
-	options  Options
-	sampling sync.Mutex
+	options Options
+	boot    string // distinguishes the tags of this process from those of another process
+
+	mu        sync.Mutex
+	last      *sample // nil if no client has asked for some time
+	began     time.Time
+	spent     time.Duration // on the last sample, and on what has changed by it
+	samples   int
+	revision  int // counts the samples that differ from the sample before
+	oldest    int // the revision from which on all changes are known
+	views     revised[types.UID, *eviction.View]
+	nodes     revised[string, Node]
+	forgetter *time.Timer
 }
 
-// sample returns the facts of now, with the past evictions from the n-th on.
-func (s *sampler) sample(ctx context.Context, n uint64) (Facts, error) {
-	s.sampling.Lock()
-	defer s.sampling.Unlock()
+func newSampler(o Options) *sampler {
+	return &sampler{
+		options: o, boot: rand.Text()[:8],
+		views: revised[types.UID, *eviction.View]{same: func(a, b *eviction.View) bool { return *a == *b }},
+		nodes: revised[string, Node]{same: sameNode},
+	}
+}
+
+// latest returns the latest sample, and takes a new sample if it is time for one.
+func (s *sampler) latest(ctx context.Context) (*sample, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current(ctx)
+}
+
+// since returns the latest sample, and what has changed after the sample with the tag; nil if those changes are not
+// known.
+func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, err := s.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	began := time.Now()
+	d := s.difference(tag)
+	s.spent += time.Since(began)
+	return last, d, nil
+}
+
+// current samples if the interval since the last sample is over. The sampling outlives the request, because other
+// requests wait for the sample, too.
+func (s *sampler) current(ctx context.Context) (*sample, error) {
+	began := time.Now()
+	if s.last != nil && began.Sub(s.began) < interval(s.spent) {
+		return s.last, nil
+	}
+	next, err := s.sample(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	s.compare(next)
+	s.began, s.spent = began, time.Since(began)
+	if s.forgetter != nil {
+		s.forgetter.Stop()
+	}
+	s.forgetter = time.AfterFunc(linger, s.forget)
+	return next, nil
+}
+
+// interval returns the time between the beginnings of two samples, of which the first takes this long.
+func interval(spent time.Duration) time.Duration {
+	return min(max(minInterval, share*spent), maxInterval)
+}
+
+// compare makes the sample the last one, with a new revision if it differs.
+func (s *sampler) compare(next *sample) {
+	s.samples++
+	revision := s.revision + 1
+	views := s.views.update(revision, s.samples, next.views, func(v *eviction.View) types.UID { return v.Pod.UID })
+	nodes := s.nodes.update(revision, s.samples, next.nodes, func(n Node) string { return n.Name })
+	if s.last == nil {
+		s.oldest = revision
+	}
+	if s.last == nil || views || nodes || !s.last.alike(next) {
+		s.revision = revision
+		s.oldest = max(s.oldest, revision-maxRevisions)
+		s.views.forget(s.oldest)
+		s.nodes.forget(s.oldest)
+	}
+	next.tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
+	s.last = next
+}
+
+// forget drops the last sample, so that it takes no memory.
+func (s *sampler) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.views.values, s.nodes.values = nil, nil, nil
+}
+
+// difference is what has changed after an earlier sample.
+type difference struct {
+	none      bool // nothing has changed
+	views     []*eviction.View
+	gone      []types.UID
+	nodes     []Node
+	nodesGone []string
+	evicted   []PastEviction
+}
+
+// difference returns what has changed after the sample with the tag, or nil if that is not known.
+func (s *sampler) difference(tag string) *difference {
+	var revision int
+	var total uint64
+	own, found := strings.CutPrefix(tag, s.boot+"-")
+	if _, err := fmt.Sscanf(own, "%d-%d", &revision, &total); !found || err != nil || revision < s.oldest ||
+		revision > s.revision || total > s.last.past.Total {
+		return nil
+	}
+	d := &difference{none: revision == s.revision}
+	if d.none {
+		return d
+	}
+	d.views, d.gone = s.views.after(revision)
+	d.nodes, d.nodesGone = s.nodes.after(revision)
+	slices.Sort(d.gone)
+	d.views = sorted(d.views)
+	slices.SortFunc(d.nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	slices.Sort(d.nodesGone)
+	latest := s.last.past.Latest
+	d.evicted = latest[len(latest)-min(len(latest), int(s.last.past.Total-total)):]
+	return d
+}
+
+func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	f := Facts{Manager: s.manager()}
-	if f.Manager.Synced {
-		views, err := s.options.Source.Views(ctx)
-		if err != nil {
-			return Facts{}, fmt.Errorf("asking for the evictions: %w", err)
+	manager := s.manager()
+	var views []eviction.View
+	var nodes []*taint.Node
+	if manager.Synced {
+		var err error
+		if views, err = s.options.Source.Views(ctx); err != nil {
+			return nil, fmt.Errorf("asking for the evictions: %w", err)
 		}
-		f.Views, f.Nodes = views, s.options.Source.Tainted()
+		nodes = s.options.Source.Tainted()
 	}
-	f.At = time.Now()
-	f.Past = s.options.History.Since(n, f.At)
-	return f, nil
+	now := time.Now()
+	return newSample(now, manager, views, nodes, s.options.History.Past(now)), nil
 }
 
 func (s *sampler) manager() Manager {

@@ -7,10 +7,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 	"golang.org/x/net/netutil"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 )
 
 //go:embed page
@@ -18,41 +24,55 @@ var embedded embed.FS
 
 // Server answers with the page and its JSON.
 type Server struct {
-	sampler     *sampler
-	broadcaster *broadcaster
-	mux         *http.ServeMux
-
-	compressors compressors
-	answers     chan struct{} // holds an item for each answer with lists that is under way
+	sampler *sampler
+	handler http.Handler
+	answers chan struct{} // holds an item for each answer of several pieces that is under way
+	ended   atomic.Bool   // a request has panicked
 }
 
 // New returns a server. It does nothing before its first request.
 func New(o Options) *Server {
-	b := &sampler{options: o}
-	s := &Server{
-		sampler: b, broadcaster: newBroadcaster(b), mux: http.NewServeMux(),
-		answers: make(chan struct{}, maxAnswers),
+	s := &Server{sampler: newSampler(o), answers: make(chan struct{}, maxAnswers)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/v1/snapshot", s.snapshot)
+	mux.HandleFunc("/api/v1/evictions", s.evictions)
+	mux.HandleFunc("/api/v1/nodes", s.nodes)
+	mux.HandleFunc("/api/", unknown)
+	mux.HandleFunc("/", page)
+	compress, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))
+	if err != nil {
+		panic(err) // not reached: the options are valid
 	}
-	s.mux.HandleFunc("/api/v1/snapshot", s.limited(s.compressors.compress(s.snapshot)))
-	s.mux.HandleFunc("/api/v1/evictions", s.limited(s.compressors.compress(s.evictions)))
-	s.mux.HandleFunc("/api/v1/nodes", s.limited(s.compressors.compress(s.nodes)))
-	s.mux.HandleFunc("/api/v1/events", s.events)
-	s.mux.HandleFunc("/api/", unknown)
-	s.mux.HandleFunc("/", s.compressors.compress(page))
+	s.handler = compress(mux)
 	return s
 }
 
-// ServeHTTP answers requests of the own machine.
+// ServeHTTP answers requests of the own machine. A panic ends the page, not the process, which evicts.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	guard(http.HandlerFunc(s.serve)).ServeHTTP(w, r)
+	mark(w.Header())
+	defer s.endAfterPanic(w, r)
+	switch {
+	case refused(w, r):
+	case s.ended.Load():
+		refuse(w, http.StatusServiceUnavailable, ended)
+	default:
+		s.handler.ServeHTTP(w, r)
+	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if s.broadcaster.hasEnded() {
-		refuse(w, http.StatusServiceUnavailable, errEnded.Error())
+const ended = "the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to " +
+	"have the page again"
+
+func (s *Server) endAfterPanic(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	if !s.ended.Swap(true) {
+		klog.FromContext(r.Context()).Error(fmt.Errorf("panic: %v", p), "The page has ended, evictions go on",
+			"stack", string(debug.Stack()))
+	}
+	refuse(w, http.StatusServiceUnavailable, ended)
 }
 
 const (
@@ -67,7 +87,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadTimeout:       readTimeout, // of a request: what answers it may last, as net/http clears it
 		ReadHeaderTimeout: readTimeout,
-		WriteTimeout:      30 * time.Second, // lists and streams set their own for each piece
+		WriteTimeout:      30 * time.Second, // lists set their own for each piece
 		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 	}
@@ -91,18 +111,27 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
+// snapshot answers with all, or with what has changed since an earlier snapshot.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	if !plain(w, r) {
+	tag := r.URL.Query().Get("since")
+	if r.URL.RawQuery != "" && r.URL.RawQuery != "since="+tag {
+		refuse(w, http.StatusBadRequest, "/api/v1/snapshot takes since only; /api/v1/evictions takes filters")
 		return
 	}
-	if f, ok := s.facts(w, r); ok {
-		latest := f.Past.Latest
-		f.Past.Latest = nil
-		whole := head(f)
-		nodes := whole.Nodes
-		whole.Evictions, whole.Nodes = []Eviction{}, []Node{}
-		answerInPieces(w, whole, evictionList("evictions", sorted(f.Views)), nodeList("nodes", nodes),
-			evictedList("evicted", latest))
+	last, d, err := s.sampler.since(r.Context(), tag)
+	switch {
+	case err != nil:
+		away(w, err)
+	case d == nil:
+		s.answerInPieces(w, last.snapshot(), evictionList("evictions", last.ordered()), listOf("nodes", last.nodes),
+			evictedList(last.past.Latest))
+	case d.none:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		changes := Changes{last.snapshot(), tag, []types.UID{}, []string{}}
+		changes.Kind = KindChanges
+		s.answerInPieces(w, changes, evictionList("evictions", d.views), listOf("nodes", d.nodes), evictedList(d.evicted),
+			listOf("gone", d.gone), listOf("nodesGone", d.nodesGone))
 	}
 }
 
@@ -112,40 +141,33 @@ func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	if f, ok := s.facts(w, r); ok {
-		page, views := q.page(f)
-		answerInPieces(w, page, evictionList("items", views))
+	last, err := s.sampler.latest(r.Context())
+	if err != nil {
+		away(w, err)
+		return
 	}
+	page, views := q.page(last)
+	s.answerInPieces(w, page, evictionList("items", views))
 }
 
 func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
-	if !plain(w, r) {
+	if r.URL.RawQuery != "" {
+		refuse(w, http.StatusBadRequest, "/api/v1/nodes takes no parameters; /api/v1/evictions does")
 		return
 	}
-	if f, ok := s.facts(w, r); ok {
-		answerInPieces(w, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), []Node{}},
-			nodeList("items", nodesOf(f)))
-	}
-}
-
-// plain refuses requests with parameters.
-func plain(w http.ResponseWriter, r *http.Request) bool {
-	if r.URL.RawQuery == "" {
-		return true
-	}
-	refuse(w, http.StatusBadRequest, fmt.Sprintf("%s takes no parameters; /api/v1/evictions does", r.URL.Path))
-	return false
-}
-
-// facts samples for one request, and answers it if that fails.
-func (s *Server) facts(w http.ResponseWriter, r *http.Request) (Facts, bool) {
-	f, err := s.sampler.sample(r.Context(), 0)
+	last, err := s.sampler.latest(r.Context())
 	if err != nil {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")
-		return Facts{}, false
+		away(w, err)
+		return
 	}
-	return f, true
+	all := NodeList{TypeMeta{APIVersion, KindNodeList}, last.at, []Node{}}
+	s.answerInPieces(w, all, listOf("items", last.nodes))
+}
+
+// away answers that the source does not answer.
+func away(w http.ResponseWriter, err error) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")
 }
 
 // page answers with the page's files, which are in one folder.
@@ -164,5 +186,5 @@ func page(w http.ResponseWriter, r *http.Request) {
 
 func unknown(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, fmt.Sprintf(
-		"there is no %s; ask for /api/v1/snapshot, /api/v1/evictions, /api/v1/nodes or /api/v1/events", r.URL.Path))
+		"there is no %s; ask for /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes", r.URL.Path))
 }

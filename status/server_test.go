@@ -118,7 +118,8 @@ func TestEveryRefusalIsOneSentence(t *testing.T) {
 	}{
 		{"/", host("evil.example"), 403, `the host "evil.example" is refused; ask for localhost or a loopback address, as after kubectl port-forward`},
 		{"/api/v1/snapshot", post, 405, `the method "POST" is refused; all that is here is to be read, with GET`},
-		{"/api/v1/pods", nil, 404, `there is no /api/v1/pods; ask for /api/v1/snapshot, /api/v1/evictions, /api/v1/nodes or /api/v1/events`},
+		{"/api/v1/pods", nil, 404, `there is no /api/v1/pods; ask for /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes`},
+		{"/api/v1/snapshot?node=a", nil, 400, `/api/v1/snapshot takes since only; /api/v1/evictions takes filters`},
 		{"/api/v1/nodes?node=a", nil, 400, `/api/v1/nodes takes no parameters; /api/v1/evictions does`},
 		{"/api/v1/evictions?nod=a", nil, 400, `there is no parameter "nod"; give node, namespace, taint, policy, state, limit or after`},
 		{"/api/v1/evictions?state=late", nil, 400, `there is no state "late"; give one or more of scheduled, held, due, in-flight, blocked, refused, delayed, done`},

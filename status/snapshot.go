@@ -3,6 +3,8 @@ package status
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
@@ -12,6 +14,7 @@ const APIVersion = "status.taint-manager/v1alpha1"
 // Kinds of what is answered.
 const (
 	KindSnapshot     = "Snapshot"
+	KindChanges      = "Changes"
 	KindEvictionList = "EvictionList"
 	KindNodeList     = "NodeList"
 	KindError        = "Error"
@@ -50,6 +53,9 @@ type Snapshot struct {
 
 	// At is the moment, by the manager's clock.
 	At time.Time `json:"at"`
+
+	// Tag names the snapshot in a request for what has changed since.
+	Tag string `json:"tag"`
 
 	Manager Manager `json:"manager"`
 	Totals  Totals  `json:"totals"`
@@ -240,31 +246,15 @@ type Minute struct {
 	MaxLateSeconds  float64   `json:"maxLateSeconds"`
 }
 
-// Change is what differs from the last message of a stream. What is left out is unchanged.
-type Change struct {
-	At      time.Time `json:"at"`
-	Totals  Totals    `json:"totals"`
-	Manager *Manager  `json:"manager,omitempty"`
+// Changes are what differs from the snapshot with the tag Since. Evictions and Nodes are those that are new or have
+// changed, and Evicted those since then; all other fields are those of the present snapshot.
+type Changes struct {
+	Snapshot
+	Since string `json:"since"`
 
-	// Evictions that are new or have changed, and the UIDs of those that have ended.
-	Evictions []Eviction `json:"evictions,omitempty"`
-	Gone      []string   `json:"gone,omitempty"`
-
-	// Nodes that are new or have changed, and the names of those without taints now.
-	Nodes     []Node   `json:"nodes,omitempty"`
-	NodesGone []string `json:"nodesGone,omitempty"`
-
-	// Evicted since the last message, and the minutes that have changed by it.
-	Evicted []Evicted `json:"evicted,omitempty"`
-	Minutes []Minute  `json:"minutes,omitempty"`
-}
-
-// Rows are further evictions of a snapshot that comes in pieces.
-type Rows struct {
-	Evictions []Eviction `json:"evictions"`
-
-	// More: further pieces follow.
-	More bool `json:"more"`
+	// Gone are the UIDs of evictions that have ended, and NodesGone the names of nodes without taints now.
+	Gone      []types.UID `json:"gone"`
+	NodesGone []string    `json:"nodesGone"`
 }
 
 // EvictionList is a page of evictions, earliest deadline first.

@@ -52,6 +52,26 @@ func node(name string, since float64) *taint.Node {
 	return &taint.Node{Name: name, UID: types.UID("uid-" + name), Taints: []taint.History{{{Taint: *gpu, Since: at(since)}}}}
 }
 
+func nodesOf(names ...string) (list []*taint.Node) {
+	for _, name := range names {
+		list = append(list, node(name, 0))
+	}
+	return list
+}
+
+// snapshotOf returns the snapshot of a world.
+func snapshotOf(t *testing.T, w *world) (s status.Snapshot) {
+	t.Helper()
+	get(t, w.server(), "/api/v1/snapshot", &s)
+	return s
+}
+
+// shownAs returns how an eviction is shown.
+func shownAs(t *testing.T, v eviction.View) status.Eviction {
+	t.Helper()
+	return snapshotOf(t, &world{views: []eviction.View{v}}).Evictions[0]
+}
+
 // evicted returns an eviction call for pod ns/NAME that was due at so many seconds.
 func evicted(name string, deadline float64) eviction.Request {
 	v := view(name, "n", deadline)

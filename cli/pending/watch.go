@@ -45,9 +45,9 @@ func (i inCluster) left(uid string) (change, why string) {
 	return gone, ""
 }
 
-// inManager is the state of a manager, by its stream.
+// inManager is the state of a manager that is followed.
 type inManager struct {
-	*source.Stream
+	*source.Followed
 	*options
 }
 
@@ -97,8 +97,8 @@ func (o *options) current(ctx context.Context, cmd *cobra.Command, rules foresig
 		if err != nil {
 			return nil, err
 		}
-		stream, err := manager.Follow(ctx)
-		return inManager{stream, o}, err
+		followed, err := manager.Follow(ctx)
+		return inManager{followed, o}, err
 	}
 	cluster, err := o.from.Live(cmd.ErrOrStderr(), o.everywhere)
 	if err != nil {

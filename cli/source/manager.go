@@ -51,8 +51,8 @@ func nameOf(given string, parsed *url.URL) string {
 	return given
 }
 
-// largestAnswer is the maximal size in bytes of an answer, and of a line of the stream.
-const largestAnswer = 64 << 20
+// largestAnswer is the maximal size in bytes of an answer.
+const largestAnswer = 512 << 20
 
 // errTooLarge is the error for an answer that no manager sends.
 var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
@@ -76,13 +76,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 func (m *Manager) Snapshot(ctx context.Context) (*status.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
-	body, err := m.get(ctx, "/api/v1/snapshot")
+	body, err := m.get(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
 	var s status.Snapshot
-	if err := json.NewDecoder(&bounded{body, 8 * largestAnswer}).Decode(&s); err != nil {
+	if err := json.NewDecoder(&bounded{body, largestAnswer}).Decode(&s); err != nil {
 		return nil, m.errNotManager(err)
 	}
 	if err := m.check(s.TypeMeta, s.Manager); err != nil {
@@ -91,9 +91,14 @@ func (m *Manager) Snapshot(ctx context.Context) (*status.Snapshot, error) {
 	return &s, nil
 }
 
-// get requests a path. An answer other than 200 becomes an error in one sentence.
-func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base.JoinPath(path).String(), nil)
+// get requests the snapshot, or what has changed since the snapshot with the tag: http.NoBody if nothing has. An answer
+// other than these becomes an error in one sentence.
+func (m *Manager) get(ctx context.Context, tag string) (io.ReadCloser, error) {
+	address := m.base.JoinPath("/api/v1/snapshot")
+	if tag != "" {
+		address.RawQuery = url.Values{"since": {tag}}.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
 		return nil, m.errNotManager(err)
 	}
@@ -109,6 +114,9 @@ func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
 		return answer.Body, nil
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNoContent {
+		return http.NoBody, nil
+	}
 	var refused status.Error
 	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil ||
 		refused.Kind != status.KindError {

@@ -85,7 +85,7 @@ var replaced = []struct {
 	{`crowds?|newCrowd\w*|floor`, "load, baseline", nil},
 	{`odd|spaces`, "warnings, namespaces", []string{"cluster"}},
 	{`(?i)multitude|deeds?|weather|carriers?`, "sharedLoad, action, faults, taintedNodes", nil},
-	{`Went|hub|board`, "PastEviction, broadcaster, sampler", nil},
+	{`Went|hub|board`, "PastEviction, sampler", nil},
 }
 
 // separator keeps turns from being found across two comments.

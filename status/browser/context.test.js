@@ -140,7 +140,7 @@ test('everything that the page loads is compressed', async () => {
   page.on('response', (r) => { codings[new URL(r.url()).pathname] = r.headers()['content-encoding']; });
   await page.goto(cluster.page);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
-  for (const path of ['/', '/app.js', '/style.css', '/api/v1/events']) assert.equal(codings[path], 'gzip', path);
+  for (const path of ['/', '/app.js', '/style.css', '/api/v1/snapshot']) assert.equal(codings[path], 'gzip', path);
   await context.close();
 });
 

@@ -25,7 +25,7 @@ function on(name, body, options = {}) {
   });
 }
 
-test('the countdown runs every second, even without messages', async () => {
+test('the countdown runs every second, even without changes', async () => {
   const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, complaints, close } = await open(browser, still.page);
   const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(6);
@@ -36,7 +36,7 @@ test('the countdown runs every second, even without messages', async () => {
     const off = secondsOf(seen[i + 1]) - (deadline - Date.now()) / 1000;
     assert.ok(off > -2 && off < 5, `"${seen[i + 1]}" is wrong by ${off} s`);
   }
-  // A loaded machine may miss a second. The stream has a heartbeat every five.
+  // A loaded machine may miss a second.
   const steps = seen.slice(1).map((text, i) => secondsOf(seen[i]) - secondsOf(text));
   assert.ok(steps.filter((s) => s <= 2).length >= 2, seen.join(', '));
   assert.deepEqual(complaints, []);
@@ -91,7 +91,7 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
     const { page, complaints, close } = await open(browser, still.page, { reducedMotion });
     for (let i = 0; i < 12; i++) await page.locator('#closer').click(); // ten seconds across
     const gaps = await page.evaluate(drawings, 30);
-    // 8 pixels of about 1000 take 80 ms; a message may redraw the page once more in between.
+    // 8 pixels of about 1000 take 80 ms; an answer may redraw the page once more in between.
     const short = gaps.filter((ms) => ms < 60).length;
     if (reducedMotion === 'reduce') assert.ok(short <= 3, `drawn anew after ${gaps.map(Math.round)} ms`);
     else assert.ok(short > 3, `drawn anew after ${gaps.map(Math.round)} ms only`);
@@ -312,7 +312,7 @@ test('trouble, a warning and dry run are shown', async () => {
   }
 });
 
-test('a stream that breaks is shown as stale, and continues when it can', async () => {
+test('a page whose manager is gone is shown as stale, and continues when it can', async () => {
   const first = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, close } = await open(browser, first.page);
   await holds(page, 'evictions', 20);

@@ -1,21 +1,20 @@
-// The page: one store, fed by the stream; a timeline and lists that show it through one filter.
+// The page: one store, which asks for changes; a timeline and lists that show it through one filter.
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './table.js' */
 import { backlog, told } from './backlog.js';
+import { button, element, part, write } from './dom.js';
 import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { plots } from './plot.js';
+import { Source } from './source.js';
 import { glyph, stuck, meanings, states, titles } from './states.js';
 import { Store } from './store.js';
-import { Stream } from './stream.js';
 import { Table } from './table.js';
 import { Timeline } from './timeline.js';
 
 /** @param {string} id */
-const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-/** @param {string} id */
-const input = (id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
+const input = (id) => /** @type {HTMLInputElement} */ (part(id));
 const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
 
 const store = new Store();
@@ -26,17 +25,12 @@ let shownAt = -Infinity;
 let dirty = true;
 let wasKnown = '';
 
-const stream = new Stream('api/v1/events', (kind, m) => store.apply(kind, m));
-const now = () => stream.now();
+const source = new Source('api/v1/snapshot', (m) => store.apply(m));
+const now = () => source.now();
 
-const table = new Table({
-  tabs: part('tabs'), table: part('table'), empty: part('empty'), panel: part('panel'), pager: part('pager'),
-  page: part('page'), previous: part('previous'), next: part('next'), caption: part('caption'),
-}, now, () => filtered());
+const table = new Table(now, () => filtered());
 
 const timeline = new Timeline({
-  stage: part('stage'), lanes: part('lanes'), canvas: part('canvas'), tip: part('tip'), more: part('more'), note: part('timeline-note'),
-}, {
   now,
   pick(node) { filter.node = filter.node === node ? '' : node; filtered(); },
   openBin(node, { from, to, late }) {
@@ -73,16 +67,13 @@ function clear() {
 }
 
 for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
-  const chip = document.createElement('button');
-  chip.type = 'button';
-  chip.dataset.state = state;
-  chip.title = meanings[state];
-  chip.append(glyph(state), titles[state], ' ', document.createElement('b'));
-  chip.addEventListener('click', () => {
+  const toggle = () => {
     if (!filter.off.delete(state)) filter.off.add(state);
     table.first();
     filtered();
-  });
+  };
+  const chip = button({ title: meanings[state] }, toggle, glyph(state), titles[state], ' ', element('b'));
+  chip.dataset.state = state;
   part('states').append(chip);
 }
 
@@ -104,7 +95,7 @@ function offer(id, names) {
   const key = list.join('\n');
   if (part(id).dataset.key === key) return;
   part(id).dataset.key = key;
-  part(id).replaceChildren(...list.map((name) => { const o = document.createElement('option'); o.value = name; return o; }));
+  part(id).replaceChildren(...list.map((value) => element('option', { value })));
 }
 
 // What is shown.
@@ -154,7 +145,7 @@ function tainted(names) {
  * would be a claim that nothing is there.
  */
 function certainty() {
-  const all = store.ready && !stream.stale() && store.manager?.synced === true;
+  const all = store.ready && !source.stale() && store.manager?.synced === true;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
@@ -184,7 +175,7 @@ function render() {
   part('clear').textContent = filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter';
   legend(all);
   totals();
-  plots({ rate: part('rate'), rateText: part('rate-text'), late: part('late'), lateText: part('late-text') }, store.minutes, now(), calls);
+  plots(store.minutes, now(), calls);
   tellBacklog();
 }
 
@@ -194,7 +185,7 @@ const rangeOf = ({ from, to, late }) => (late ? `due by ${clock(to, now())}` : `
 /** Says when the backlog will be done, where there is one. */
 function tellBacklog() {
   const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now(), store.manager?.paused) : '';
-  if (part('backlog').textContent !== text) part('backlog').textContent = text;
+  write(part('backlog'), text);
   part('backlog').hidden = !text;
 }
 
@@ -214,15 +205,21 @@ function totals() {
   const t = store.ready ? store.totals : {};
   const known = certainty();
   const stuckNow = (t.blocked ?? 0) + (t.refused ?? 0) + (t.delayed ?? 0);
-  for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
-    const name = part.dataset.total ?? '';
+  for (const total of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
+    const name = total.dataset.total ?? '';
     const n = name === 'stuck' ? stuckNow : t[name];
-    part.textContent = counted(n, ofCalls.has(name) ? known.calls : known.all);
-    if (name === 'stuck') part.className = stuckNow ? 'bad' : '';
+    write(total, counted(n, ofCalls.has(name) ? known.calls : known.all));
+    if (name === 'stuck') total.className = stuckNow ? 'bad' : '';
   }
+  title(`${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`);
+}
+
+/** Says it in the title, unless it may be of the past. @param {string} [counts] */
+function title(counts) {
   const name = [store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
-  const counts = `${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`;
-  document.title = !store.ready ? name : stream.stale() ? `stale · ${name}` : `${counts} · ${name}`;
+  if (!store.ready) document.title = name;
+  else if (source.stale()) document.title = `stale · ${name}`;
+  else if (counts) document.title = `${counts} · ${name}`;
 }
 
 /** Said in place of a list, when there is nothing at all. */
@@ -234,12 +231,13 @@ function nothing() {
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there tolerates it without a limit.`;
 }
 
-/** The state of this replica and of the stream, once a second. */
+/** The state of this replica and of what is known of it, four times a second. */
 function condition() {
-  const stale = stream.stale();
+  const stale = source.stale();
   const first = !store.ready;
-  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(store.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
+  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
   document.body.classList.toggle('stale', stale && !first);
+  title();
   part('clock').textContent = stamp(now(), now());
   const known = JSON.stringify(certainty());
   dirty ||= known !== wasKnown;
@@ -259,7 +257,7 @@ function condition() {
 
 /** @param {string} id @param {string} text @param {string} how */
 function chip(id, text, how) {
-  if (part(id).textContent !== text) part(id).textContent = text;
+  write(part(id), text);
   part(id).className = `chip ${how}`;
 }
 
@@ -270,7 +268,7 @@ const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
 function banners(m, stale) {
   /** @type {[string, string][]} */
   const list = [];
-  if (stale) list.push([stream.refusal ? `What is shown is of the past: ${stream.refusal}.` : `No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
+  if (stale) list.push([source.refusal ? `What is shown is of the past: ${source.refusal}.` : `No word from taint-manager since ${stamp(source.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
   if (m.trouble) list.push([`The cluster can't be watched: ${m.trouble}`, 'bad']);
   if (m.paused) list.push(['Paused: no eviction starts, and what is due waits, until the configuration has paused: false.', 'bad']);
   for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now())}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
@@ -281,7 +279,7 @@ function banners(m, stale) {
   const box = part('banners');
   if (box.dataset.key === key) return;
   box.dataset.key = key;
-  box.replaceChildren(...list.map(([text, how]) => { const p = document.createElement('p'); p.textContent = text; p.className = how; return p; }));
+  box.replaceChildren(...list.map(([text, className]) => element('p', { className }, text)));
 }
 
 // Colours.

@@ -1,6 +1,7 @@
 // The explanation of one eviction: why, since when, what is in its way, and what to do next.
 
 /** @import {Row, Node} from './types.js' */
+import { element } from './dom.js';
 import { span, stamp, until } from './format.js';
 import { stuck, meanings, titles } from './states.js';
 
@@ -59,21 +60,10 @@ function facts(row, nodes, now) {
   return list;
 }
 
-/** @param {string} tag @param {string} text */
-function element(tag, text) {
-  const e = document.createElement(tag);
-  e.textContent = text;
-  return e;
-}
-
 /** The content of the row that is opened. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
 export function explanation(row, nodes, now) {
-  const box = document.createElement('div');
-  const list = document.createElement('dl');
-  for (const [name, value] of facts(row, nodes, now)) list.append(element('dt', name), element('dd', value));
-  box.append(element('p', sentence(row, now)), list);
+  const list = facts(row, nodes, now).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
   const hint = stuck(row.state) ? advice[row.of.cause ?? ''] : undefined;
-  if (hint) box.append(element('p', hint));
-  for (const command of commands(row)) box.append(element('code', command));
-  return box;
+  return element('div', {}, element('p', {}, sentence(row, now)), element('dl', {}, ...list),
+    ...(hint ? [element('p', {}, hint)] : []), ...commands(row).map((command) => element('code', {}, command)));
 }

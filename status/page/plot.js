@@ -1,6 +1,7 @@
 // The two small plots: a bar for each minute of the last hour.
 
 /** @import {Minute} from './types.js' */
+import { part, write } from './dom.js';
 import { lateness } from './format.js';
 
 const svg = 'http://www.w3.org/2000/svg';
@@ -37,13 +38,10 @@ function bar(i, h) {
   return rect;
 }
 
-/**
- * @param {Record<'rate' | 'rateText' | 'late' | 'lateText', Element>} parts
- * @param {Map<number, Minute>} minutes @param {number} now @param {boolean} certain whether no bar means no eviction
- */
-export function plots(parts, minutes, now, certain) {
-  const most = draw(parts.rate, minutes, now, (m) => m.evicted);
-  parts.rateText.textContent = most ? `Evicted per minute, peak ${most.toLocaleString('en')}` : `Evicted per minute: ${certain ? 'none' : 'not known'}`;
-  const late = draw(parts.late, minutes, now, (m) => m.maxLateSeconds);
-  parts.lateText.textContent = most ? `Worst lateness ${lateness(late)}` : `Worst lateness: ${certain ? 'none' : 'not known'}`;
+/** @param {Map<number, Minute>} minutes @param {number} now @param {boolean} certain whether no bar means no eviction */
+export function plots(minutes, now, certain) {
+  const most = draw(part('rate'), minutes, now, (m) => m.evicted);
+  write(part('rate-text'), most ? `Evicted per minute, peak ${most.toLocaleString('en')}` : `Evicted per minute: ${certain ? 'none' : 'not known'}`);
+  const late = draw(part('late'), minutes, now, (m) => m.maxLateSeconds);
+  write(part('late-text'), most ? `Worst lateness ${lateness(late)}` : `Worst lateness: ${certain ? 'none' : 'not known'}`);
 }

@@ -99,12 +99,7 @@ export function lanesOf(rows, tainted) {
 }
 
 /** The next length of time above ms that reads well, and is not much above. @param {number} ms */
-function roundUp(ms) {
-  const [, step] = /** @type {[number, number]} */ ([
-    [minute, 5 * second], [10 * minute, 30 * second], [hour, 2 * minute], [2 * hour, 5 * minute], [6 * hour, 15 * minute], [36 * hour, hour], [14 * day, 6 * hour], [Infinity, 7 * day],
-  ].find(([below]) => ms < below));
-  return Math.ceil(ms / step) * step;
-}
+const roundUp = (ms) => Math.ceil(ms / stepOf(ms / 30)) * stepOf(ms / 30);
 
 /**
  * How far the view reaches into the future so that all that is pending is in it, and little beside. A few that

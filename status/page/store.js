@@ -1,4 +1,4 @@
-// What the page knows: the stream's messages, put together. Pure except for its own state.
+// What the page knows: a snapshot, and what has changed since. Pure except for its own state.
 
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
 
@@ -38,59 +38,29 @@ export class Store {
   totals = {};
   /** @type {Manager | null} */
   manager = null;
-  /** Whether a snapshot is complete. Before that, a count of 0 says nothing. */
+  /** Whether there is a snapshot. Before that, a count of 0 says nothing. */
   ready = false;
-  /** The moment of the last message, by the manager's clock. */
-  at = NaN;
   /** Grows with each change of anything. */
   version = 0;
 
-  /** @type {Map<string, Row> | null} rows of a snapshot that is not complete */
-  #coming = null;
-
-  /** Takes in a message of the stream. @param {string} kind @param {Message} m */
-  apply(kind, m) {
-    if (kind === 'snapshot') this.#begin(m);
-    const into = this.#coming ?? this.rows;
-    for (const e of m.evictions ?? []) into.set(e.uid, rowOf(e, false));
-    for (const uid of m.gone ?? []) into.delete(uid);
-    if (kind !== 'change' && !m.more && this.#coming) {
-      this.rows = this.#coming; // all at once, so that a snapshot that comes again does not flicker
-      this.#coming = null;
-      this.ready = true;
+  /** Takes in an answer: a snapshot, or what has changed. @param {Message} m */
+  apply(m) {
+    if (m.kind === 'Snapshot') {
+      this.rows = new Map();
+      this.evicted = [];
+      this.nodes = new Map();
     }
-    this.#rest(m);
-    this.version++;
-  }
-
-  /** @param {Message} m */
-  #begin(m) {
-    this.#coming = new Map();
-    this.evicted = [];
-    this.nodes = new Map();
-    this.minutes = new Map();
-    this.manager = m.manager ?? null;
-  }
-
-  /** @param {Message} m */
-  #rest(m) {
-    if (m.at) this.at = moment(m.at);
-    if (m.totals) this.totals = m.totals;
-    if (m.manager) this.manager = m.manager;
-    for (const n of m.nodes ?? []) this.nodes.set(n.name, n);
+    for (const e of m.evictions) this.rows.set(e.uid, rowOf(e, false));
+    for (const uid of m.gone ?? []) this.rows.delete(uid);
+    for (const n of m.nodes) this.nodes.set(n.name, n);
     for (const name of m.nodesGone ?? []) this.nodes.delete(name);
-    for (const minute of m.minutes ?? []) this.minutes.set(moment(minute.start), minute);
-    if (m.evicted?.length) this.evicted = this.evicted.concat(m.evicted.map((e) => rowOf(e, true)));
-    this.#forget();
-  }
-
-  /** Forgets what is more than an hour ago. */
-  #forget() {
-    const from = this.at - hour;
-    let old = Math.max(0, this.evicted.length - maxEvicted);
-    while (old < this.evicted.length && this.evicted[old].ended < from) old++;
-    if (old > 0) this.evicted = this.evicted.slice(old);
-    for (const start of this.minutes.keys()) if (start < from) this.minutes.delete(start);
+    const from = moment(m.at) - hour;
+    this.evicted = this.evicted.concat(m.evicted.map((e) => rowOf(e, true))).filter((row) => row.ended >= from).slice(-maxEvicted);
+    this.minutes = new Map(m.minutes.map((minute) => [moment(minute.start), minute]));
+    this.totals = m.totals;
+    this.manager = m.manager;
+    this.ready = true;
+    this.version++;
   }
 
   /** All rows: those that are pending, then what was evicted. */

@@ -2,6 +2,7 @@
 
 /** @import {Row, Node} from './types.js' */
 /** @import {Group} from './groups.js' */
+import { button, element, part, write } from './dom.js';
 import { explanation } from './explain.js';
 import { clock, counted, lateness, plural, span, until, zone } from './format.js';
 import { grouped, groupings, summary } from './groups.js';
@@ -28,16 +29,14 @@ const perPage = 50;
  * @property {string} [at] class: where the column is shown
  */
 
-/** @param {HTMLElement} cell @param {string} text */
-function write(cell, text) {
-  if (cell.textContent !== text) cell.textContent = text;
-}
-
 /** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
-const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((part) => [part, document.createElement('wbr')]);
+const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((word) => [word, element('wbr')]);
 
 /** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
 const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
+
+/** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {(i: Item) => string | number} by @param {string} at @returns {Column} */
+const names = (title, name, by, at) => ({ title, by, at, fill: (i, cell) => { if (cell.textContent !== name(i)) cell.replaceChildren(...breakable(name(i))); } });
 
 /** @param {Item} i */
 const row = (i) => /** @type {Row} */ (i.row);
@@ -53,10 +52,7 @@ const state = {
   fill(i, cell) {
     if (cell.dataset.state === row(i).state) return;
     cell.dataset.state = row(i).state;
-    const words = document.createElement('span');
-    words.className = 'state';
-    words.append(glyph(row(i).state), ` ${titles[row(i).state]}`);
-    cell.replaceChildren(words);
+    cell.replaceChildren(element('span', { className: 'state' }, glyph(row(i).state), ` ${titles[row(i).state]}`));
   },
 };
 
@@ -68,19 +64,9 @@ const pod = (open) => ({
   fill(i, cell) {
     if (cell.firstChild) return;
     const { of } = row(i);
-    const button = document.createElement('button');
-    button.className = 'open';
-    button.type = 'button';
-    button.setAttribute('aria-expanded', 'false');
-    const space = document.createElement('span');
-    space.className = 'space';
-    space.textContent = `${of.namespace}/`;
-    button.append(space, of.pod);
-    button.addEventListener('click', () => open(i));
-    const under = document.createElement('span');
-    under.className = 'under';
-    under.append(...breakable([row(i).owner, of.node, of.taint.replace(/:NoExecute$/, '')].filter(Boolean).join(', ')));
-    cell.append(button, under);
+    const space = element('span', { className: 'space' }, `${of.namespace}/`);
+    const under = [row(i).owner, of.node, of.taint.replace(/:NoExecute$/, '')].filter(Boolean).join(', ');
+    cell.append(button({ className: 'open', ariaExpanded: 'false' }, () => open(i), space, of.pod), element('span', { className: 'under' }, ...breakable(under)));
   },
 });
 
@@ -93,28 +79,9 @@ function reason(r) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-/** @type {Column} */
-const taintOf = {
-  title: 'Taint',
-  at: 'mid wide name taint',
-  by: (i) => row(i).of.taint,
-  fill(i, cell) {
-    // All of them are NoExecute; the explanation spells it out.
-    const text = row(i).of.taint.replace(/:NoExecute$/, '');
-    if (cell.textContent === text) return;
-    cell.replaceChildren(...breakable(text));
-  },
-};
-/** @type {Column} */
-const ownerOf = {
-  title: 'Owner',
-  at: 'mid wide name',
-  by: (i) => row(i).owner || '\uffff',
-  fill(i, cell) {
-    const text = row(i).owner || 'none';
-    if (cell.textContent !== text) cell.replaceChildren(...breakable(text));
-  },
-};
+// All of them are NoExecute; the explanation spells it out.
+const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name taint');
+const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
 const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
 const countdown = {
   ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),
@@ -176,43 +143,34 @@ export class Table {
   #head = '';
   /** @type {Map<string, Node>} */ #nodes = new Map();
 
-  /**
-   * @param {Record<'tabs' | 'table' | 'empty' | 'panel' | 'pager' | 'page' | 'previous' | 'next' | 'caption', HTMLElement>} parts
-   * @param {() => number} now @param {() => void} changed called when another list is chosen
-   */
-  constructor(parts, now, changed) {
-    this.parts = parts;
+  /** @param {() => number} now @param {() => void} changed called when another list is chosen */
+  constructor(now, changed) {
     this.now = now;
     this.changed = changed;
-    this.thead = /** @type {HTMLElement} */ (parts.table.querySelector('thead'));
-    this.tbody = /** @type {HTMLElement} */ (parts.table.querySelector('tbody'));
+    this.thead = /** @type {HTMLElement} */ (part('table').querySelector('thead'));
+    this.tbody = /** @type {HTMLElement} */ (part('table').querySelector('tbody'));
     for (const [name, list] of Object.entries(this.#lists)) {
       this.#sort[name] = { column: list.first, down: list.down ?? false };
       this.#tab(name, list.title);
     }
     const turn = (/** @type {number} */ by) => { this.#at += by; this.#render(); };
-    parts.previous.addEventListener('click', () => turn(-1));
-    parts.next.addEventListener('click', () => turn(1));
+    part('previous').addEventListener('click', () => turn(-1));
+    part('next').addEventListener('click', () => turn(1));
   }
 
   /** @param {string} name @param {string} title */
   #tab(name, title) {
-    const tab = document.createElement('button');
-    tab.type = 'button';
-    tab.id = `tab-${name}`;
-    tab.role = 'tab';
+    const tab = button({ id: `tab-${name}`, role: 'tab' }, () => this.choose(name), `${title} `, element('b'));
     tab.setAttribute('aria-controls', 'panel');
-    tab.append(`${title} `, document.createElement('b'));
-    tab.addEventListener('click', () => this.choose(name));
     tab.addEventListener('keydown', (e) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
       if (!by) return;
       const names = Object.keys(this.#lists);
       const to = names[(names.indexOf(name) + by + names.length) % names.length];
       this.choose(to);
-      document.getElementById(`tab-${to}`)?.focus();
+      part(`tab-${to}`).focus();
     });
-    this.parts.tabs.append(tab);
+    part('tabs').append(tab);
   }
 
   /** Shows another list. @param {string} name */
@@ -242,14 +200,14 @@ export class Table {
     this.#nodes = nodes;
     this.#items = items[this.tab];
     for (const [name, list] of Object.entries(items)) {
-      const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${name}`));
+      const tab = part(`tab-${name}`);
       write(/** @type {HTMLElement} */ (tab.querySelector('b')), counted(list.length, certain[name]));
-      tab.setAttribute('aria-selected', String(name === this.tab));
+      tab.ariaSelected = String(name === this.tab);
       tab.tabIndex = name === this.tab ? 0 : -1;
       tab.classList.toggle('bad', name === 'stuck' && list.length > 0);
     }
-    this.parts.panel.setAttribute('aria-labelledby', `tab-${this.tab}`);
-    this.parts.empty.textContent = nothing || (certain[this.tab] ? this.#lists[this.tab].empty : this.#lists[this.tab].unknown);
+    part('panel').setAttribute('aria-labelledby', `tab-${this.tab}`);
+    part('empty').textContent = nothing || (certain[this.tab] ? this.#lists[this.tab].empty : this.#lists[this.tab].unknown);
     this.#render();
   }
 
@@ -267,12 +225,12 @@ export class Table {
     this.#at = Math.max(0, Math.min(this.#at, pages - 1));
     this.#header();
     this.#body(sorted.slice(this.#at * perPage, (this.#at + 1) * perPage));
-    this.parts.table.hidden = sorted.length === 0;
-    this.parts.empty.hidden = sorted.length > 0;
-    this.parts.pager.hidden = pages === 1;
-    write(this.parts.page, `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'line')}`);
-    /** @type {HTMLButtonElement} */ (this.parts.previous).disabled = this.#at === 0;
-    /** @type {HTMLButtonElement} */ (this.parts.next).disabled = this.#at === pages - 1;
+    part('table').hidden = sorted.length === 0;
+    part('empty').hidden = sorted.length > 0;
+    part('pager').hidden = pages === 1;
+    write(part('page'), `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'line')}`);
+    /** @type {HTMLButtonElement} */ (part('previous')).disabled = this.#at === 0;
+    /** @type {HTMLButtonElement} */ (part('next')).disabled = this.#at === pages - 1;
   }
 
   /** The lines of rows: in groups, of which some are open, where that is chosen. @param {Item[]} items @returns {Item[]} */
@@ -293,7 +251,7 @@ export class Table {
     const stays = this.#head.startsWith(`${columns} `);
     this.#head = head;
     const list = this.#lists[this.tab];
-    write(this.parts.caption, list.title);
+    write(part('caption'), list.title);
     if (!stays) this.#newHeader(list.columns);
     [...this.thead.querySelectorAll('th')].forEach((th, i) => {
       if (i === by) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
@@ -305,17 +263,10 @@ export class Table {
   #newHeader(columns) {
     this.#lines.clear();
     this.tbody.replaceChildren();
-    const tr = document.createElement('tr');
+    const tr = element('tr');
     columns.forEach((c, i) => {
-      const th = document.createElement('th');
-      th.scope = 'col';
-      th.className = c.at ?? '';
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = c.zoned ? `${c.title}, ${zone(this.now())}` : c.title;
-      button.addEventListener('click', () => this.#sortBy(i));
-      th.append(button);
-      tr.append(th);
+      const title = c.zoned ? `${c.title}, ${zone(this.now())}` : c.title;
+      tr.append(element('th', { scope: 'col', className: c.at ?? '' }, button({}, () => this.#sortBy(i), title)));
     });
     this.thead.replaceChildren(tr);
   }
@@ -357,33 +308,20 @@ export class Table {
 
   /** @param {Item} item */
   #line(item) {
-    const tr = document.createElement('tr');
+    const { columns } = this.#lists[this.tab];
+    const tr = item.group ? this.#groupLine(item.group.name) : element('tr', {}, ...columns.map((c) => element('td', { className: c.at ?? '' })));
     tr.dataset.key = item.key;
-    if (item.group) return this.#groupLine(tr, item.group.name);
-    for (const c of this.#lists[this.tab].columns) {
-      const td = document.createElement('td');
-      td.className = c.at ?? '';
-      tr.append(td);
-    }
     return tr;
   }
 
-  /** The line of a group: a button that opens it, and what is in it. @param {HTMLTableRowElement} tr @param {string} name */
-  #groupLine(tr, name) {
-    tr.className = 'group';
-    const td = document.createElement('td');
-    td.colSpan = this.#lists[this.tab].columns.length;
-    const button = document.createElement('button');
-    button.className = 'open';
-    button.type = 'button';
-    button.append(...breakable(name));
-    button.addEventListener('click', () => {
+  /** The line of a group: a button that opens it, and what is in it. @param {string} name */
+  #groupLine(name) {
+    const toggle = () => {
       if (!this.#openGroups.delete(name)) this.#openGroups.add(name);
       this.#render();
-    });
-    td.append(button, ' ', document.createElement('span'));
-    tr.append(td);
-    return tr;
+    };
+    const open = button({ className: 'open' }, toggle, ...breakable(name));
+    return element('tr', { className: 'group' }, element('td', { colSpan: this.#lists[this.tab].columns.length }, open, ' ', element('span')));
   }
 
   /** @param {HTMLTableRowElement} tr @param {Item} item */
@@ -402,15 +340,11 @@ export class Table {
   #why(item, tr) {
     if (item.key !== this.#open || !item.row) return null;
     const below = /** @type {HTMLTableRowElement | null} */ (tr.nextElementSibling);
-    const why = below?.classList.contains('why') && below.dataset.key === item.key ? below : document.createElement('tr');
+    const why = below?.classList.contains('why') && below.dataset.key === item.key ? below : element('tr', { className: 'why' });
     const content = explanation(item.row, this.#nodes, this.now());
     if (why.isConnected && why.textContent === content.textContent) return why;
-    why.className = 'why';
     why.dataset.key = item.key;
-    const td = document.createElement('td');
-    td.colSpan = tr.cells.length;
-    td.append(content);
-    why.replaceChildren(td);
+    why.replaceChildren(element('td', { colSpan: tr.cells.length }, content));
     return why;
   }
 
@@ -422,6 +356,6 @@ export class Table {
 
   /** Moves the countdowns on. */
   tick() {
-    if (!this.parts.table.hidden) this.#render();
+    if (!part('table').hidden) this.#render();
   }
 }

@@ -2,6 +2,7 @@
 
 /** @import {Row} from './types.js' */
 /** @import {Bin, Lane, Mark} from './scale.js' */
+import { button, element, part, write } from './dom.js';
 import { about, clock, date, plural, short, stamp } from './format.js';
 import { binned, lanesOf, placed, reach, stepOf, ticks, within } from './scale.js';
 import { draw, states, titles } from './states.js';
@@ -62,17 +63,16 @@ export class Timeline {
   #chosenNode = '';
   /** @type {Mark[][]} the marks of each lane, as they were drawn */ #marks = [];
 
-  /** @param {Record<'stage' | 'lanes' | 'canvas' | 'tip' | 'more' | 'note', HTMLElement>} parts @param {Hooks} hooks */
-  constructor(parts, hooks) {
-    this.parts = parts;
+  /** @param {Hooks} hooks */
+  constructor(hooks) {
     this.hooks = hooks;
-    this.canvas = /** @type {HTMLCanvasElement} */ (parts.canvas);
+    this.canvas = /** @type {HTMLCanvasElement} */ (part('canvas'));
     this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
     this.calm = matchMedia('(prefers-reduced-motion: reduce)');
-    new ResizeObserver(() => this.#resize()).observe(parts.stage);
-    parts.more.addEventListener('click', () => { this.#shown += pageOfLanes; this.#layOut(); });
+    new ResizeObserver(() => this.#resize()).observe(part('stage'));
+    part('more').addEventListener('click', () => { this.#shown += pageOfLanes; this.#layOut(); });
     this.#pointer();
-    parts.stage.addEventListener('keydown', (e) => this.#key(e));
+    part('stage').addEventListener('keydown', (e) => this.#key(e));
     this.recolour();
     const frame = () => { this.#frame(); requestAnimationFrame(frame); };
     requestAnimationFrame(frame);
@@ -172,8 +172,8 @@ export class Timeline {
       this.#labels(lanes);
     }
     const rest = this.#lanes.length - lanes.length;
-    this.parts.more.hidden = rest <= 0;
-    this.parts.more.textContent = rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`;
+    part('more').hidden = rest <= 0;
+    write(part('more'), rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`);
     const height = axis + Math.max(lanes.length, 1) * laneHeight;
     const ratio = devicePixelRatio;
     if (this.canvas.height !== Math.round(height * ratio) || this.canvas.width !== Math.round(this.#width * ratio)) {
@@ -186,13 +186,12 @@ export class Timeline {
 
   /** @param {Lane[]} lanes */
   #labels(lanes) {
-    const old = /** @type {HTMLElement[]} */ ([...this.parts.lanes.children]);
+    const old = /** @type {HTMLElement[]} */ ([...part('lanes').children]);
     lanes.forEach((lane, i) => {
-      const button = old[i] ?? this.#label();
-      button.dataset.node = lane.node;
-      button.title = lane.node;
-      button.setAttribute('aria-pressed', String(lane.node === this.#chosenNode));
-      const [name, count, rest] = button.children;
+      const label = old[i] ?? this.#label();
+      label.dataset.node = label.title = lane.node;
+      label.ariaPressed = String(lane.node === this.#chosenNode);
+      const [name, count, rest] = label.children;
       name.textContent = lane.node;
       count.textContent = lane.pending ? String(lane.pending) : '';
       rest.textContent = ` pending${lane.stuck ? `, ${lane.stuck} stuck` : ''}; show only this node`;
@@ -201,14 +200,10 @@ export class Timeline {
   }
 
   #label() {
-    const button = document.createElement('button');
-    button.type = 'button';
-    const rest = document.createElement('span');
-    rest.className = 'hidden';
-    button.append(document.createElement('span'), ' ', document.createElement('i'), rest);
-    button.addEventListener('click', () => this.hooks.pick(button.dataset.node ?? ''));
-    this.parts.lanes.append(button);
-    return button;
+    const hidden = element('span', { className: 'hidden' });
+    const label = button({}, () => this.hooks.pick(label.dataset.node ?? ''), element('span'), ' ', element('i'), hidden);
+    part('lanes').append(label);
+    return label;
   }
 
   #frame() {
@@ -320,7 +315,7 @@ export class Timeline {
   /** @param {Lane[]} lanes */
   #note(lanes) {
     const text = lanes.length === 0 ? '' : `${about(this.#across * (1 - this.#past))} ahead; a number is how many go within ${about(this.#binned)}`;
-    if (this.parts.note.textContent !== text) this.parts.note.textContent = text;
+    write(part('timeline-note'), text);
   }
 
   /** The bin at a place on the canvas. @param {number} x @param {number} y @returns {{lane: Lane, bin: Bin} | null} */
@@ -364,14 +359,14 @@ export class Timeline {
 
   /** @param {{lane: Lane, bin: Bin} | null} hit @param {PointerEvent} e */
   #tell(hit, e) {
-    const { tip } = this.parts;
+    const tip = part('tip');
     this.canvas.style.cursor = hit ? 'pointer' : '';
     tip.hidden = !hit;
     if (!hit) return;
     const now = this.hooks.now();
     const { lane, bin } = hit;
     tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${times(bin, now)}`;
-    const box = this.parts.stage.getBoundingClientRect();
+    const box = part('stage').getBoundingClientRect();
     const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;
     tip.style.top = `${e.clientY - box.top + 16}px`;
@@ -379,7 +374,7 @@ export class Timeline {
 
   /** @param {KeyboardEvent} e */
   #key(e) {
-    if (e.target !== this.parts.stage || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.target !== part('stage') || e.ctrlKey || e.metaKey || e.altKey) return;
     /** @type {Record<string, () => void>} */
     const keys = {
       ArrowLeft: () => this.move(-0.15), ArrowRight: () => this.move(0.15),

@@ -48,17 +48,18 @@
 /** @typedef {Record<string, number>} Totals */
 
 /**
- * @typedef {object} Message of the stream: a snapshot, further rows of it, or a change
- * @property {string} [at]
- * @property {Totals} [totals]
- * @property {Manager} [manager]
- * @property {Eviction[]} [evictions]
+ * @typedef {object} Message an answer: a snapshot, or what has changed since an earlier one
+ * @property {string} kind
+ * @property {string} at
+ * @property {string} tag
+ * @property {Totals} totals
+ * @property {Manager} manager
+ * @property {Eviction[]} evictions
  * @property {string[]} [gone]
- * @property {Node[]} [nodes]
+ * @property {Node[]} nodes
  * @property {string[]} [nodesGone]
- * @property {Eviction[]} [evicted]
- * @property {Minute[]} [minutes]
- * @property {boolean} [more]
+ * @property {Eviction[]} evicted
+ * @property {Minute[]} minutes
  */
 
 export {};

@@ -10,35 +10,32 @@ import (
 	"time"
 )
 
-// policy allows a page to run this server's own scripts and styles, talk to this server, and do nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+// contentPolicy allows a page to run this server's own scripts and styles, talk to this server, and do nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard passes on requests of the own machine that only read, and sets the headers of the answers.
-func guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mark(w.Header())
-		if r.ContentLength != 0 {
-			forgoBody(w)
-		}
-		switch {
-		case !ownHost(r.Host):
-			refuse(w, http.StatusForbidden, fmt.Sprintf(
-				"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward",
-				r.Host))
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf(
-				"the method %q is refused; all that is here is to be read, with GET", r.Method))
-		case r.ContentLength != 0:
-			refuse(w, http.StatusRequestEntityTooLarge,
-				"a body is refused; all that is here is to be read, with GET and no body")
-		case foreign(r):
-			refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+// refused refuses requests that are not of the own machine, or that do more than read.
+func refused(w http.ResponseWriter, r *http.Request) bool {
+	if r.ContentLength != 0 {
+		forgoBody(w)
+	}
+	switch {
+	case !ownHost(r.Host):
+		refuse(w, http.StatusForbidden, fmt.Sprintf(
+			"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward", r.Host))
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf(
+			"the method %q is refused; all that is here is to be read, with GET", r.Method))
+	case r.ContentLength != 0:
+		refuse(w, http.StatusRequestEntityTooLarge,
+			"a body is refused; all that is here is to be read, with GET and no body")
+	case foreign(r):
+		refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
+	default:
+		return false
+	}
+	return true
 }
 
 // forgoBody keeps the server from waiting for the body of a request, which it would read to its end to use
@@ -48,8 +45,9 @@ func forgoBody(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 }
 
+// mark sets the headers of all answers.
 func mark(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -81,14 +79,9 @@ func foreign(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
 }
 
-// refuse answers with one sentence.
+// refuse answers with one sentence as JSON, and a line break for terminals.
 func refuse(w http.ResponseWriter, code int, sentence string) {
-	answer(w, code, Error{TypeMeta{APIVersion, KindError}, sentence})
-}
-
-// answer writes JSON, and a line break for terminals.
-func answer(w http.ResponseWriter, code int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(value) // it fails if the client is gone
+	_ = json.NewEncoder(w).Encode(Error{TypeMeta{APIVersion, KindError}, sentence}) // it fails if the client is gone
 }

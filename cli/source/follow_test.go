@@ -1,0 +1,143 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// manager answers with each change once, and with a whole snapshot where the tag is not its own.
+type manager struct {
+	changes  []status.Changes // the first one is a snapshot
+	away     bool
+	requests int
+}
+
+func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.requests++
+	if m.away {
+		return nil, errors.New("connection refused")
+	}
+	next := 0
+	for i := range m.changes {
+		if m.changes[i].Tag == r.URL.Query().Get("since") {
+			next = i + 1
+		}
+	}
+	if next == len(m.changes) {
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+	}
+	text, err := json.Marshal(m.changes[next])
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(text)))}, err
+}
+
+// answerOf returns an answer of a manager that leads.
+func answerOf(kind, tag string, uids ...string) (c status.Changes) {
+	c.TypeMeta = status.TypeMeta{APIVersion: status.APIVersion, Kind: kind}
+	c.Tag, c.Manager = tag, status.Manager{Synced: true, Role: status.Leading}
+	for _, uid := range uids {
+		c.Evictions = append(c.Evictions, status.Eviction{UID: uid})
+	}
+	return c
+}
+
+// follow follows a manager in the test's bubble.
+func follow(t *testing.T, m *manager) *Followed {
+	t.Helper()
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.http.Transport = m
+	f, err := client.Follow(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// uidsOf returns the UIDs of the evictions, in any order, as letters.
+func uidsOf(f *Followed) string {
+	s, _ := f.Snapshot()
+	list := ""
+	for _, letter := range "abcd" {
+		for i := range s.Evictions {
+			if s.Evictions[i].UID == string(letter) {
+				list += string(letter)
+			}
+		}
+	}
+	return list
+}
+
+func TestAManagerIsAskedEverySecondForWhatHasChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a", "b")}}
+		f := follow(t, m)
+		if got := uidsOf(f); got != "ab" {
+			t.Errorf("at first: %s", got)
+		}
+		change := answerOf(status.KindChanges, "2", "c")
+		change.Gone, change.Evicted = append(change.Gone, "a"), []status.Evicted{{UID: "a"}}
+		m.changes = append(m.changes, change)
+		time.Sleep(askAgainAfter + time.Millisecond)
+		if got := uidsOf(f); got != "bc" || !f.Evicted("a") || f.Evicted("b") {
+			t.Errorf("after a second: %s, evicted a %t, b %t", got, f.Evicted("a"), f.Evicted("b"))
+		}
+		time.Sleep(10 * time.Second)
+		if got := uidsOf(f); got != "bc" || m.requests != 12 {
+			t.Errorf("then: %s after %d requests", got, m.requests)
+		}
+		m.changes = []status.Changes{answerOf(status.KindSnapshot, "of another process", "d")}
+		time.Sleep(askAgainAfter)
+		if got := uidsOf(f); got != "d" {
+			t.Errorf("of another process: %s", got)
+		}
+	})
+}
+
+func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a")}}
+		f := follow(t, m)
+		m.away = true
+		time.Sleep(askAgainAfter + time.Millisecond)
+		if _, trouble := f.Snapshot(); trouble == nil || !strings.Contains(trouble.Error(), "connection refused") || uidsOf(f) != "a" {
+			t.Errorf("while it is away: %v, %s", trouble, uidsOf(f))
+		}
+		m.away = false
+		time.Sleep(askAgainAfter)
+		if _, trouble := f.Snapshot(); trouble != nil {
+			t.Errorf("then: %v", trouble)
+		}
+	})
+}
+
+func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.http.Transport = &manager{changes: []status.Changes{answerOf(status.KindChanges, "1")}}
+	if _, err := client.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "Changes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnAnswerWithoutAnEndIsRefused(t *testing.T) {
+	if _, err := io.Copy(io.Discard, &bounded{zeros{}, 1000}); !errors.Is(err, errTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// zeros is an endless text.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

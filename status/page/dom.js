@@ -1,0 +1,27 @@
+// Elements of the page: found, made, and written to.
+
+/** @param {string} id */
+export const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/**
+ * A new element.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Partial<HTMLElementTagNameMap[T]>} properties @param {(Node | string)[]} content
+ */
+export function element(tag, properties = {}, ...content) {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.append(...content);
+  return e;
+}
+
+/** A new button with an action. @param {Partial<HTMLButtonElement>} properties @param {(e: MouseEvent) => void} act @param {(Node | string)[]} content */
+export function button(properties, act, ...content) {
+  const b = element('button', { type: 'button', ...properties }, ...content);
+  b.addEventListener('click', act);
+  return b;
+}
+
+/** Writes a text, unless it is there already. @param {Element} to @param {string} text */
+export function write(to, text) {
+  if (to.textContent !== text) to.textContent = text;
+}

@@ -1,0 +1,87 @@
+// Asks the manager for its state once a second, knows the manager's clock, and when what it has is stale.
+
+/** @import {Message} from './types.js' */
+
+const staleAfter = 15_000; // milliseconds after an answer
+const patience = 10_000; // for an answer to begin
+const longPatience = 120_000; // for its end, as the first answer may be long
+const again = 1_000; // after an answer
+const longest = 10_000; // between two requests while the manager does not answer
+
+export class Source {
+  /** Why the manager refuses an answer, in its words; empty when it does not. */
+  refusal = '';
+  /** The moment of the last answer, by the manager's clock. */
+  at = NaN;
+  /** performance.now() of the last answer; NaN before the first. */
+  #heard = NaN;
+  /** How many requests have failed since the last answer. */
+  #failures = 0;
+  #asking = false;
+  #offset = -Infinity;
+  /** Names what the page has, in a request for what has changed since. */
+  #tag = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ #next;
+  #url;
+  #take;
+
+  /** @param {string} url @param {(m: Message) => void} take */
+  constructor(url, take) {
+    this.#url = url;
+    this.#take = take;
+    this.#ask();
+    // A page that is visible again, or that has a network again, does not wait.
+    addEventListener('online', () => this.#ask());
+    document.addEventListener('visibilitychange', () => this.#ask());
+  }
+
+  /** The time by the manager's clock. */
+  now() {
+    return Number.isFinite(this.#offset) ? Date.now() + this.#offset : Date.now();
+  }
+
+  /** Whether what is shown may be of the past. */
+  stale() {
+    return this.#failures > 0 || !(performance.now() - this.#heard < staleAfter);
+  }
+
+  /** Asks unless a request is under way, or nobody looks. */
+  async #ask() {
+    if (this.#asking || document.hidden) return;
+    this.#asking = true;
+    clearTimeout(this.#next);
+    try {
+      await this.#fetch();
+      this.#failures = 0;
+      this.refusal = '';
+    } catch (e) {
+      this.#failures++;
+      this.refusal = String(/** @type {Error} */ (e).cause ?? '');
+    }
+    this.#asking = false;
+    this.#next = setTimeout(() => this.#ask(), Math.min(again * 2 ** this.#failures, longest));
+  }
+
+  async #fetch() {
+    const stop = new AbortController();
+    const within = (/** @type {number} */ ms) => setTimeout(() => stop.abort(), ms);
+    const begin = within(patience);
+    const answer = await fetch(this.#url + (this.#tag && `?since=${this.#tag}`), { signal: stop.signal }).finally(() => clearTimeout(begin));
+    const end = within(longPatience);
+    const message = answer.status === 204 ? null : await answer.json().finally(() => clearTimeout(end));
+    if (!answer.ok) throw new Error('the manager refuses', { cause: message.message });
+    this.#hear(Math.max(Date.parse(answer.headers.get('Date') ?? ''), message ? Date.parse(message.at) : 0));
+    if (!message) return;
+    this.#tag = message.tag;
+    this.#take(message);
+  }
+
+  /** Takes note of the time of an answer. @param {number} at */
+  #hear(at) {
+    this.#heard = performance.now();
+    // An answer is late, never early: of the last offsets the greatest is the truest. A step of either clock shows at once.
+    const offset = at - Date.now();
+    this.#offset = Math.abs(offset - this.#offset) > 5_000 ? offset : Math.max(offset, this.#offset - 20);
+    this.at = this.now();
+  }
+}

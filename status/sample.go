@@ -1,0 +1,56 @@
+package status
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// sample is what the source had at one moment. It is immutable.
+type sample struct {
+	tag     string
+	at      time.Time
+	manager Manager
+	totals  Totals
+	views   []*eviction.View // in any order
+	nodes   []Node
+	past    Past
+
+	// ordered returns the views, earliest deadline first, then by UID: the order of paging.
+	ordered func() []*eviction.View
+}
+
+func newSample(at time.Time, m Manager, views []eviction.View, nodes []*taint.Node, past Past) *sample {
+	s := &sample{at: stamp(at), manager: m, views: make([]*eviction.View, len(views)), past: past}
+	for i := range views {
+		s.views[i] = &views[i]
+	}
+	s.totals, s.nodes = totalsOf(s.views, past), nodesOf(nodes, s.views)
+	s.ordered = sync.OnceValue(func() []*eviction.View { return sorted(s.views) })
+	return s
+}
+
+func sorted(views []*eviction.View) []*eviction.View {
+	return slices.SortedFunc(slices.Values(views), func(a, b *eviction.View) int {
+		return cmp.Or(stamp(a.Verdict.At).Compare(stamp(b.Verdict.At)), cmp.Compare(a.Pod.UID, b.Pod.UID))
+	})
+}
+
+// alike reports whether nothing but the time, views and nodes differs.
+func (s *sample) alike(other *sample) bool {
+	return s.totals == other.totals && slices.Equal(s.past.Minutes, other.past.Minutes) &&
+		reflect.DeepEqual(s.manager, other.manager)
+}
+
+// snapshot returns the snapshot without its lists.
+func (s *sample) snapshot() Snapshot {
+	return Snapshot{
+		TypeMeta: TypeMeta{APIVersion, KindSnapshot}, At: s.at, Tag: s.tag, Manager: s.manager, Totals: s.totals,
+		Evictions: []Eviction{}, Nodes: []Node{}, Evicted: []Evicted{}, Minutes: minutesOf(s.past.Minutes),
+	}
+}
