@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 )
 
 // TestNoRefusalShowsTheInsideOfTheProgram sets every flag of every command to values that it cannot parse.
@@ -28,7 +28,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 				}
 				refused++
 				err = cmd.FlagErrorFunc()(cmd, err)
-				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(usage.Error)) != wrongUsage[cmd.Name()] {
+				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(flags.UsageError)) != wrongUsage[cmd.Name()] {
 					t.Errorf("%s --%s=%q: got %q", cmd.Name(), f.Name, value, err)
 				}
 			}

@@ -12,19 +12,9 @@ import (
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/config"
 )
-
-const versionHelp = `Print the version of this program.
-
-Usage:
-  taint-manager version [-o text|json|yaml]
-
-Flags:
-  -h, --help            print this help
-  -o, --output string   text, json or yaml (default "text")
-`
 
 // build is the known build information. Unknown fields are empty.
 type build struct {
@@ -38,12 +28,10 @@ type build struct {
 func versionCommand() *cobra.Command {
 	output := "text"
 	cmd := &cobra.Command{
-		Use:  "version",
-		Args: usage.NoArguments,
+		Use: "version", Short: "Print the version", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(terminal.PlainHelp(versionHelp))
 	return cmd
 }
 
@@ -59,7 +47,9 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usage.Wrap(usage.Refuse("output", output, "it takes text, json or yaml", "leave it out for text"))
+		return flags.UsageError{Err: config.Refusal{
+			Flag: "output", Value: output, Allowed: "it takes text, json or yaml", Next: "leave it out for text",
+		}}
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)

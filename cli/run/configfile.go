@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -25,7 +25,7 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 		return err
 	}
 	if _, err := s.apply(data, given); err != nil {
-		return usage.Wrap(err)
+		return flags.UsageError{Err: err}
 	}
 	return nil
 }

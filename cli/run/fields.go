@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -47,7 +47,7 @@ func allowed(f *pflag.Flag) string {
 	case "string", "bool", "stringSlice":
 		return ""
 	}
-	return strings.TrimPrefix(usage.Takes(f), "it takes ")
+	return flags.Takes(f)
 }
 
 // acronyms are written in capitals, except at the beginning.

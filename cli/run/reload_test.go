@@ -175,6 +175,10 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 		if got := m.taken(); len(got) > 0 || m.Trouble() != nil || testutil.ToFloat64(m.metrics.refused) != 0 {
 			t.Errorf("the old content is back: taken in was %+v, and the trouble is %v", got, m.Trouble())
 		}
+		time.Sleep(time.Minute)
+		if said := strings.Count(m.said(), "has the content again that is in force"); said != 1 {
+			t.Errorf("that the old content is back is said %d times", said)
+		}
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/leader"
@@ -36,8 +36,7 @@ func Command(ctx context.Context, b Build) *cobra.Command {
 	s := defaultSettings()
 	sections := s.flags()
 	cmd := &cobra.Command{
-		Use:  "run",
-		Args: usage.NoArguments,
+		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.load(cmd.InOrStdin(), cmd.Flags().Changed); err != nil {
 				return err
@@ -61,7 +60,7 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	logs.InitLogs()
 	defer logs.FlushLogs()
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
-		return usage.Errorf("setting up the logs: %w", err)
+		return flags.UsageError{Err: fmt.Errorf("setting up the logs: %w", err)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

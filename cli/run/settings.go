@@ -2,12 +2,11 @@ package run
 
 import (
 	"errors"
-	"slices"
 
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -76,17 +75,11 @@ func (s *settings) complete(given func(flag string) bool) {
 // validate reports all refusals at once, one line for each.
 func (s *settings) validate() error {
 	if refusals := s.refusals(); len(refusals) > 0 {
-		return usage.Wrap(errors.Join(refusals...))
+		return flags.UsageError{Err: errors.Join(refusals...)}
 	}
 	return nil
 }
 
 func (s *settings) refusals() []error {
-	return slices.Concat(asErrors(s.Validate()), s.componentRefusals())
-}
-
-// componentRefusals returns the refusals of the settings that every component of Kubernetes has.
-func (s *settings) componentRefusals() []error {
-	return slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(),
-		s.validateLogging())
+	return append(asErrors(s.Validate()), s.componentRefusals()...)
 }
