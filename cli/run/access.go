@@ -23,7 +23,7 @@ import (
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []rule
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
-		denied, err = missing(ctx, reviews, needed(s.Configuration, s.policies))
+		denied, err = missing(ctx, reviews, s.needed())
 		return err
 	})
 	switch {

@@ -35,7 +35,7 @@ func TestBeingToldToEndWhileWaitingForTheServerIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
-		err := defaultSettings().checkAccess(ctx, answers{err: errors.New("connection refused")}, "https://a:1")
+		err := newSettings().checkAccess(ctx, answers{err: errors.New("connection refused")}, "https://a:1")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -45,7 +45,7 @@ func TestBeingToldToEndWhileWaitingForTheServerIsNoFailure(t *testing.T) {
 func TestAServerThatStaysAwayIsNamedAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		err := defaultSettings().checkAccess(t.Context(), answers{err: errors.New("connection refused")}, "https://a:1")
+		err := newSettings().checkAccess(t.Context(), answers{err: errors.New("connection refused")}, "https://a:1")
 		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not answer within 10s") || time.Since(start) != 10*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
@@ -57,7 +57,7 @@ func TestWithoutThePermissionsForMetricsItGoesOnAndSaysSo(t *testing.T) {
 	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 	ctx := klog.NewContext(t.Context(), log)
 	all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}}
-	must(t, defaultSettings().checkAccess(ctx, all, "https://a:1"))
+	must(t, newSettings().checkAccess(ctx, all, "https://a:1"))
 	said := strings.Join(lines, "\n")
 	for _, want := range []string{"create tokenreviews.authentication.k8s.io", "create subjectaccessreviews.authorization.k8s.io", applyRoles} {
 		if len(lines) != 1 || !strings.Contains(said, want) {
@@ -68,7 +68,7 @@ func TestWithoutThePermissionsForMetricsItGoesOnAndSaysSo(t *testing.T) {
 
 func TestWhoDoesNotServeNeedsNothingForIt(t *testing.T) {
 	log := funcr.New(func(_, line string) { t.Errorf("said %s", line) }, funcr.Options{})
-	s := defaultSettings()
+	s := newSettings()
 	s.serving.BindPort = 0
 	all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}}
 	must(t, s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1"))
@@ -90,7 +90,7 @@ func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) 
 	} {
 		var said strings.Builder
 		log := funcr.New(func(_, line string) { said.WriteString(line) }, funcr.Options{})
-		s := defaultSettings()
+		s := newSettings()
 		s.serving.BindPort = 0
 		all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}, except: missing}
 		err := s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1")
@@ -125,7 +125,7 @@ func TestTheStartDoesNotWaitLongForAnswersThatItCanDoWithout(t *testing.T) {
 		defer cancel()
 		all := answers{which: []string{"nodes", "pods", "events", "leases"}}
 		start := time.Now()
-		must(t, defaultSettings().checkAccess(ctx, hanging{all, []string{"configmaps", "tokenreviews"}}, "https://a:1"))
+		must(t, newSettings().checkAccess(ctx, hanging{all, []string{"configmaps", "tokenreviews"}}, "https://a:1"))
 		if took := time.Since(start); took != optionalPatience {
 			t.Errorf("it took %s, want %s", took, optionalPatience)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // ConfigCommand returns the command "config", which checks and writes the configuration files of "run".
@@ -61,39 +60,27 @@ func validateFile(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	s, file, err := decodeConfig(name, data)
+	s, err := decodeConfig(name, data)
 	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(w, "%s is valid.\n", name)
-	for i := range file.Policies {
-		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", file.Policies[i].Name, file.Policies[i].Bound(file.Guards))
+	for i := range s.Policies {
+		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", s.Policies[i].Name, s.Policies[i].Bound(s.Guards))
 	}
-	for _, warning := range warnings(s, file) {
+	for _, warning := range s.warnings() {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
 	}
 	return nil
 }
 
-func warnings(s *settings, file *config.File) []policy.Warning {
-	c := policy.Config{
-		Policies: file.Policies, Guards: file.Guards, Method: s.EvictionMethod.Policy(),
-		Rules: s.Rules(),
-	}
-	return c.Warnings()
-}
-
 func printDefaults(cmd *cobra.Command, _ []string) error {
-	s := defaultSettings()
-	s.flags()
-	_, err := io.WriteString(cmd.OutOrStdout(), config.Defaults(s.fileSettings()))
+	_, err := io.WriteString(cmd.OutOrStdout(), config.Defaults(newSettings().fileSettings()))
 	return err
 }
 
 func printSchema(cmd *cobra.Command, _ []string) error {
-	s := defaultSettings()
-	s.flags()
-	schema, err := config.Schema(s.fileSettings())
+	schema, err := config.Schema(newSettings().fileSettings())
 	if err != nil {
 		return err
 	}

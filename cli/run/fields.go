@@ -23,7 +23,7 @@ var fieldSections = []struct{ section, object, prefix string }{
 var fieldNames = map[string]string{"v": "verbosity", "log-flush-frequency": "flushFrequency"}
 
 // fieldsOf returns the settings of these sections.
-func fieldsOf(sections cliflag.NamedFlagSets) []config.Setting {
+func fieldsOf(sections *cliflag.NamedFlagSets) []config.Setting {
 	var settings []config.Setting
 	for _, s := range fieldSections {
 		sections.FlagSet(s.section).VisitAll(func(f *pflag.Flag) {

@@ -32,7 +32,7 @@ const applyRoles = "kubectl apply -f deploy/rbac.yaml"
 func (s *settings) granting(denied []rule) (commands []string) {
 	added := denied
 	if slices.ContainsFunc(denied, byDefault) || s.unbound(denied, watchRole) || s.unbound(denied, evictRole) {
-		commands, added = append(commands, applyRoles), needed(s.Configuration, s.policies)
+		commands, added = append(commands, applyRoles), s.needed()
 	}
 	for _, r := range added {
 		if r.namespace == "" && !byDefault(r) {
@@ -49,8 +49,8 @@ func (s *settings) granting(denied []rule) (commands []string) {
 
 // byDefault reports whether deploy/rbac.yaml, which has the rules of the default configuration, grants the rule.
 func byDefault(r rule) bool {
-	s := defaultSettings()
-	return slices.ContainsFunc(append(needed(s.Configuration, nil), s.optional()...), r.within)
+	s := newSettings()
+	return slices.ContainsFunc(append(s.needed(), s.optional()...), r.within)
 }
 
 // unbound reports whether everything that one of the cluster's roles has is denied, as it is without its binding.
@@ -64,7 +64,7 @@ func (s *settings) unbound(denied []rule, role string) bool {
 		return n
 	}
 	n := verbsOf(denied)
-	return n > 0 && n == verbsOf(needed(s.Configuration, s.policies))
+	return n > 0 && n == verbsOf(s.needed())
 }
 
 // patch returns the command that adds the rule to its ClusterRole.

@@ -22,7 +22,7 @@ const (
 func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 	method := func(m config.Method) func(*settings) { return func(s *settings) { s.EvictionMethod = m } }
 	lease := func(s *settings) { s.LeaderElection.ResourceNamespace, s.LeaderElection.ResourceName = "ours", "mine" }
-	policies := func(list ...policy.Policy) func(*settings) { return func(s *settings) { s.policies = list } }
+	policies := func(list ...policy.Policy) func(*settings) { return func(s *settings) { s.Policies = list } }
 	selecting := policies(policy.Policy{Method: policy.Delete, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}})
 	for name, c := range map[string]struct {
 		change func(*settings)
@@ -39,7 +39,7 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 		"deleteAfter, perhaps without a binding": {
 			func(s *settings) {
 				s.EvictionMethod = config.MethodEvict
-				s.policies = []policy.Policy{{Method: policy.Evict, DeleteAfter: new(metav1.Duration)}}
+				s.Policies = []policy.Policy{{Method: policy.Evict, DeleteAfter: new(metav1.Duration)}}
 			}, "pods/|delete pods", []string{applyRoles, mayEvict},
 		},
 		"the lease, which is there": {func(*settings) {}, "create leases", []string{applyRoles}},
@@ -56,9 +56,9 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 			"kubectl -n ours create rolebinding mine-journal-create --role=mine-journal-create --serviceaccount=kube-system:taint-manager",
 		}},
 	} {
-		s := defaultSettings()
+		s := newSettings()
 		c.change(s)
-		denied := deniedOf(slices.Concat(needed(s.Configuration, s.policies), toKeep(s.Configuration)), strings.Split(c.denied, "|"))
+		denied := deniedOf(slices.Concat(s.needed(), toKeep(s.Configuration)), strings.Split(c.denied, "|"))
 		if diff := cmp.Diff(c.want, s.granting(denied)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -84,7 +84,7 @@ func deniedOf(rules []rule, parts []string) (denied []rule) {
 }
 
 func TestARefusalEndsWithTheCommands(t *testing.T) {
-	s := defaultSettings()
+	s := newSettings()
 	err := s.grants([]rule{{verbs: verbs("list"), resource: "nodes", why: "to see"}}, "https://a:1")
 	if want := "missing are:\n  list nodes  to see\n" + howToGrant + ":\n  " + applyRoles; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got:\n%v\nwant at its end:\n%s", err, want)

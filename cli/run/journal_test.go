@@ -21,7 +21,7 @@ func TestWithoutThePermissionsForTheJournalItGoesOnAndSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var lines []string
 			log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
-			s := defaultSettings()
+			s := newSettings()
 			s.serving.BindPort, s.DryRun = 0, test.dryRun
 			all := answers{which: []string{"nodes", "pods", "events", "leases"}}
 			must(t, s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1"))

@@ -43,7 +43,7 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		must(t, err)
 		said := make(chan string, 100)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		p, address := process{settings: defaultSettings(), identity: "me"}, taken.Addr().String()
+		p, address := process{settings: newSettings(), identity: "me"}, taken.Addr().String()
 		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)
 		time.Sleep(5 * listenAgain)
 		synctest.Wait()
@@ -83,7 +83,7 @@ func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
 func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const address = "127.0.0.1:18089"
-		s := defaultSettings()
+		s := newSettings()
 		s.EvictionMethod, s.MaxEvictionsPerSecond, s.ClusterName = config.MethodEvict, 2.5, "prod-eu-1"
 		p := process{settings: s, identity: "me"}
 		said := make(chan string, 1)

@@ -63,8 +63,8 @@ func (r rule) within(other rule) bool {
 func verbs(list ...string) []string { return list }
 
 // needed returns the rules that the configuration and its policies require.
-func needed(c config.Configuration, policies []policy.Policy) []rule {
-	return slices.Concat(toWatch(policies), toEvict(c, policies), toLead(c))
+func (s *settings) needed() []rule {
+	return slices.Concat(toWatch(s.Policies), toEvict(s.Configuration, s.Policies), toLead(s.Configuration))
 }
 
 func toWatch(policies []policy.Policy) []rule {

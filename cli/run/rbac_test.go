@@ -100,11 +100,11 @@ func single(rules []rule) (permissions []string) {
 
 // asked returns the permissions that the program reviews with a configuration, those for metrics excepted.
 func asked(s *settings) []string {
-	return single(slices.Concat(needed(s.Configuration, s.policies), toKeep(s.Configuration)))
+	return single(slices.Concat(s.needed(), toKeep(s.Configuration)))
 }
 
 func TestTheRBACFileGrantsExactlyWhatTheProgramAsksForByDefault(t *testing.T) {
-	if diff := cmp.Diff(asked(defaultSettings()), granted(manifests(t, rbacFile))); diff != "" {
+	if diff := cmp.Diff(asked(newSettings()), granted(manifests(t, rbacFile))); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-asked for +granted):\n%s", diff)
 	}
 }
@@ -114,18 +114,17 @@ func deployed(t *testing.T, file string) *settings {
 	t.Helper()
 	var configuration v1.ConfigMap
 	decodeKind(t, file, "ConfigMap", &configuration)
-	s, read, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
+	s, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
 	must(t, err)
-	s.policies = read.Policies
 	var d appsv1.Deployment
 	decodeKind(t, file, "Deployment", &d)
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	sections := s.flags()
-	for _, section := range sections.FlagSets {
+	for _, section := range s.sections.FlagSets {
 		flags.AddFlagSet(section)
 	}
 	must(t, flags.Parse(d.Spec.Template.Spec.Containers[0].Args[1:]))
-	s.complete(flags.Changed)
+	s.given = flags.Changed
+	s.complete()
 	return s
 }
 
@@ -221,7 +220,7 @@ func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
 		c := config.Default()
 		test.set(&c)
 		var all []string
-		for _, r := range needed(c, test.policies) {
+		for _, r := range (&settings{Configuration: c, File: &config.File{Policies: test.policies}}).needed() {
 			all = append(all, r.verbs...)
 		}
 		if got := strings.Join(all, " "); got != test.want {

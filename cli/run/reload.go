@@ -178,7 +178,7 @@ func (r *reloader) compare(ctx context.Context, read reading) {
 
 // consider takes in a file, or returns why it is refused, and what follows for the process.
 func (r *reloader) consider(ctx context.Context, content []byte) (consequence, err error) {
-	next, file, err := r.started.reread(content)
+	next, err := r.started.reread(content)
 	if err != nil {
 		return errNoRestart, err
 	}
@@ -188,22 +188,22 @@ func (r *reloader) consider(ctx context.Context, content []byte) (consequence, e
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	diff, err := r.manager.SetPolicies(bounded, taintmanager.Policies{
-		Policies: next.policies, Guards: next.guards, Method: next.EvictionMethod, Rules: next.Rules(),
+		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
 		Paused: next.Paused, Workers: next.EvictionWorkers,
 	})
 	if err != nil {
 		return errStays, fmt.Errorf("taking in the configuration file: %w", err)
 	}
 	r.current = next
-	r.report(ctx, file, diff)
+	r.report(ctx, diff)
 	r.accept()
 	return nil, nil
 }
 
 // permitted returns an error if permissions are missing that the settings need, and that those in force do not need.
 func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
-	had := needed(r.current.Configuration, r.current.policies)
-	added := slices.DeleteFunc(needed(next.Configuration, next.policies), func(r rule) bool {
+	had := r.current.needed()
+	added := slices.DeleteFunc(next.needed(), func(r rule) bool {
 		return slices.ContainsFunc(had, r.within)
 	})
 	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
@@ -247,17 +247,17 @@ func (r *reloader) reportRefusal(ctx context.Context, consequence, why error) {
 }
 
 // report logs what the file that was taken in changes.
-func (r *reloader) report(ctx context.Context, file *config.File, diff policy.Diff) {
+func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 	logger, next := klog.FromContext(ctx), r.current
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
-		"policies", len(next.policies), "rates", len(next.guards.Rates), "breakers", len(next.guards.Breakers),
+		"policies", len(next.Policies), "rates", len(next.Guards.Rates), "breakers", len(next.Guards.Breakers),
 		"paused", next.Paused,
 		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
 		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
 	r.restart = nil
-	fields := r.started.needRestart(next, file)
+	fields := r.started.needRestart(next)
 	for _, field := range fields {
 		logger.Info("A field of the configuration file needs a restart", "field", field)
 	}

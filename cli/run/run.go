@@ -33,22 +33,22 @@ type Build struct {
 
 // Command returns the command "run". It runs until ctx ends or the process is signalled.
 func Command(ctx context.Context, b Build) *cobra.Command {
-	s := defaultSettings()
-	sections := s.flags()
+	s := newSettings()
 	cmd := &cobra.Command{
 		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.load(cmd.InOrStdin(), cmd.Flags().Changed); err != nil {
+			s.given = cmd.Flags().Changed
+			if err := s.load(cmd.InOrStdin()); err != nil {
 				return err
 			}
-			s.complete(cmd.Flags().Changed)
+			s.complete()
 			return s.run(ctx, b)
 		},
 	}
-	for _, section := range sections.FlagSets {
+	for _, section := range s.sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
 	}
-	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, sections))
+	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, s.sections))
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 		return err
 	}
 	options := managerOptions(s.Configuration)
-	options.Policies, options.Guards, options.Registerer = s.policies, s.guards, registerer
+	options.Policies, options.Guards, options.Registerer = s.Policies, s.Guards, registerer
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	options.Ended = p.history.Ended

@@ -218,7 +218,7 @@ func TestOnlyHealthIsServedToStrangers(t *testing.T) {
 // Status.
 func serveTLS(t *testing.T) (get func(path string) int) {
 	t.Helper()
-	s := defaultSettings()
+	s := newSettings()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	s.serving.Listener = listener
@@ -243,7 +243,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 }
 
 func TestPortZeroServesNothing(t *testing.T) {
-	s := defaultSettings()
+	s := newSettings()
 	s.serving.BindPort = 0
 	made, err := s.listen(t.Context())
 	must(t, err)
