@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,13 +39,19 @@ const rootExamples = `  # What would go if a node got a taint; this only reads
   # In a pod; then append -taint-eviction-controller to the --controllers of kube-controller-manager
   taint-manager run`
 
-// Run runs the command line and returns the exit code of the process. It returns when the command is done; for "run"
-// that is when ctx has ended or the process was signalled.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(NewCommand(ctx), args, stdout, stderr)
-}
-
-func execute(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+// Run runs the command line, whose first element is the name of the program, and returns the exit code of the process.
+// It returns when the command is done; for "run" that is when ctx has ended or the process was signalled.
+//
+// As kubectl-taint_manager the program is the plugin of kubectl, and its help and messages say "kubectl taint-manager";
+// as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
+func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
+	root, args := newCommand(ctx), argv[1:]
+	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
+	case pluginFile:
+		asPlugin(root)
+	case pluginCompleteFile:
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -73,9 +81,9 @@ func exitCode(err error) int {
 	}
 }
 
-// NewCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
+// newCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
 // results to the command's output and returns errors.
-func NewCommand(ctx context.Context) *cobra.Command {
+func newCommand(ctx context.Context) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Args: flags.KnownCommand,

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,20 +17,6 @@ const (
 	pluginCompleteFile = "kubectl_complete-taint_manager"
 	pluginName         = "kubectl taint-manager"
 )
-
-// RunAs runs the command line like [Run], with the program name in argv. As kubectl-taint_manager it is the plugin of
-// kubectl, and its help and messages say "kubectl taint-manager"; as kubectl_complete-taint_manager it completes the
-// plugin's command line for kubectl.
-func RunAs(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
-	cmd, args := NewCommand(ctx), argv[1:]
-	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
-	case pluginFile:
-		asPlugin(cmd)
-	case pluginCompleteFile:
-		args = append([]string{cobra.ShellCompRequestCmd}, args...)
-	}
-	return execute(cmd, args, stdout, stderr)
-}
 
 // asPlugin turns a command line into that of the plugin.
 func asPlugin(root *cobra.Command) {

@@ -17,7 +17,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	refused := 0
 	// The others exit with 1, because 2 has another meaning for them.
 	wrongUsage := map[string]bool{"taint-manager": true, "run": true, "config": true, "version": true, "completion": true, "help": true}
-	root := NewCommand(t.Context())
+	root := newCommand(t.Context())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -60,7 +61,7 @@ func printBuild(w io.Writer, b build, output string) error {
 
 func (b build) String() string {
 	return fmt.Sprintf("taint-manager %s\ngit commit: %s\nbuilt:      %s\ngo:         %s\nplatform:   %s\n",
-		b.Version, known(b.GitCommit), known(b.BuildDate), b.GoVersion, b.Platform)
+		b.Version, cmp.Or(b.GitCommit, "unknown"), cmp.Or(b.BuildDate, "unknown"), b.GoVersion, b.Platform)
 }
 
 // userAgent returns the User-Agent header for API servers.
@@ -68,21 +69,17 @@ func (b build) userAgent() string {
 	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
 }
 
-func known(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
 func thisBuild() build {
-	info, _ := debug.ReadBuildInfo()
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
 	return buildOf(version.Get(), info)
 }
 
-// buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like;
-// for values that it did not set, those that the Go toolchain recorded.
-func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
+// buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like.
+// If it did not set the version, buildOf returns what the Go toolchain recorded.
+func buildOf(linked apimachineryversion.Info, recorded *debug.BuildInfo) build {
 	b := build{
 		Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate,
 		GoVersion: linked.GoVersion, Platform: linked.Platform,
@@ -93,18 +90,11 @@ func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
 	if !strings.Contains(linked.GitVersion, "$Format") {
 		return b
 	}
-	b.Version, b.GitCommit, b.BuildDate = "devel", "", ""
-	if noted != nil {
-		b.note(noted)
+	b.Version, b.GitCommit = "devel", ""
+	if v := recorded.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
 	}
-	return b
-}
-
-func (b *build) note(noted *debug.BuildInfo) {
-	if noted.Main.Version != "" && noted.Main.Version != "(devel)" {
-		b.Version = noted.Main.Version
-	}
-	for _, setting := range noted.Settings {
+	for _, setting := range recorded.Settings {
 		switch setting.Key {
 		case "vcs.revision":
 			b.GitCommit = setting.Value
@@ -112,4 +102,5 @@ func (b *build) note(noted *debug.BuildInfo) {
 			b.BuildDate = setting.Value
 		}
 	}
+	return b
 }
