@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/explain"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/pending"
 	"github.com/taint-manager/taint-manager/cli/plan"
 	"github.com/taint-manager/taint-manager/cli/run"
-	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
 // The exit codes.
@@ -27,51 +28,42 @@ const (
 const rootHelp = `taint-manager evicts pods from nodes whose NoExecute taints they do not tolerate.
 It takes the place of the taint-eviction-controller of kube-controller-manager.
 
-Usage:
-  taint-manager COMMAND [flags]
+Exit codes: 0 done, 1 cannot run, 2 wrong usage.`
 
-Commands:
-  run          Watch the cluster and evict
-  plan         Say what would happen if nodes got other taints
-  explain      Say what becomes of one pod, when and why
-  pending      Say which evictions are scheduled now
-  config       Check and write configuration files
-  version      Print the version
-  completion   Print a script that completes commands and flags in a shell
-  help         Print the help of a command
-
-Flags:
-  -h, --help      print this help
-      --version   print the version
-
-Examples:
-  # What would go if a node got a taint; this only reads
+const rootExamples = `  # What would go if a node got a taint; this only reads
   taint-manager plan --node n1 --taint maintenance:NoExecute
 
   # Log what would be evicted, and write nothing: safe beside the original
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # In a pod; then append -taint-eviction-controller to the --controllers of kube-controller-manager
-  taint-manager run
+  taint-manager run`
 
-'taint-manager COMMAND --help' lists a command's flags, with examples.
-
-Exit codes: 0 done, 1 cannot run, 2 wrong usage.
-`
-
-// Run runs the command line and returns the exit code of the process. It returns when the command is done; for "run"
-// that is when ctx has ended or the process was signalled.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(NewCommand(ctx), args, stdout, stderr)
-}
-
-func execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	cmd.SetArgs(args)
-	cmd.SetOut(stdout)
-	cmd.SetErr(stderr)
-	err := cmd.Execute()
+// Run runs the command line, whose first element is the name of the program, and returns the exit code of the process.
+// It returns when the command is done; for "run" that is when ctx has ended or the process was signalled.
+//
+// As kubectl-taint_manager the program is the plugin of kubectl, and its help and messages say "kubectl taint-manager";
+// as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
+func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
+	root, args := newCommand(ctx), argv[1:]
+	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
+	case pluginFile:
+		asPlugin(root)
+	case pluginCompleteFile:
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.InitDefaultCompletionCmd(args...)
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			cmd.Args, cmd.RunE = flags.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	err := root.Execute()
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
-		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(cmd, err.Error()))
+		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(root, err.Error()))
 	}
 	return exitCode(err)
 }
@@ -82,55 +74,72 @@ func exitCode(err error) int {
 		return OK
 	case errors.Is(err, answer.ErrWouldEvict):
 		return answer.WouldEvict
-	case errors.As(err, new(usage.Error)):
+	case errors.As(err, new(flags.UsageError)):
 		return Usage
 	default:
 		return CannotRun
 	}
 }
 
-// NewCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
+// newCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
 // results to the command's output and returns errors.
-func NewCommand(ctx context.Context) *cobra.Command {
+func newCommand(ctx context.Context) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
-		Use:  "taint-manager",
-		Args: usage.KnownCommand,
+		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Args: flags.KnownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return printBuild(cmd.OutOrStdout(), thisBuild(), "text")
 			}
 			return cmd.Help()
 		},
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
-	root.SetHelpFunc(terminal.PlainHelp(rootHelp))
-	root.SetFlagErrorFunc(usage.FlagError)
+	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
 	build := thisBuild()
-	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}),
-		run.ConfigCommand(), versionCommand(), completionCommand())
 	agent, read := build.userAgent(), run.ReadConfig
-	for _, cmd := range []*cobra.Command{
-		plan.Command(ctx, agent, read), explain.Command(ctx, agent, read),
-		pending.Command(ctx, agent, read),
-	} {
-		if cmd.Args == nil {
-			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(usage.NoArguments(cmd, args)) }
-		}
-		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(usage.FlagError(cmd, err)) })
-		root.AddCommand(cmd)
-	}
+	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
+		versionCommand(),
+		looking(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
+		looking(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
+		looking(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
 	return root
 }
 
-// cannotRun converts a wrong usage to an ordinary error, because exit code 2 has another meaning there.
-func cannotRun(err error) error {
-	if wrong, ok := errors.AsType[usage.Error](err); ok {
-		return wrong.Unwrap()
+// looking completes a command that changes nothing. A wrong usage of it is an ordinary error, because exit code 2 has
+// another meaning there.
+func looking(cmd *cobra.Command, short string) *cobra.Command {
+	ordinary := func(err error) error {
+		if wrong, ok := errors.AsType[flags.UsageError](err); ok {
+			return wrong.Err
+		}
+		return err
 	}
-	return err
+	cmd.Short = short
+	if cmd.Args == nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return ordinary(flags.NoArguments(cmd, args)) }
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return ordinary(flags.Refuse(cmd, err)) })
+	return cmd
+}
+
+// helpCommand prints the help of the command that its arguments name.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Print the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			named, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = named.ValidateArgs(rest)
+			}
+			if err != nil {
+				return err
+			}
+			named.InitDefaultHelpFlag()
+			return named.Help()
+		},
+	}
 }

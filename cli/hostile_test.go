@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -105,7 +106,7 @@ func refuseHostile(w http.ResponseWriter, code int, reason string) {
 func TestTheHostileManagerIsHeard(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"explain", "web-0", "-n", "shop", "--server", hostileManager(t), "--kubeconfig", hostileCluster(t)}
-	if code := cli.Run(t.Context(), args, &out, &errs); code != 0 || !strings.Contains(out.String(), `the last one ended in x\x1b[2J`) {
+	if code := cli.Run(t.Context(), append([]string{"taint-manager"}, args...), &out, &errs); code != 0 || !strings.Contains(out.String(), `the last one ended in x\x1b[2J`) {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
 	}
 }
@@ -147,7 +148,7 @@ func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 	} {
 		for _, form := range []string{"table", "wide", "summary", "name", "json", "yaml", "jsonpath={}", "jsonpath={.pods[*].name} {.manager.message} {.budgets[0]}"} {
 			var out, errs bytes.Buffer
-			cli.Run(t.Context(), append(args, "-o", form), &out, &errs)
+			cli.Run(t.Context(), slices.Concat([]string{"taint-manager"}, args, []string{"-o", form}), &out, &errs)
 			for name, got := range map[string]string{"stdout": out.String(), "stderr": errs.String()} {
 				if strings.Contains(got, "\nFORGED") {
 					t.Errorf("%q -o %s: a line of %s is forged:\n%q", args, form, name, got)

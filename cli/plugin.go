@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,27 +18,9 @@ const (
 	pluginName         = "kubectl taint-manager"
 )
 
-// RunAs runs the command line like [Run], with the program name in argv. As kubectl-taint_manager it is the plugin of
-// kubectl, and its help and messages say "kubectl taint-manager"; as kubectl_complete-taint_manager it completes the
-// plugin's command line for kubectl.
-func RunAs(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
-	cmd, args := NewCommand(ctx), argv[1:]
-	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
-	case pluginFile:
-		asPlugin(cmd)
-	case pluginCompleteFile:
-		args = append([]string{cobra.ShellCompRequestCmd}, args...)
-	}
-	return execute(cmd, args, stdout, stderr)
-}
-
 // asPlugin turns a command line into that of the plugin.
 func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
-	root.CompletionOptions.DisableDefaultCmd = true
-	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
-		root.RemoveCommand(completion)
-	}
 	root.AddCommand(pluginCompletionCommand())
 	for _, cmd := range append(root.Commands(), root) {
 		helpSpelled(cmd)
@@ -75,29 +55,19 @@ func spelled(root *cobra.Command, text string) string {
 	return commands.ReplaceAllString(text, root.DisplayName()+" $2")
 }
 
-const pluginCompletionHelp = `Print the script with which kubectl completes the command line of this plugin. It is the same for every
-shell: kubectl's own completion must be on there.
-
-Usage:
-  kubectl taint-manager completion
-
-Example:
-  # Any folder of the PATH will do
-  kubectl taint-manager completion > /usr/local/bin/kubectl_complete-taint_manager
-  chmod +x /usr/local/bin/kubectl_complete-taint_manager
-
-Flags:
-  -h, --help   print this help
-`
-
 const pluginCompletion = `#!/bin/sh
 # kubectl runs this to complete "kubectl taint-manager".
 exec kubectl taint-manager ` + cobra.ShellCompRequestCmd + ` "$@"
 `
 
 func pluginCompletionCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:       "completion",
+	return &cobra.Command{
+		Use: "completion", Short: "Print the script with which kubectl completes this plugin",
+		Long: `Print the script with which kubectl completes the command line of this plugin. It is the same for every
+shell: kubectl's own completion must be on there.`,
+		Example: `  # Any folder of the PATH will do
+  kubectl taint-manager completion > /usr/local/bin/kubectl_complete-taint_manager
+  chmod +x /usr/local/bin/kubectl_complete-taint_manager`,
 		ValidArgs: []string{"bash", "zsh", "fish"}, // accepted, because users expect to name their shell
 		Args:      cobra.OnlyValidArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -105,6 +75,4 @@ func pluginCompletionCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), pluginCompletionHelp) })
-	return cmd
 }

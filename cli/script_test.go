@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		_ = os.Setenv("GORACE", endAtOnce) // for the programs that tests start
 	}
-	run := func() { os.Exit(cli.RunAs(context.Background(), os.Args, os.Stdout, os.Stderr)) }
+	run := func() { os.Exit(cli.Run(context.Background(), os.Args, os.Stdout, os.Stderr)) }
 	testscript.Main(m, map[string]func(){
 		"taint-manager": run, "kubectl-taint_manager": run, "kubectl_complete-taint_manager": run,
 	})

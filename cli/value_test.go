@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 )
 
 // TestNoRefusalShowsTheInsideOfTheProgram sets every flag of every command to values that it cannot parse.
@@ -17,7 +17,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	refused := 0
 	// The others exit with 1, because 2 has another meaning for them.
 	wrongUsage := map[string]bool{"taint-manager": true, "run": true, "config": true, "version": true, "completion": true, "help": true}
-	root := NewCommand(t.Context())
+	root := newCommand(t.Context())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -28,7 +28,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 				}
 				refused++
 				err = cmd.FlagErrorFunc()(cmd, err)
-				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(usage.Error)) != wrongUsage[cmd.Name()] {
+				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(flags.UsageError)) != wrongUsage[cmd.Name()] {
 					t.Errorf("%s --%s=%q: got %q", cmd.Name(), f.Name, value, err)
 				}
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,19 +13,9 @@ import (
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/config"
 )
-
-const versionHelp = `Print the version of this program.
-
-Usage:
-  taint-manager version [-o text|json|yaml]
-
-Flags:
-  -h, --help            print this help
-  -o, --output string   text, json or yaml (default "text")
-`
 
 // build is the known build information. Unknown fields are empty.
 type build struct {
@@ -38,12 +29,10 @@ type build struct {
 func versionCommand() *cobra.Command {
 	output := "text"
 	cmd := &cobra.Command{
-		Use:  "version",
-		Args: usage.NoArguments,
+		Use: "version", Short: "Print the version", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(terminal.PlainHelp(versionHelp))
 	return cmd
 }
 
@@ -59,7 +48,9 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usage.Wrap(usage.Refuse("output", output, "it takes text, json or yaml", "leave it out for text"))
+		return flags.UsageError{Err: config.Refusal{
+			Flag: "output", Value: output, Allowed: "it takes text, json or yaml", Next: "leave it out for text",
+		}}
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)
@@ -70,7 +61,7 @@ func printBuild(w io.Writer, b build, output string) error {
 
 func (b build) String() string {
 	return fmt.Sprintf("taint-manager %s\ngit commit: %s\nbuilt:      %s\ngo:         %s\nplatform:   %s\n",
-		b.Version, known(b.GitCommit), known(b.BuildDate), b.GoVersion, b.Platform)
+		b.Version, cmp.Or(b.GitCommit, "unknown"), cmp.Or(b.BuildDate, "unknown"), b.GoVersion, b.Platform)
 }
 
 // userAgent returns the User-Agent header for API servers.
@@ -78,21 +69,17 @@ func (b build) userAgent() string {
 	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
 }
 
-func known(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
 func thisBuild() build {
-	info, _ := debug.ReadBuildInfo()
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
 	return buildOf(version.Get(), info)
 }
 
-// buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like;
-// for values that it did not set, those that the Go toolchain recorded.
-func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
+// buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like.
+// If it did not set the version, buildOf returns what the Go toolchain recorded.
+func buildOf(linked apimachineryversion.Info, recorded *debug.BuildInfo) build {
 	b := build{
 		Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate,
 		GoVersion: linked.GoVersion, Platform: linked.Platform,
@@ -103,18 +90,11 @@ func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
 	if !strings.Contains(linked.GitVersion, "$Format") {
 		return b
 	}
-	b.Version, b.GitCommit, b.BuildDate = "devel", "", ""
-	if noted != nil {
-		b.note(noted)
+	b.Version, b.GitCommit = "devel", ""
+	if v := recorded.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
 	}
-	return b
-}
-
-func (b *build) note(noted *debug.BuildInfo) {
-	if noted.Main.Version != "" && noted.Main.Version != "(devel)" {
-		b.Version = noted.Main.Version
-	}
-	for _, setting := range noted.Settings {
+	for _, setting := range recorded.Settings {
 		switch setting.Key {
 		case "vcs.revision":
 			b.GitCommit = setting.Value
@@ -122,4 +102,5 @@ func (b *build) note(noted *debug.BuildInfo) {
 			b.BuildDate = setting.Value
 		}
 	}
+	return b
 }

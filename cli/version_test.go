@@ -18,14 +18,14 @@ func TestWhatTheLinkerWasToldIsTheVersion(t *testing.T) {
 func TestElseItIsWhatTheToolchainNoted(t *testing.T) {
 	linked := apimachineryversion.Info{GitVersion: "v0.0.0-master+$Format:%H$", GitCommit: "$Format:%H$", BuildDate: "1970-01-01T00:00:00Z", GoVersion: "go1.26", Platform: "linux/amd64"}
 	for name, test := range map[string]struct {
-		noted *debug.BuildInfo
-		want  build
+		recorded *debug.BuildInfo
+		want     build
 	}{
-		"nothing":    {nil, build{"devel", "", "", "go1.26", "linux/amd64"}},
+		"nothing":    {&debug.BuildInfo{}, build{"devel", "", "", "go1.26", "linux/amd64"}},
 		"a checkout": {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "today"}}}, build{"devel", "abc", "today", "go1.26", "linux/amd64"}},
 		"go install": {&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, build{"v1.2.3", "", "", "go1.26", "linux/amd64"}},
 	} {
-		if got := buildOf(linked, test.noted); got != test.want {
+		if got := buildOf(linked, test.recorded); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}

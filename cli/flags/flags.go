@@ -1,4 +1,5 @@
-// Package flags adds the flags of settings to a command. Their names, defaults and help come from package config.
+// Package flags adds the flags of settings to commands, and says in one sentence what is wrong with a command line, and
+// what to write instead. The names, defaults and help of settings come from package config.
 package flags
 
 import (
@@ -35,7 +36,7 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting) {
 	}
 }
 
-// BindJudging adds the flags of the settings that affect verdicts, and the named ones. Commands that look ahead have
+// BindJudging adds the flags of the settings that affect verdicts, and the named flags. Commands that look ahead have
 // them, so that they can use the manager's settings.
 func BindJudging(fs *pflag.FlagSet, c *config.Configuration, named ...string) {
 	Bind(fs, slices.DeleteFunc(c.Settings(), func(s config.Setting) bool {

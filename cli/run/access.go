@@ -21,9 +21,9 @@ import (
 // evictions that are due wait for them. The permission to create the lease may be missing, as in the roles of version
 // 0.1.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
-	var denied []permission
+	var denied []rule
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
-		denied, err = missing(ctx, reviews, needed(s.Configuration, s.policies))
+		denied, err = missing(ctx, reviews, s.needed())
 		return err
 	})
 	switch {
@@ -34,57 +34,33 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return nil
 	case err != nil:
 		return transport.Unreachable(server, s.origin(), err)
-	case slices.ContainsFunc(denied, s.vital):
+	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
 		return s.grants(denied, server)
 	}
-	s.warnOfDenied(ctx, denied)
-	s.warnOfOptional(ctx, reviews)
+	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
+	defer cancel()
+	optional, err := missing(bounded, reviews, s.optional())
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal and to serve metrics")
+	}
+	if denied = append(denied, optional...); len(denied) > 0 {
+		klog.FromContext(ctx).Error(s.grants(denied, server), "Permissions are missing, going on without: what needs them is refused until they are granted")
+	}
 	return nil
 }
 
 // optionalPatience is how long the start waits for reviews of permissions that are not required.
 const optionalPatience = 5 * time.Second
 
-// warnOfOptional logs missing permissions that do not prevent running.
-func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
-	ctx, cancel := context.WithTimeout(ctx, optionalPatience)
-	defer cancel()
-	var both sync.WaitGroup
-	both.Go(func() { s.warnOfServing(ctx, reviews) })
-	both.Go(func() { s.warnOfJournal(ctx, reviews) })
-	both.Wait()
-}
-
-// vital reports whether nothing works without the permission. The lease exists unless this is the first start.
-func (s *settings) vital(p permission) bool {
-	creates := p.verb == "create" && p.resource == "leases"
-	return !creates && !slices.Contains(toEvict(s.Configuration, s.policies), p)
-}
-
-// warnOfDenied logs missing permissions that evictions, or the first leader, wait for.
-func (s *settings) warnOfDenied(ctx context.Context, denied []permission) {
-	commands := strings.Join(s.granting(denied), "\n") + "\n"
-	for _, p := range denied {
-		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted. "+howToGrant,
-			"permission", p.String(), "why", p.why, "commands", commands)
-	}
-}
-
-// warnOfServing logs missing permissions that only clients of the metrics need. It cannot review another user's
-// permissions.
-func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
+// optional returns the rules that only the journal and clients of the metrics need. This process cannot review the
+// permissions of another user, as which it may authenticate and authorize such clients.
+func (s *settings) optional() []rule {
+	rules := toKeep(s.Configuration)
 	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
-	if s.serving.BindPort == 0 || !own {
-		return
+	if own && s.serving.BindPort != 0 {
+		return append(rules, toServe()...)
 	}
-	denied, err := missing(ctx, reviews, toServe())
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to serve metrics")
-	}
-	for _, p := range denied {
-		klog.FromContext(ctx).Info("Requests for metrics will be refused: a permission is missing; grant it by binding the role as deploy/rbac.yaml does",
-			"permission", p.String(), "why", p.why, "role", p.role)
-	}
+	return rules
 }
 
 // origin returns where the server's address comes from.
@@ -101,33 +77,47 @@ type reviewer interface {
 		opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
 }
 
-// missing returns the permissions that this process lacks. It makes all requests in parallel, because the start waits
-// for them.
-func missing(ctx context.Context, reviews reviewer, permissions []permission) ([]permission, error) {
-	answers := make([]*authorizationv1.SelfSubjectAccessReview, len(permissions))
-	failures := make([]error, len(permissions))
+// missing returns the rules of which the API server denies verbs, with the denied verbs only, and an error if a review
+// fails. It makes all reviews in parallel, because the start waits for them.
+func missing(ctx context.Context, reviews reviewer, rules []rule) (denied []rule, err error) {
+	answers := make([][]string, len(rules)) // the denied verbs, and "" for the others
 	var asking sync.WaitGroup
-	for i, p := range permissions {
-		asking.Go(func() { answers[i], failures[i] = reviews.Create(ctx, review(p), metav1.CreateOptions{}) })
+	var mu sync.Mutex // guards err
+	for i, r := range rules {
+		answers[i] = make([]string, len(r.verbs))
+		for k, verb := range r.verbs {
+			asking.Go(func() {
+				answer, failure := reviews.Create(ctx, r.review(verb), metav1.CreateOptions{})
+				if failure != nil {
+					mu.Lock()
+					err = fmt.Errorf("asking for permission to %s: %w", r, failure)
+					mu.Unlock()
+				} else if !answer.Status.Allowed {
+					answers[i][k] = verb
+				}
+			})
+		}
 	}
 	asking.Wait()
-	var denied []permission
-	for i, p := range permissions {
-		if err := failures[i]; err != nil {
-			return nil, fmt.Errorf("asking for permission to %s: %w", p, err)
-		}
-		if !answers[i].Status.Allowed {
-			denied = append(denied, p)
+	for i, r := range rules {
+		r.verbs = slices.DeleteFunc(answers[i], func(verb string) bool { return verb == "" })
+		if len(r.verbs) > 0 {
+			denied = append(denied, r)
 		}
 	}
-	return denied, nil
+	return denied, err
 }
 
-func review(p permission) *authorizationv1.SelfSubjectAccessReview {
-	return &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: p.namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
-			Name: p.name,
-		},
-	}}
+// review asks for one verb. The first name stands for all.
+func (r rule) review(verb string) *authorizationv1.SelfSubjectAccessReview {
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	asked := authorizationv1.ResourceAttributes{
+		Namespace: r.namespace, Verb: verb, Group: r.group, Resource: resource, Subresource: subresource,
+	}
+	if len(r.names) > 0 {
+		asked.Name = r.names[0]
+	}
+	return &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &asked},
+	}
 }

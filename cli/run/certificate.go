@@ -1,7 +1,10 @@
 package run
 
 import (
-	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,26 +16,16 @@ import (
 // one, which takes a millisecond: making an RSA key, as components of Kubernetes do, would take longer than everything
 // else before the first list.
 func ownCertificate(now time.Time) (certificate, key []byte, err error) {
-	key, err = keyutil.MakeEllipticPrivateKeyPEM()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
 	}
-	private, err := keyutil.ParsePrivateKeyPEM(key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the key: %w", err)
-	}
-	signer, ok := private.(crypto.Signer)
-	if !ok {
-		return nil, nil, fmt.Errorf("a key of type %T can't sign", private)
-	}
 	hourAgo := now.Add(-time.Hour) // clients' clocks may be behind
-	made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "localhost", NotBefore: hourAgo}, signer)
+	made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "localhost", NotBefore: hourAgo}, private)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing: %w", err)
 	}
-	certificate, err = cert.EncodeCertificates(made)
-	if err != nil {
-		return nil, nil, fmt.Errorf("encoding the certificate: %w", err)
-	}
-	return certificate, key, nil
+	key, badKey := keyutil.MarshalPrivateKeyToPEM(private)
+	certificate, badCertificate := cert.EncodeCertificates(made)
+	return certificate, key, errors.Join(badKey, badCertificate)
 }

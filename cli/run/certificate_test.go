@@ -34,19 +34,19 @@ func TestItsOwnCertificateHoldsForLocalhostForYears(t *testing.T) {
 }
 
 func TestACertificateIsMadeOnlyWhereNoneIsNamed(t *testing.T) {
-	named := defaultSettings()
+	named := newSettings()
 	named.serving.ServerCert.CertKey.CertFile, named.serving.ServerCert.CertKey.KeyFile = "a.crt", "a.key"
 	must(t, named.certify(time.Now()))
 	if named.serving.ServerCert.GeneratedCert != nil {
 		t.Error("one was made though another one is named")
 	}
-	kept := defaultSettings()
+	kept := newSettings()
 	kept.serving.ServerCert.CertDirectory = t.TempDir()
 	must(t, kept.certify(time.Now()))
 	if kept.serving.ServerCert.GeneratedCert != nil || kept.serving.ServerCert.CertKey.CertFile == "" {
 		t.Error("it is not in the folder that is named")
 	}
-	own := defaultSettings()
+	own := newSettings()
 	must(t, own.certify(time.Now()))
 	if own.serving.ServerCert.GeneratedCert == nil {
 		t.Error("none was made")

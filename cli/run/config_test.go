@@ -51,18 +51,17 @@ func TestTheSchemaOfTheRepositoryIsThatOfTheProgram(t *testing.T) {
 // The printed defaults set everything that has a default, and change nothing.
 func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
 	text := printed(t, "defaults")
-	s, file, err := decodeConfig("defaults", []byte(text))
+	s, err := decodeConfig("defaults", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := defaultSettings()
-	plain.flags()
+	plain := newSettings()
 	was, is := plain.fileSettings(), s.fileSettings()
 	for i := range is {
 		if is[i].Text() != was[i].Text() {
 			t.Errorf("%s: got %s, want %s", is[i].Field, is[i].Text(), was[i].Text())
 		}
-		if file.Set[is[i].Flag] == 0 && strings.Trim(is[i].Text(), "[]") != "" {
+		if s.Set[is[i].Flag] == 0 && strings.Trim(is[i].Text(), "[]") != "" {
 			t.Errorf("%s is missing", is[i].Field)
 		}
 	}
@@ -70,8 +69,7 @@ func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
 
 // Each flag of "run" that is a setting has a field.
 func TestEachFlagOfRunHasItsField(t *testing.T) {
-	s := defaultSettings()
-	sections := s.flags()
+	s := newSettings()
 	fields := map[string]string{"help": "-", "config": "-", "tls-sni-cert-key": "-"} // the last one holds pairs of files
 	names := map[string]bool{}
 	for _, setting := range s.fileSettings() {
@@ -80,7 +78,7 @@ func TestEachFlagOfRunHasItsField(t *testing.T) {
 		}
 		fields[setting.Flag], names[setting.Field] = setting.Field, true
 	}
-	for _, section := range sections.FlagSets {
+	for _, section := range s.sections.FlagSets {
 		section.VisitAll(func(f *pflag.Flag) {
 			if fields[f.Name] == "" && !f.Hidden {
 				t.Errorf("--%s has no field", f.Name)
@@ -97,7 +95,7 @@ authentication: {kubeconfig: a, requestheaderAllowedNames: [x, y], tokenWebhookC
 authorization: {alwaysAllowPaths: [/metrics]}
 logging: {format: json, verbosity: 3, flushFrequency: 1s}
 `
-	s, _, err := decodeConfig("config.yaml", []byte(text))
+	s, err := decodeConfig("config.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,15 +8,16 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // fileSettings returns all settings that the configuration file may have.
 func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
 
-// load reads the configuration file, except the settings whose flags are given.
-func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
+// load takes in the configuration file, except the settings whose flags are given.
+func (s *settings) load(stdin io.Reader) error {
 	if s.configFile == "" {
 		return nil
 	}
@@ -24,72 +25,72 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.apply(data, given); err != nil {
-		return usage.Wrap(err)
+	if err := s.apply(data); err != nil {
+		return flags.UsageError{Err: err}
 	}
 	return nil
 }
 
 // reread returns the settings that the process would start with if the file had this content. Flags that were given
 // keep their values.
-func (s *settings) reread(data []byte) (*settings, *config.File, error) {
-	next := defaultSettings()
-	next.flags()
-	next.configFile = s.configFile
-	file, err := next.apply(data, s.given)
-	if err != nil {
-		return nil, nil, err
+func (s *settings) reread(data []byte) (*settings, error) {
+	next := newSettings()
+	next.configFile, next.given = s.configFile, s.given
+	if err := next.apply(data); err != nil {
+		return nil, err
 	}
 	for i, was := range s.fileSettings() {
 		if s.given(was.Flag) {
 			if err := next.fileSettings()[i].CopyFrom(was); err != nil {
-				return nil, nil, fmt.Errorf("keeping the flag --%s: %w", was.Flag, err)
+				return nil, fmt.Errorf("keeping the flag --%s: %w", was.Flag, err)
 			}
 		}
 	}
-	next.complete(s.given)
-	return next, file, next.validate()
+	next.complete()
+	return next, next.validate()
 }
 
 // apply sets what the content of the configuration file sets, except the settings whose flags are given. It sets
 // nothing if the content is refused.
-func (s *settings) apply(data []byte, given func(flag string) bool) (*config.File, error) {
-	_, file, err := decodeConfig(s.configFile, data)
+func (s *settings) apply(data []byte) error {
+	decoded, err := decodeConfig(s.configFile, data)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
-	s.content, s.given = data, given
-	s.policies, s.guards = file.Policies, file.Guards
-	for _, setting := range s.fileSettings() {
-		if file.Set[setting.Flag] > 0 && given(setting.Flag) {
-			s.overridden = append(s.overridden, setting.Flag)
-		}
-	}
-	return file, nil
+	_, _ = config.Decode(s.configFile, data, s.fileSettings, s.given) // it was accepted above
+	s.content, s.File = data, decoded.File
+	return nil
 }
 
-// warn logs the consequences of the policies and guards that their author may not want, and the flags that win over the
-// file.
+// warnings returns the consequences of the policies and guards that their author may not want.
+func (s *settings) warnings() []policy.Warning {
+	c := policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.EvictionMethod.Policy(), Rules: s.Rules()}
+	return c.Warnings()
+}
+
+// warn logs the warnings, and the flags that win over the file.
 func (s *settings) warn(logger logr.Logger) {
-	for _, flag := range s.overridden {
-		logger.Info("The flag wins over the configuration file", "flag", "--"+flag, "configFile", s.configFile)
+	for _, setting := range s.fileSettings() {
+		if s.Set[setting.Flag] > 0 && s.given(setting.Flag) {
+			logger.Info("The flag wins over the configuration file", "flag", "--"+setting.Flag, "configFile",
+				s.configFile)
+		}
 	}
-	for _, w := range warnings(s, &config.File{Policies: s.policies, Guards: s.guards}) {
+	for _, w := range s.warnings() {
 		logger.Info("A warning about the configuration file", "configFile", s.configFile, "warning", w.String())
 	}
 }
 
 // needRestart returns the fields that a process with these settings does not take in, each with its value in the file
 // and the one in force.
-func (s *settings) needRestart(next *settings, file *config.File) (lines []string) {
+func (s *settings) needRestart(next *settings) (lines []string) {
 	was, is := s.fileSettings(), next.fileSettings()
 	for i := range is {
 		if is[i].Live || s.given(is[i].Flag) || is[i].Text() == was[i].Text() {
 			continue
 		}
 		where := s.configFile
-		if line := file.Set[is[i].Flag]; line > 0 {
+		if line := next.Set[is[i].Flag]; line > 0 {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field,
@@ -105,37 +106,29 @@ func ReadConfig(name string, stdin io.Reader) (config.Configuration, *config.Fil
 	if err != nil {
 		return config.Configuration{}, nil, err
 	}
-	s, file, err := decodeConfig(name, data)
+	s, err := decodeConfig(name, data)
 	if err != nil {
 		return config.Configuration{}, nil, err
 	}
-	return s.Configuration, file, nil
+	return s.Configuration, s.File, nil
 }
 
-// decodeConfig returns the settings that result from the file alone, and its other content.
-func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
-	s := defaultSettings()
-	s.flags()
-	file, refusals := config.Decode(name, data, s.fileSettings, func(string) bool { return false })
+// decodeConfig returns the settings that result from the file alone.
+func decodeConfig(name string, data []byte) (*settings, error) {
+	s := newSettings()
+	file, refusals := config.Decode(name, data, s.fileSettings, s.given)
 	errs := asErrors(refusals)
-	if file != nil { // otherwise nothing of it could be read
-		errs = append(errs, refusedComponents(s, file)...)
+	if file == nil { // nothing of it could be read
+		return nil, errors.Join(errs...)
 	}
-	if len(errs) > 0 {
-		return nil, nil, errors.Join(errs...)
-	}
-	return s, file, nil
-}
-
-// refusedComponents returns the refusals of the settings that config.Decode does not check, by their fields.
-func refusedComponents(s *settings, file *config.File) []error {
-	errs := s.componentRefusals()
-	for i, err := range errs {
+	s.File = file
+	for _, err := range s.componentRefusals() {
 		if r, ok := errors.AsType[config.Refusal](err); ok && r.Flag != "" {
-			errs[i] = file.Refusal(r)
+			err = file.Refusal(r)
 		}
+		errs = append(errs, err)
 	}
-	return errs
+	return s, errors.Join(errs...)
 }
 
 // readConfigFile reads a file, or the standard input for -, up to the maximum size.
@@ -154,12 +147,4 @@ func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the configuration file can't be read: %w; check the path", err)
 	}
 	return data, nil
-}
-
-func asErrors(refusals []config.Refusal) []error {
-	errs := make([]error, len(refusals))
-	for i, r := range refusals {
-		errs[i] = r
-	}
-	return errs
 }

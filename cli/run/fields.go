@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -23,7 +23,7 @@ var fieldSections = []struct{ section, object, prefix string }{
 var fieldNames = map[string]string{"v": "verbosity", "log-flush-frequency": "flushFrequency"}
 
 // fieldsOf returns the settings of these sections.
-func fieldsOf(sections cliflag.NamedFlagSets) []config.Setting {
+func fieldsOf(sections *cliflag.NamedFlagSets) []config.Setting {
 	var settings []config.Setting
 	for _, s := range fieldSections {
 		sections.FlagSet(s.section).VisitAll(func(f *pflag.Flag) {
@@ -47,7 +47,7 @@ func allowed(f *pflag.Flag) string {
 	case "string", "bool", "stringSlice":
 		return ""
 	}
-	return strings.TrimPrefix(usage.Takes(f), "it takes ")
+	return flags.Takes(f)
 }
 
 // acronyms are written in capitals, except at the beginning.

@@ -4,16 +4,15 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 )
 
-// flags returns the flags of "run" in sections, bound to the settings.
-func (s *settings) flags() cliflag.NamedFlagSets {
-	var sections cliflag.NamedFlagSets
+// addFlags adds the flags of "run", in sections.
+func (s *settings) addFlags() {
+	sections := &s.sections
 	flags.Bind(sections.FlagSet("eviction"), s.EvictionSettings())
 	flags.Bind(sections.FlagSet("API server"), s.ClientSettings())
 	flags.Bind(sections.FlagSet("leader election"), s.LeaderElectionSettings())
@@ -24,18 +23,13 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 	sections.FlagSet("other").StringVar(&s.configFile, "config", "",
 		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags that are given win over it.")
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
-	s.explain(&sections)
-	s.others = fieldsOf(sections)
-	return sections
-}
-
-// explain adds what is specific to this program to the shared texts.
-func (s *settings) explain(sections *cliflag.NamedFlagSets) {
-	add := func(section, flag, text string) { sections.FlagSets[section].Lookup(flag).Usage += " " + text }
+	// what is specific to this program, beside the shared texts
+	add := func(section, flag, text string) { sections.FlagSet(section).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. 10270 is used by no component of Kubernetes.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
 	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
+	s.others = fieldsOf(sections)
 }
 
 // loggingFlags omits flags that require a feature gate, because this program has none.

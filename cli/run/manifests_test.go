@@ -43,7 +43,7 @@ func TestTheManifestsConfigurationIsValid(t *testing.T) {
 	for _, file := range rendered(t) {
 		var configuration v1.ConfigMap
 		decodeKind(t, file, "ConfigMap", &configuration)
-		s, _, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
+		s, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue

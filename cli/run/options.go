@@ -47,8 +47,8 @@ func (p *process) announce(ctx context.Context) {
 	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile,
-		"policies", len(p.settings.policies), "rates", len(p.settings.guards.Rates), "breakers",
-		len(p.settings.guards.Breakers))...)
+		"policies", len(p.settings.Policies), "rates", len(p.settings.Guards.Rates), "breakers",
+		len(p.settings.Guards.Breakers))...)
 	p.settings.warn(logger)
 	if c.Paused {
 		logger.Info("Evictions are paused: none starts while paused is true")

@@ -13,54 +13,74 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/status"
 )
 
 // listenAgain is the time between two attempts to listen on the page's port.
 const listenAgain = 30 * time.Second
 
-// page serves the web page. It matters less than evictions: nothing waits for it, and nothing ends because of it.
-type page struct {
-	history status.History
-	version string
-	cluster string // the cluster's name on the page
-	role    func() status.Manager
-}
-
 // shown is the source of the page.
 type shown interface {
 	status.Source
 	status.Health
 	OriginalTrouble() error
+	InForce() taintmanager.Policies
+	Trips() []guard.TripRecord
 }
 
-// serve serves the page until the context ends or the returned function is called, which waits until it has ended.
-func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hide func()) {
-	if c.StatusAddress == "" {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	server := status.New(status.Options{
-		Source: of, Health: of, Warning: warningOf(of), History: &p.history, Role: p.role, Version: p.version,
-		DryRun:  c.DryRun,
-		Cluster: p.cluster, EvictionMethod: string(c.EvictionMethod), MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
-	})
-	var serving sync.WaitGroup
-	serving.Go(func() { serveWhenever(ctx, server, c.StatusAddress) })
-	return func() { cancel(); serving.Wait() }
-}
-
-// warningOf returns the function that returns the present warning, or "".
-func warningOf(s shown) func() string {
-	return func() string {
-		if err := s.OriginalTrouble(); err != nil {
+// page returns what the web page shows.
+func (p *process) page(of shown) status.Options {
+	c := p.settings.Configuration
+	warning := func() string {
+		if err := of.OriginalTrouble(); err != nil {
 			return err.Error()
 		}
 		return ""
 	}
+	return status.Options{
+		Source: of, Health: of, Warning: warning, History: &p.history, Version: p.build.Version, DryRun: c.DryRun,
+		Role:    func() status.Manager { return p.role(of) },
+		Cluster: clusterName(c.ClusterName, p.host), EvictionMethod: string(c.EvictionMethod),
+		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
+	}
+}
+
+// role returns whether this process leads, which policies are in force, and what is held.
+func (p *process) role(of shown) status.Manager {
+	now := of.InForce()
+	m := status.Manager{
+		Identity: p.identity, Role: status.Leading, Leader: p.identity,
+		EvictionMethod: string(now.Method), Paused: now.Paused,
+	}
+	if p.election != nil {
+		m.Leader = p.election.Leader()
+		if !p.election.Leading() {
+			m.Role = status.Standby
+		}
+	}
+	for i := range now.Policies {
+		m.Policies = append(m.Policies, now.Policies[i].Name)
+	}
+	for _, t := range of.Trips() {
+		m.Trips = append(m.Trips, status.Trip{
+			Breaker: t.Breaker, Group: t.Group, Since: t.Began,
+			Reset: string(now.Guards.ResetOf(t.Breaker, t.TopologyKey)),
+		})
+	}
+	return m
+}
+
+// servePage serves the page until the context ends or the returned function is called, which waits until it has ended.
+// The page matters less than evictions: nothing waits for it, and nothing ends because of it.
+func servePage(ctx context.Context, o status.Options, address string) (hide func()) {
+	if address == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() { serveWhenever(ctx, status.New(o), address) })
+	return func() { cancel(); serving.Wait() }
 }
 
 // serveWhenever serves once the port is free: another replica on the same host may use it until it ends.
@@ -99,46 +119,4 @@ func clusterName(name, server string) string {
 		return ""
 	}
 	return address.Host
-}
-
-// roleAlone returns the role of a process that always leads.
-func roleAlone(identity string) func() status.Manager {
-	return func() status.Manager {
-		return status.Manager{Identity: identity, Role: status.Leading, Leader: identity}
-	}
-}
-
-// policySource reports which policies are in force, and which breakers are tripped.
-type policySource interface {
-	InForce() taintmanager.Policies
-	Trips() []guard.TripRecord
-}
-
-// withPolicies adds to a role which policies are in force, and what is held.
-func withPolicies(role func() status.Manager, p policySource) func() status.Manager {
-	return func() status.Manager {
-		m, now := role(), p.InForce()
-		m.EvictionMethod, m.Paused = string(now.Method), now.Paused
-		for i := range now.Policies {
-			m.Policies = append(m.Policies, now.Policies[i].Name)
-		}
-		for _, t := range p.Trips() {
-			m.Trips = append(m.Trips, status.Trip{
-				Breaker: t.Breaker, Group: t.Group, Since: t.Began,
-				Reset: string(now.Guards.ResetOf(t.Breaker, t.TopologyKey)),
-			})
-		}
-		return m
-	}
-}
-
-// roleIn returns the role of a candidate, with the leader that it has last seen.
-func roleIn(e *leader.Election) func() status.Manager {
-	return func() status.Manager {
-		m := status.Manager{Identity: e.Identity(), Role: status.Standby, Leader: e.Leader()}
-		if e.Leading() {
-			m.Role = status.Leading
-		}
-		return m
-	}
 }

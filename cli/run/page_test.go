@@ -29,7 +29,7 @@ import (
 )
 
 // nothing is a manager of an empty cluster.
-type nothing struct{}
+type nothing struct{ underPolicies }
 
 func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil }
 func (nothing) Tainted() []*taint.Node                         { return nil }
@@ -43,20 +43,18 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		must(t, err)
 		said := make(chan string, 100)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		p := page{role: roleAlone("me")}
-		c := config.Default()
-		c.StatusAddress = taken.Addr().String()
-		hide := p.serve(klog.NewContext(t.Context(), log), nothing{}, c)
+		p, address := process{settings: newSettings(), identity: "me"}, taken.Addr().String()
+		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)
 		time.Sleep(5 * listenAgain)
 		synctest.Wait()
 		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
 			t.Errorf("said %q, and %d lines more", line, len(said))
 		}
 		must(t, taken.Close())
-		if line := <-said; !strings.Contains(line, `"url"="http://`+c.StatusAddress+`/"`) {
+		if line := <-said; !strings.Contains(line, `"url"="http://`+address+`/"`) {
 			t.Errorf("said %q", line)
 		}
-		body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot")
+		body := fetch(t, "http://"+address+"/api/v1/snapshot")
 		if !strings.Contains(body, `"identity":"me","role":"leading","leader":"me"`) {
 			t.Errorf("got %s", body)
 		}
@@ -84,15 +82,15 @@ func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
 
 func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := config.Default()
-		c.StatusAddress = "127.0.0.1:18089"
-		c.EvictionMethod, c.MaxEvictionsPerSecond = config.MethodEvict, 2.5
-		p := page{role: roleAlone("me"), cluster: "prod-eu-1"}
+		const address = "127.0.0.1:18089"
+		s := newSettings()
+		s.EvictionMethod, s.MaxEvictionsPerSecond, s.ClusterName = config.MethodEvict, 2.5, "prod-eu-1"
+		p := process{settings: s, identity: "me"}
 		said := make(chan string, 1)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		defer p.serve(klog.NewContext(t.Context(), log), nothing{}, c)()
+		defer servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)()
 		<-said
-		if body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
+		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
 			!strings.Contains(body, `"warning":"the original runs, too"`) {
 			t.Errorf("got %s", body)
 		}
@@ -100,10 +98,7 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 }
 
 func TestWithoutAnAddressThereIsNoPage(t *testing.T) {
-	c := config.Default()
-	c.StatusAddress = ""
-	var p page
-	p.serve(t.Context(), nothing{}, c)()
+	servePage(t.Context(), status.Options{}, "")()
 }
 
 func fetch(t *testing.T, url string) string {
@@ -124,26 +119,30 @@ func TestAReplicaKnowsWhoLeads(t *testing.T) {
 		leases := fake.NewClientset().CoordinationV1()
 		first := leader.New(config.Default().LeaderElection, leases, "first")
 		second := leader.New(config.Default().LeaderElection, leases, "second")
-		if got := roleIn(second)(); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby}) {
+		roleIn := func(e *leader.Election) status.Manager {
+			p := process{identity: e.Identity(), election: e}
+			return p.role(nothing{})
+		}
+		if got := roleIn(second); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby}) {
 			t.Errorf("before it has looked: %+v", got)
 		}
 		stopFirst := campaign(t, first)
 		time.Sleep(10 * time.Second)
-		if got := roleIn(first)(); got.Role != status.Standby || got.Leader != "" {
+		if got := roleIn(first); got.Role != status.Standby || got.Leader != "" {
 			t.Errorf("the first, while nobody is known to lead: %+v", got)
 		}
 		time.Sleep(10 * time.Second)
 		stopSecond := campaign(t, second)
 		synctest.Wait()
-		if got := roleIn(first)(); !reflect.DeepEqual(got, status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
+		if got := roleIn(first); !reflect.DeepEqual(got, status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
 			t.Errorf("the first: %+v", got)
 		}
-		if got := roleIn(second)(); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
+		if got := roleIn(second); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
 			t.Errorf("the second: %+v", got)
 		}
 		stopFirst()
 		time.Sleep(10 * time.Second)
-		if got := roleIn(second)(); got.Role != status.Leading || got.Leader != "second" {
+		if got := roleIn(second); got.Role != status.Leading || got.Leader != "second" {
 			t.Errorf("the second, alone: %+v", got)
 		}
 		stopSecond()
@@ -176,7 +175,7 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 			{Breaker: "zones", Group: "eu-1a", Since: time.Unix(1, 0), Reset: "Manual"}, {Breaker: "all", Since: time.Unix(2, 0), Reset: "Automatic"}, {Breaker: "gone", Since: time.Unix(3, 0)},
 		},
 	}
-	if got := withPolicies(roleAlone("me"), m)(); !reflect.DeepEqual(got, want) {
+	if got := (&process{identity: "me"}).role(nothing{m}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

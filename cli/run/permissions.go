@@ -3,71 +3,87 @@ package run
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// permission is an action on the API server.
-type permission struct {
-	verb, group, resource, subresource string
+// rule is a rule of a role that grants what this process needs for one purpose.
+type rule struct {
+	verbs           []string
+	group, resource string // the resource with its subresource, such as pods/eviction
 
-	// namespace and name restrict it; empty means all.
-	namespace, name string
+	// namespace and names restrict the rule; empty means all.
+	namespace string
+	names     []string
 
-	// role is the cluster's role that grants it; empty if deploy/rbac.yaml has the rule.
+	// role is the name of the role that has the rule. A namespace means a Role, otherwise it is a ClusterRole.
 	role string
 
-	// why describes what does not work without it.
+	// why describes what does not work without the rule.
 	why string
+
+	// required means that nothing works without the rule.
+	required bool
 }
 
-// String returns the permission in the notation of kubectl auth can-i.
-func (p permission) String() string {
-	s := p.verb + " " + p.resource
-	if p.group != "" {
-		s += "." + p.group
+// The cluster's roles of the manifests.
+const (
+	watchRole = "taint-manager"
+	evictRole = "taint-manager-evictions"
+)
+
+// String returns the rule in the notation of kubectl auth can-i.
+func (r rule) String() string {
+	s := strings.Join(r.verbs, ",") + " " + r.qualified()
+	if len(r.names) > 0 {
+		s += " " + r.names[0]
 	}
-	if p.subresource != "" {
-		s += "/" + p.subresource
+	if len(r.names) > 1 {
+		s += fmt.Sprintf(" and %d more", len(r.names)-1)
 	}
-	if p.name != "" {
-		s += " " + p.name
-	}
-	if p.namespace != "" {
-		return fmt.Sprintf("%s in namespace %s", s, p.namespace)
+	if r.namespace != "" {
+		s += " in namespace " + r.namespace
 	}
 	return s
 }
 
-// needed returns the permissions that the configuration and its policies require.
-func needed(c config.Configuration, policies []policy.Policy) []permission {
-	return slices.Concat(toWatch(policies), toEvict(c, policies), toLead(c))
+// qualified returns the resource with its group.
+func (r rule) qualified() string { return strings.TrimSuffix(r.resource+"."+r.group, ".") }
+
+// within reports whether the other rule grants everything that this rule grants.
+func (r rule) within(other rule) bool {
+	return r.group == other.group && r.resource == other.resource && r.namespace == other.namespace &&
+		slices.Equal(r.names, other.names) &&
+		!slices.ContainsFunc(r.verbs, func(verb string) bool { return !slices.Contains(other.verbs, verb) })
 }
 
-func toWatch(policies []policy.Policy) []permission {
-	all := []permission{
-		{verb: "list", resource: "nodes", why: "to see their taints"},
-		{verb: "watch", resource: "nodes", why: "to see their taints change"},
-		{verb: "list", resource: "pods", why: "to see their tolerations"},
-		{verb: "watch", resource: "pods", why: "to see them come and go"},
-	}
+func verbs(list ...string) []string { return list }
+
+// needed returns the rules that the configuration and its policies require.
+func (s *settings) needed() []rule {
+	return slices.Concat(toWatch(s.Policies), toEvict(s.Configuration, s.Policies), toLead(s.Configuration))
+}
+
+func toWatch(policies []policy.Policy) []rule {
+	watch := rule{verbs: verbs("list", "watch"), role: watchRole, required: true}
+	nodes, pods, namespaces := watch, watch, watch
+	nodes.resource, nodes.why = "nodes", "to see their taints"
+	pods.resource, pods.why = "pods", "to see their tolerations"
+	namespaces.resource, namespaces.why = "namespaces", "to see their labels (namespaceSelector)"
 	for i := range policies {
 		if policies[i].Match.NamespaceSelector != nil {
-			return append(all,
-				permission{verb: "list", resource: "namespaces", why: "to see their labels (namespaceSelector)"},
-				permission{
-					verb: "watch", resource: "namespaces",
-					why: "to see their labels change (namespaceSelector)",
-				})
+			return []rule{nodes, pods, namespaces}
 		}
 	}
-	return all
+	return []rule{nodes, pods}
 }
 
-// toEvict returns the permissions to evict by the configured method and by those of the policies. A policy in mode
-// Audit evicts nothing.
-func toEvict(c config.Configuration, policies []policy.Policy) []permission {
+// toEvict returns the rules to evict by the configured method and by those of the policies. A policy in mode Audit
+// evicts nothing.
+func toEvict(c config.Configuration, policies []policy.Policy) []rule {
 	if c.DryRun {
 		return nil
 	}
@@ -79,61 +95,79 @@ func toEvict(c config.Configuration, policies []policy.Policy) []permission {
 		deletes = deletes || policies[i].Method == policy.Delete || policies[i].DeleteAfter != nil
 		evicts = evicts || policies[i].Method == policy.Evict
 	}
-	all := []permission{{verb: "get", resource: "nodes", why: "to confirm a node's taints right before an eviction"}}
+	all := []rule{{
+		verbs: verbs("get"), resource: "nodes", role: watchRole,
+		why: "to confirm a node's taints right before an eviction",
+	}}
 	if evicts {
-		all = append(all, permission{
-			verb: "create", resource: "pods", subresource: "eviction",
-			why: "to evict (method Evict)",
+		all = append(all, rule{
+			verbs: verbs("create"), resource: "pods/eviction", role: evictRole, why: "to evict (method Evict)",
 		})
 	}
 	if deletes {
-		all = append(all,
-			permission{
-				verb: "patch", resource: "pods", subresource: "status",
-				why: "to set the condition DisruptionTarget",
-			},
-			permission{verb: "delete", resource: "pods", why: "to evict (method Delete, or deleteAfter)"})
+		all = append(all, rule{
+			verbs: verbs("patch"), resource: "pods/status", role: evictRole,
+			why: "to set the condition DisruptionTarget",
+		}, rule{
+			verbs: verbs("delete"), resource: "pods", role: evictRole, why: "to evict (method Delete, or deleteAfter)",
+		})
 	}
-	return append(all, permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"})
+	return append(all, rule{
+		verbs: verbs("create"), resource: "events", role: watchRole, why: "to tell on each pod why it goes",
+	})
 }
 
-// toLead returns the permissions to lead. The one to create the lease can't be restricted to its name.
-func toLead(c config.Configuration) []permission {
+// toLead returns the rules to lead. RBAC can't restrict the rule to create the lease to its name. Leading does not
+// require that rule, because the lease exists unless this is the first start.
+func toLead(c config.Configuration) []rule {
 	e := c.LeaderElection
 	if !e.LeaderElect {
 		return nil
 	}
-	lease := permission{
-		group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace,
-		name: e.ResourceName,
+	use := rule{
+		verbs: verbs("get", "update"), group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace,
+		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", why: "to take and renew the lease",
+		required: true,
 	}
-	get, update, create := lease, lease, lease
-	get.verb, get.why = "get", "to see the leader"
-	update.verb, update.why = "update", "to take and renew the lease"
-	create.verb, create.name, create.why = "create", "", "to create the lease if it does not exist"
-	return []permission{get, update, create}
+	return []rule{use, use.toCreate("to create the lease if it does not exist")}
 }
 
-// toServe returns the permissions without which all requests for metrics are refused. Nothing else needs them.
-func toServe() []permission {
-	const reader, delegator = "extension-apiserver-authentication-reader", "system:auth-delegator"
-	ca := permission{
-		resource: "configmaps", namespace: "kube-system", name: "extension-apiserver-authentication",
-		role: reader,
+// toCreate returns the rule to create the objects of this rule.
+func (r rule) toCreate(why string) rule {
+	r.verbs, r.names, r.role, r.why, r.required = verbs("create"), nil, r.role+"-create", why, false
+	return r
+}
+
+// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
+// journal.
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
+
+// toKeep returns the rules that only the journal needs.
+func toKeep(c config.Configuration) []rule {
+	read := rule{
+		verbs: verbs("list", "watch"), resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace,
+		names: store.PartitionNames(journalName(c)), role: journalName(c),
+		why: "to know since when taints are there; without it, a restart may restart countdowns",
 	}
-	get, list, watch := ca, ca, ca
-	get.verb, get.why = "get", "to know the CA of client certificates"
-	list.verb, list.why = "list", "to know the CA of client certificates"
-	watch.verb, watch.why = "watch", "to see that CA change"
-	return []permission{
-		get, list, watch,
-		{
-			verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", role: delegator,
-			why: "to authenticate requests for metrics",
-		},
-		{
-			verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator,
-			why: "to authorize requests for metrics",
-		},
+	if c.DryRun {
+		return []rule{read}
 	}
+	read.verbs = append(read.verbs, "update")
+	return []rule{read, read.toCreate("to create the journal if it does not exist")}
+}
+
+// toServe returns the rules without which all requests for metrics are refused. Nothing else needs them.
+func toServe() []rule {
+	const delegator = "system:auth-delegator"
+	return []rule{{
+		verbs: verbs("get", "list", "watch"), resource: "configmaps", namespace: "kube-system",
+		names: []string{"extension-apiserver-authentication"}, role: "extension-apiserver-authentication-reader",
+		why: "to know the CA of client certificates",
+	}, {
+		verbs: verbs("create"), group: "authentication.k8s.io", resource: "tokenreviews", role: delegator,
+		why: "to authenticate requests for metrics",
+	}, {
+		verbs: verbs("create"), group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator,
+		why: "to authorize requests for metrics",
+	}}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,68 +58,53 @@ func manifests(t *testing.T, path string) []manifest {
 const lookers = "taint-manager-viewer"
 
 // granted returns the permissions that the roles of the file grant the program.
-func granted(all []manifest) map[permission]bool {
+func granted(all []manifest) []string {
 	return grantedBy(all, func(role string) bool { return role != lookers })
 }
 
 // grantedBy returns the permissions that the selected roles of the file grant.
-func grantedBy(all []manifest, these func(role string) bool) map[permission]bool {
-	set := map[permission]bool{}
+func grantedBy(all []manifest, these func(role string) bool) []string {
+	var rules []rule
 	for _, m := range all {
 		if !these(m.Metadata.Name) {
 			continue
 		}
-		for _, rule := range m.Rules {
-			for _, p := range spread(rule) {
-				p.namespace = m.Metadata.Namespace
-				set[p] = true
-			}
-		}
-	}
-	return set
-}
-
-// spread splits a rule into single permissions.
-func spread(rule rbacv1.PolicyRule) []permission {
-	names := rule.ResourceNames
-	if len(names) == 0 {
-		names = []string{""}
-	}
-	var all []permission
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			for _, verb := range rule.Verbs {
-				for _, name := range names {
-					resource, subresource, _ := strings.Cut(resource, "/")
-					all = append(all, permission{verb: verb, group: group, resource: resource, subresource: subresource, name: name})
+		for _, granted := range m.Rules {
+			for _, group := range granted.APIGroups {
+				for _, resource := range granted.Resources {
+					rules = append(rules, rule{verbs: granted.Verbs, group: group, resource: resource, namespace: m.Metadata.Namespace, names: granted.ResourceNames})
 				}
 			}
 		}
 	}
-	return all
+	return single(rules)
 }
 
-// asked returns the permissions that the program reviews with a configuration.
-func asked(s *settings) map[permission]bool {
-	set := map[permission]bool{}
-	for _, p := range slices.Concat(needed(s.Configuration, s.policies), toKeep(s.Configuration)) {
-		p.why = ""
-		set[p] = true
+// single returns the permissions that rules grant: each verb on each name, sorted.
+func single(rules []rule) (permissions []string) {
+	for _, r := range rules {
+		for _, verb := range r.verbs {
+			one := rule{verbs: verbs(verb), group: r.group, resource: r.resource, namespace: r.namespace}
+			if len(r.names) == 0 {
+				permissions = append(permissions, one.String())
+			}
+			for _, name := range r.names {
+				one.names = []string{name}
+				permissions = append(permissions, one.String())
+			}
+		}
 	}
-	return set
+	slices.Sort(permissions)
+	return slices.Compact(permissions)
 }
 
-func names(set map[permission]bool) []string {
-	var all []string
-	for p := range maps.Keys(set) {
-		all = append(all, p.String())
-	}
-	slices.Sort(all)
-	return all
+// asked returns the permissions that the program reviews with a configuration, those for metrics excepted.
+func asked(s *settings) []string {
+	return single(slices.Concat(s.needed(), toKeep(s.Configuration)))
 }
 
 func TestTheRBACFileGrantsExactlyWhatTheProgramAsksForByDefault(t *testing.T) {
-	if diff := cmp.Diff(names(asked(defaultSettings())), names(granted(manifests(t, rbacFile)))); diff != "" {
+	if diff := cmp.Diff(asked(newSettings()), granted(manifests(t, rbacFile))); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-asked for +granted):\n%s", diff)
 	}
 }
@@ -130,25 +114,24 @@ func deployed(t *testing.T, file string) *settings {
 	t.Helper()
 	var configuration v1.ConfigMap
 	decodeKind(t, file, "ConfigMap", &configuration)
-	s, read, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
+	s, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
 	must(t, err)
-	s.policies = read.Policies
 	var d appsv1.Deployment
 	decodeKind(t, file, "Deployment", &d)
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	sections := s.flags()
-	for _, section := range sections.FlagSets {
+	for _, section := range s.sections.FlagSets {
 		flags.AddFlagSet(section)
 	}
 	must(t, flags.Parse(d.Spec.Template.Spec.Containers[0].Args[1:]))
-	s.complete(flags.Changed)
+	s.given = flags.Changed
+	s.complete()
 	return s
 }
 
 func TestRenderedManifestsGrantExactlyWhatTheirConfigurationNeeds(t *testing.T) {
 	for _, file := range rendered(t) {
 		want := asked(deployed(t, file))
-		if diff := cmp.Diff(names(want), names(granted(manifests(t, file)))); diff != "" {
+		if diff := cmp.Diff(want, granted(manifests(t, file))); diff != "" {
 			t.Errorf("%s differs (-needed +granted):\n%s", file, diff)
 		}
 	}
@@ -166,28 +149,27 @@ func TestTheManifestsCreateNothingThatTheProgramCreates(t *testing.T) {
 
 // A test on a real control plane checks that these suffice.
 func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
-	want := map[permission]bool{{verb: "list", resource: "events"}: true, {verb: "list", group: "policy", resource: "poddisruptionbudgets"}: true}
-	for _, verb := range []string{"get", "list", "watch"} {
-		want[permission{verb: verb, resource: "nodes"}], want[permission{verb: verb, resource: "pods"}] = true, true
-	}
-	c := config.Default()
-	for _, name := range store.PartitionNames(journalName(c)) {
-		for _, verb := range []string{"list", "watch"} {
-			want[permission{verb: verb, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}] = true
-		}
-	}
-	if diff := cmp.Diff(names(want), names(grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers }))); diff != "" {
+	c, read := config.Default(), verbs("get", "list", "watch")
+	want := single([]rule{
+		{verbs: verbs("list"), resource: "events"},
+		{verbs: verbs("list"), group: "policy", resource: "poddisruptionbudgets"},
+		{verbs: read, resource: "nodes"},
+		{verbs: read, resource: "pods"},
+		{verbs: verbs("list", "watch"), resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.PartitionNames(journalName(c))},
+	})
+	if diff := cmp.Diff(want, grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers })); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)
 	}
 }
 
 func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
-	for p := range grantedBy(manifests(t, rbacFile), func(string) bool { return true }) {
-		if p.resource == "secrets" || strings.Contains(p.verb+p.group+p.resource+p.subresource+p.name, "*") {
-			t.Errorf("it grants %s", p)
+	for _, granted := range grantedBy(manifests(t, rbacFile), func(string) bool { return true }) {
+		verb, object, _ := strings.Cut(granted, " ")
+		if strings.HasPrefix(object, "secrets") || strings.Contains(granted, "*") {
+			t.Errorf("it grants %s", granted)
 		}
-		if p.resource == "nodes" && !slices.Contains([]string{"get", "list", "watch"}, p.verb) {
-			t.Errorf("it grants %s", p)
+		if strings.HasPrefix(object, "nodes") && !slices.Contains([]string{"get", "list", "watch"}, verb) {
+			t.Errorf("it grants %s", granted)
 		}
 	}
 }
@@ -195,8 +177,8 @@ func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
 func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.T) {
 	account := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "taint-manager", Namespace: "kube-system"}}
 	want := map[string]bool{"ClusterRole taint-manager": true, "ClusterRole taint-manager-evictions": true, "Role taint-manager": true}
-	for _, p := range toServe() {
-		want[map[bool]string{true: "ClusterRole ", false: "Role "}[p.namespace == ""]+p.role] = true
+	for _, r := range toServe() {
+		want[map[bool]string{true: "ClusterRole ", false: "Role "}[r.namespace == ""]+r.role] = true
 	}
 	bound := map[string]bool{}
 	for _, m := range manifests(t, rbacFile) {
@@ -237,11 +219,11 @@ func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
 	} {
 		c := config.Default()
 		test.set(&c)
-		var verbs []string
-		for _, p := range needed(c, test.policies) {
-			verbs = append(verbs, p.verb)
+		var all []string
+		for _, r := range (&settings{Configuration: c, File: &config.File{Policies: test.policies}}).needed() {
+			all = append(all, r.verbs...)
 		}
-		if got := strings.Join(verbs, " "); got != test.want {
+		if got := strings.Join(all, " "); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}

@@ -9,72 +9,71 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/config"
 )
 
-// validateServing has clearer messages than the shared options: these describe a port over 65535 as an attempt to turn
+// componentRefusals returns the refusals of the settings that every component of Kubernetes has.
+func (s *settings) componentRefusals() []error {
+	return slices.Concat(s.servingRefusals(), s.authentication.Validate(), s.authorization.Validate(),
+		s.loggingRefusals())
+}
+
+// servingRefusals has clearer messages than the shared options: these describe a port over 65535 as an attempt to turn
 // them off, and check the rest only once the process listens on the port.
-func (s *settings) validateServing() []error {
-	return slices.Concat(s.validatePort(), s.validateCertificate(), s.validateTLS())
-}
-
-func (s *settings) validatePort() []error {
-	if 0 <= s.serving.BindPort && s.serving.BindPort <= 65535 {
-		return s.serving.Validate()
+func (s *settings) servingRefusals() (refusals []error) {
+	refuse := func(wrong bool, flag, value, allowed, next string) {
+		if wrong {
+			refusals = append(refusals, config.Refusal{Flag: flag, Value: value, Allowed: allowed, Next: next})
+		}
 	}
-	return []error{usage.Refuse("secure-port", strconv.Itoa(s.serving.BindPort), usage.PortNumbers, "leave it out for "+
-		strconv.Itoa(port))}
-}
-
-func (s *settings) validateCertificate() []error {
+	o := s.serving
+	if 0 <= o.BindPort && o.BindPort <= 65535 {
+		refusals = o.Validate()
+	} else {
+		refuse(true, "secure-port", strconv.Itoa(o.BindPort), "it takes "+flags.PortNumbers,
+			"leave it out for "+strconv.Itoa(port))
+	}
 	const both = "give both, or neither for a self-signed certificate"
-	cert, key := s.serving.ServerCert.CertKey.CertFile, s.serving.ServerCert.CertKey.KeyFile
-	switch {
-	case cert != "" && key == "":
-		return []error{usage.Refuse("tls-cert-file", cert, "it goes with --tls-private-key-file", both)}
-	case cert == "" && key != "":
-		return []error{usage.Refuse("tls-private-key-file", key, "it goes with --tls-cert-file", both)}
-	}
-	return nil
-}
-
-func (s *settings) validateTLS() (refusals []error) {
-	if _, err := cliflag.TLSVersion(s.serving.MinTLSVersion); err != nil {
-		refusals = append(refusals, usage.Refuse("tls-min-version", s.serving.MinTLSVersion,
-			"it takes "+strings.Join(cliflag.TLSPossibleVersions(), ", "), "leave it out for VersionTLS12"))
-	}
-	if _, err := cliflag.TLSCipherSuites(s.serving.CipherSuites); err != nil {
-		refusals = append(refusals, usage.Refuse("tls-cipher-suites", strings.Join(s.serving.CipherSuites, ","),
-			"it takes the names that 'taint-manager run --help' lists", usage.OwnChoice))
-	}
-	if _, err := cliflag.TLSCurvePreferences(s.serving.CurvePreferences); err != nil {
-		numbers := strings.Join(strings.Fields(fmt.Sprint(s.serving.CurvePreferences)), ",")
-		refusals = append(refusals, usage.Refuse("tls-curve-preferences", strings.Trim(numbers, "[]"),
-			usage.CurveNumbers, usage.OwnChoice))
-	}
+	cert, key := o.ServerCert.CertKey.CertFile, o.ServerCert.CertKey.KeyFile
+	refuse(cert != "" && key == "", "tls-cert-file", cert, "it goes with --tls-private-key-file", both)
+	refuse(cert == "" && key != "", "tls-private-key-file", key, "it goes with --tls-cert-file", both)
+	_, err := cliflag.TLSVersion(o.MinTLSVersion)
+	refuse(err != nil, "tls-min-version", o.MinTLSVersion,
+		"it takes "+strings.Join(cliflag.TLSPossibleVersions(), ", "), "leave it out for VersionTLS12")
+	_, err = cliflag.TLSCipherSuites(o.CipherSuites)
+	refuse(err != nil, "tls-cipher-suites", strings.Join(o.CipherSuites, ","),
+		"it takes the names that 'taint-manager run --help' lists", flags.OwnChoice)
+	_, err = cliflag.TLSCurvePreferences(o.CurvePreferences)
+	numbers := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(o.CurvePreferences), "[]")), ",")
+	refuse(err != nil, "tls-curve-preferences", numbers, "it takes "+flags.CurveNumbers, flags.OwnChoice)
 	return refusals
 }
 
-// validateLogging names the flags; the shared rules name only the fields.
-func (s *settings) validateLogging() (refusals []error) {
+// loggingRefusals names the flags; the shared rules name only the fields.
+func (s *settings) loggingRefusals() (refusals []error) {
 	for _, err := range logsapi.Validate(s.logging, nil, nil) {
 		field, _, _ := strings.Cut(err.Field, "[")
-		refusals = append(refusals, s.refuseLogging(field, err))
+		refusal, known := map[string]config.Refusal{
+			"format": {
+				Flag: "logging-format", Value: s.logging.Format, Allowed: "it takes text or json",
+				Next: "leave it out for text",
+			},
+			"flushFrequency": {
+				Flag: logsapi.LogFlushFreqFlagName, Value: s.logging.FlushFrequency.Duration.Duration.String(),
+				Allowed: "it takes times above 0, such as 5s", Next: "leave it out for 5s",
+			},
+			"vmodule": {
+				Flag: "vmodule", Value: logsapi.VModuleConfigurationPflag(&s.logging.VModule).String(),
+				Allowed: "it is heard with --logging-format=text only", Next: "leave out one of the two",
+			},
+		}[field]
+		if known {
+			refusals = append(refusals, refusal)
+			continue
+		}
+		refusals = append(refusals,
+			fmt.Errorf("the logging flags are refused: %w; 'taint-manager run --help' says what they take", err))
 	}
 	return refusals
-}
-
-func (s *settings) refuseLogging(field string, err error) error {
-	switch field {
-	case "format":
-		return usage.Refuse("logging-format", s.logging.Format, "it takes text or json", "leave it out for text")
-	case "flushFrequency":
-		return usage.Refuse(logsapi.LogFlushFreqFlagName, s.logging.FlushFrequency.Duration.Duration.String(),
-			"it takes times above 0, such as 5s", "leave it out for 5s")
-	case "vmodule":
-		return usage.Refuse("vmodule", logsapi.VModuleConfigurationPflag(&s.logging.VModule).String(),
-			"it is heard with --logging-format=text only", "leave out one of the two")
-	default:
-		return fmt.Errorf("the logging flags are refused: %w; 'taint-manager run --help' says what they take", err)
-	}
 }

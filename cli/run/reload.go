@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,12 +60,9 @@ func readingOf(name string) reading {
 		path = name // reading it says why
 	}
 	content, err := readConfigFile(path, nil)
-	if err != nil {
+	info, missing := os.Stat(path)
+	if err := cmp.Or(err, missing); err != nil {
 		return reading{content: []byte(err.Error()), err: err}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return reading{content: []byte(err.Error()), err: fmt.Errorf("looking at the configuration file: %w", err)}
 	}
 	return reading{mount: mountOf(path), size: info.Size(), modified: info.ModTime(), content: content}
 }
@@ -122,17 +120,17 @@ type reloader struct {
 
 	file     stability
 	current  *settings // the latest that was taken in
+	restart  error     // says how many fields of the current file need a restart; nil if none does
 	refused  []byte    // the content that is refused; nil if none is
 	refusing time.Time // since when
 
-	trouble atomic.Pointer[error] // what the refusal means; nil if the file is in force
-	pending atomic.Int32          // the number of fields that need a restart
+	trouble atomic.Pointer[error] // why the file is not in force as a whole
 }
 
 // newReloader returns a reloader for a process that has started with these settings.
 func newReloader(
-	s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics, event func(ctx context.Context,
-		message string),
+	s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics,
+	event func(ctx context.Context, message string),
 ) *reloader {
 	return &reloader{manager: m, started: s, current: s, reviews: reviews, metrics: metrics, event: event}
 }
@@ -153,53 +151,60 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// compare considers a whole file if it differs from the file in force.
+// compare takes in a whole file, or refuses it, if it differs from the file in force.
 func (r *reloader) compare(ctx context.Context, read reading) {
-	refused := r.refused != nil && bytes.Equal(read.content, r.refused)
+	again := r.refused != nil && bytes.Equal(read.content, r.refused)
+	if again && time.Since(r.refusing) < considerAgain {
+		return
+	}
+	consequence, err := errNoRestart, read.err
 	switch {
-	case refused && time.Since(r.refusing) < considerAgain:
-	case read.err != nil:
-		r.refuse(ctx, read.content, errNoRestart, read.err)
+	case err != nil:
 	case !bytes.Equal(read.content, r.current.content):
-		r.consider(ctx, read.content)
+		consequence, err = r.consider(ctx, read.content)
 	case r.refused != nil:
 		r.accept()
 		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile",
 			r.started.configFile)
 	}
+	if err != nil && ctx.Err() == nil {
+		r.refused, r.refusing = read.content, time.Now()
+		r.trouble.Store(&consequence)
+		if !again {
+			r.reportRefusal(ctx, consequence, err)
+		}
+	}
 }
 
-// consider takes in a file, or refuses it.
-func (r *reloader) consider(ctx context.Context, content []byte) {
-	next, file, err := r.started.reread(content)
+// consider takes in a file, or returns why it is refused, and what follows for the process.
+func (r *reloader) consider(ctx context.Context, content []byte) (consequence, err error) {
+	next, err := r.started.reread(content)
 	if err != nil {
-		r.refuse(ctx, content, errNoRestart, err)
-		return
+		return errNoRestart, err
 	}
 	if consequence, err := r.permitted(ctx, next); err != nil {
-		r.refuse(ctx, content, consequence, err)
-		return
+		return consequence, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	diff, err := r.manager.SetPolicies(bounded, taintmanager.Policies{
-		Policies: next.policies, Guards: next.guards, Method: next.EvictionMethod, Rules: next.Rules(),
+		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
 		Paused: next.Paused, Workers: next.EvictionWorkers,
 	})
 	if err != nil {
-		r.refuse(ctx, content, errStays, fmt.Errorf("taking in the configuration file: %w", err))
-		return
+		return errStays, fmt.Errorf("taking in the configuration file: %w", err)
 	}
 	r.current = next
+	r.report(ctx, diff)
 	r.accept()
-	r.report(ctx, file, diff)
+	return nil, nil
 }
 
 // permitted returns an error if permissions are missing that the settings need, and that those in force do not need.
 func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
-	had := needed(r.current.Configuration, r.current.policies)
-	added := slices.DeleteFunc(needed(next.Configuration, next.policies), func(p permission) bool {
-		return slices.ContainsFunc(had, p.same)
+	had := r.current.needed()
+	added := slices.DeleteFunc(next.needed(), func(r rule) bool {
+		return slices.ContainsFunc(had, r.within)
 	})
 	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
 	defer cancel()
@@ -209,17 +214,18 @@ func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, 
 		return errStays, fmt.Errorf("reviewing the permissions that the configuration file needs: %w", err)
 	case len(denied) == 0:
 		return nil, nil
-	case slices.ContainsFunc(denied, next.vital):
+	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
 		return errNoRestart, next.grants(denied, "the API server")
 	}
 	return errStays, next.grants(denied, "the API server")
 }
 
-// accept notes that the file is in force.
+// accept notes that the file is in force, except for the fields that need a restart.
 func (r *reloader) accept() {
+	trouble := r.restart
 	r.refused = nil
 	r.metrics.refused.Set(0)
-	r.trouble.Store(nil)
+	r.trouble.Store(&trouble)
 }
 
 // The consequences of a refusal.
@@ -228,45 +234,41 @@ var (
 	errNoRestart = errors.New("the file is refused, and the last one that was taken in stays in force; a restart would not start; the log says why")
 )
 
-// refuse notes, once for each content, that the file is not taken in.
-func (r *reloader) refuse(ctx context.Context, content []byte, consequence, why error) {
-	if ctx.Err() != nil {
-		return
-	}
-	again := r.refused != nil && bytes.Equal(content, r.refused)
-	r.refused, r.refusing = content, time.Now()
-	r.trouble.Store(&consequence)
-	if again {
-		return
-	}
+// reportRefusal reports that the file is not taken in.
+func (r *reloader) reportRefusal(ctx context.Context, consequence, why error) {
+	const refused = "is refused, and the last one that was taken in stays in force"
 	r.metrics.refused.Set(1)
 	r.metrics.reloads.WithLabelValues(resultRefused).Inc()
-	klog.FromContext(ctx).Error(why, "The configuration file is refused, and the last one that was taken in stays in force",
-		"configFile", r.started.configFile, "restartWouldStart", !errors.Is(consequence, errNoRestart))
+	klog.FromContext(ctx).Error(why, "The configuration file "+refused, "configFile", r.started.configFile,
+		"restartWouldStart", !errors.Is(consequence, errNoRestart))
 	if r.event != nil {
-		r.event(ctx, fmt.Sprintf("The configuration file %s is refused, and the last one that was taken in stays in force: %v", r.started.configFile, why))
+		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, why))
 	}
 }
 
 // report logs what the file that was taken in changes.
-func (r *reloader) report(ctx context.Context, file *config.File, diff policy.Diff) {
+func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 	logger, next := klog.FromContext(ctx), r.current
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
-		"policies", len(next.policies), "rates", len(next.guards.Rates), "breakers", len(next.guards.Breakers),
+		"policies", len(next.Policies), "rates", len(next.Guards.Rates), "breakers", len(next.Guards.Breakers),
 		"paused", next.Paused,
 		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
 		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
-	restart := r.started.needRestart(next, file)
-	for _, line := range restart {
-		logger.Info("A field of the configuration file needs a restart", "field", line)
+	r.restart = nil
+	fields := r.started.needRestart(next)
+	for _, field := range fields {
+		logger.Info("A field of the configuration file needs a restart", "field", field)
 	}
-	r.pending.Store(int32(len(restart)))
+	if len(fields) > 0 {
+		r.restart = fmt.Errorf("fields of the file that need a restart: %d", len(fields))
+	}
 }
 
-// Trouble returns nil if the configuration file is in force; otherwise it returns what its refusal means. It names
-// nothing of the file, so that it may be shown to everybody; the log does. A nil reloader follows no file.
+// Trouble returns nil if the configuration file is in force as a whole; otherwise it returns what its refusal means, or
+// how many of its fields need a restart. It names nothing of the file, so that it may be shown to everybody; the log
+// does. A nil reloader follows no file.
 func (r *reloader) Trouble() error {
 	if r == nil {
 		return nil
@@ -275,14 +277,6 @@ func (r *reloader) Trouble() error {
 		return *trouble
 	}
 	return nil
-}
-
-// Pending returns the number of fields of the file that take effect with a restart.
-func (r *reloader) Pending() int {
-	if r == nil {
-		return 0
-	}
-	return int(r.pending.Load())
 }
 
 // The results of a reload: a metric's label.
@@ -321,28 +315,25 @@ func newReloadMetrics(r prometheus.Registerer) (*reloadMetrics, error) {
 func leaseEvents(
 	client kubernetes.Interface, c config.Configuration, identity string,
 ) func(ctx context.Context, message string) {
-	e := c.LeaderElection
-	if c.DryRun || !e.LeaderElect {
+	lease := v1.ObjectReference{
+		APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: c.LeaderElection.ResourceNamespace,
+		Name: c.LeaderElection.ResourceName,
+	}
+	if c.DryRun || !c.LeaderElection.LeaderElect {
 		return nil
 	}
 	return func(ctx context.Context, message string) {
 		ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 		defer cancel()
 		now := metav1.Now()
-		event := &v1.Event{
-			ObjectMeta: metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: fmt.Sprintf("%s.%x", e.ResourceName,
-				now.UnixNano())},
-			InvolvedObject: v1.ObjectReference{
-				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: e.ResourceNamespace,
-				Name: e.ResourceName,
-			},
-			Type: v1.EventTypeWarning, Reason: "ConfigurationRefused", Message: truncate.Text(identity + ": " +
-				message),
-			FirstTimestamp: now, LastTimestamp: now, Count: 1,
-			Source: v1.EventSource{Component: "taint-manager", Host: identity}, ReportingController: "taint-manager",
-			ReportingInstance: identity,
-		}
-		if _, err := client.CoreV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
+		_, err := client.CoreV1().Events(lease.Namespace).Create(ctx, &v1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: lease.Namespace, GenerateName: lease.Name + "."},
+			InvolvedObject: lease, Type: v1.EventTypeWarning, Reason: "ConfigurationRefused",
+			Message: truncate.Text(identity + ": " + message), FirstTimestamp: now, LastTimestamp: now, Count: 1,
+			Source:              v1.EventSource{Component: "taint-manager", Host: identity},
+			ReportingController: "taint-manager", ReportingInstance: identity,
+		}, metav1.CreateOptions{})
+		if err != nil {
 			klog.FromContext(ctx).Error(err, "The event about the configuration file was not written")
 		}
 	}

@@ -62,12 +62,11 @@ func follow(t *testing.T, text string, reviews reviewer, given ...string) *mount
 	t.Helper()
 	m := &mounted{dir: t.TempDir()}
 	m.write(t, text)
-	s := defaultSettings()
-	sections := s.flags()
+	s := newSettings()
 	changed := map[string]bool{}
 	for _, flag := range given {
 		name, value, _ := strings.Cut(flag, "=")
-		for _, section := range sections.FlagSets {
+		for _, section := range s.sections.FlagSets {
 			if f := section.Lookup(name); f != nil {
 				must(t, f.Value.Set(value))
 				changed[name] = true
@@ -75,7 +74,8 @@ func follow(t *testing.T, text string, reviews reviewer, given ...string) *mount
 		}
 	}
 	s.configFile = filepath.Join(m.dir, "config.yaml")
-	must(t, s.load(nil, func(flag string) bool { return changed[flag] }))
+	s.given = func(flag string) bool { return changed[flag] }
+	must(t, s.load(nil))
 	metrics, err := newReloadMetrics(prometheus.NewRegistry())
 	must(t, err)
 	m.reloader = newReloader(s, &m.manager, reviews, metrics, func(_ context.Context, message string) {
@@ -174,6 +174,10 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if got := m.taken(); len(got) > 0 || m.Trouble() != nil || testutil.ToFloat64(m.metrics.refused) != 0 {
 			t.Errorf("the old content is back: taken in was %+v, and the trouble is %v", got, m.Trouble())
+		}
+		time.Sleep(time.Minute)
+		if said := strings.Count(m.said(), "has the content again that is in force"); said != 1 {
+			t.Errorf("that the old content is back is said %d times", said)
 		}
 	})
 }

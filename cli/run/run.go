@@ -16,12 +16,13 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/skew"
+	"github.com/taint-manager/taint-manager/status"
 )
 
 // Build is the program's identification.
@@ -32,23 +33,22 @@ type Build struct {
 
 // Command returns the command "run". It runs until ctx ends or the process is signalled.
 func Command(ctx context.Context, b Build) *cobra.Command {
-	s := defaultSettings()
-	sections := s.flags()
+	s := newSettings()
 	cmd := &cobra.Command{
-		Use:  "run",
-		Args: usage.NoArguments,
+		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.load(cmd.InOrStdin(), cmd.Flags().Changed); err != nil {
+			s.given = cmd.Flags().Changed
+			if err := s.load(cmd.InOrStdin()); err != nil {
 				return err
 			}
-			s.complete(cmd.Flags().Changed)
+			s.complete()
 			return s.run(ctx, b)
 		},
 	}
-	for _, section := range sections.FlagSets {
+	for _, section := range s.sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
 	}
-	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, sections))
+	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, s.sections))
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	logs.InitLogs()
 	defer logs.FlushLogs()
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
-		return usage.Errorf("setting up the logs: %w", err)
+		return flags.UsageError{Err: fmt.Errorf("setting up the logs: %w", err)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,27 +81,6 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	return p.run(ctx)
 }
 
-// run runs until ctx ends.
-func (p *process) run(ctx context.Context) error {
-	says := remarks{
-		watcher: p.manager, clock: p.clock.Trouble, holder: p.manager, file: p.reloader,
-		election: p.election,
-	}
-	shutdown, err := p.server.serve(says.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
-	if err != nil {
-		return err
-	}
-	defer shutdown()
-	p.announce(ctx)
-	// The lists have taken more memory than is ever needed again.
-	go afterLists(ctx, p.manager.HasSynced, debug.FreeOSMemory)
-	if p.reloader != nil {
-		go p.reloader.run(ctx)
-	}
-	defer p.page.serve(ctx, p.manager, p.settings.Configuration)()
-	return leader.Run(ctx, p.manager, p.campaign)
-}
-
 // process has everything that a running process needs.
 type process struct {
 	settings *settings
@@ -112,7 +91,7 @@ type process struct {
 	manager  *taintmanager.Manager
 	watchdog healthz.HealthChecker
 	campaign leader.Campaign
-	page     page
+	history  status.History
 	clock    *skew.Clock
 	election election  // nil without leader election
 	reloader *reloader // nil without a file that can change
@@ -124,8 +103,8 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	clock := skew.New()
-	access.Wrap(clock.RoundTripper)
+	p := &process{settings: s, build: b, host: access.Host, clock: skew.New()}
+	access.Wrap(p.clock.RoundTripper)
 	to, err := transport.New(access, s.Configuration, b.UserAgent)
 	if err != nil {
 		return nil, err
@@ -133,7 +112,6 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if err := s.checkAccess(ctx, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
 		return nil, err
 	}
-	p := &process{settings: s, build: b, host: access.Host, clock: clock}
 	if p.server, err = s.listen(ctx); err != nil {
 		return nil, err
 	}
@@ -141,51 +119,56 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 }
 
 func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
-	options := managerOptions(p.settings.Configuration)
-	options.Policies, options.Guards = p.settings.policies, p.settings.guards
-	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace,
-		journalName(p.settings.Configuration))
-	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
+	s := p.settings
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
-	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
-	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
+	options := managerOptions(s.Configuration)
+	options.Policies, options.Guards, options.Registerer = s.Policies, s.Guards, registerer
+	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
+	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
+	options.Ended = p.history.Ended
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
-	options.Registerer = registerer
-	if p.settings.LeaderElection.LeaderElect {
-		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
-		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
-		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
-		p.election = e
-		if !p.settings.DryRun { // it evicts no pod, and neither would the next leader
+	if s.LeaderElection.LeaderElect {
+		leases := to.Lease.CoordinationV1()
+		e := leader.New(s.LeaderElection, leases, p.identity)
+		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
+		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection)
+		if !s.DryRun { // it evicts no pod, and neither would the next leader
 			options.Yield = e.Yield
 		}
 		if err := e.Register(registerer); err != nil {
 			return err
 		}
 	}
-	options.Ended = p.page.history.Ended
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	p.page.role = withPolicies(p.page.role, p.manager)
-	if err := p.followFile(to, registerer); err != nil {
-		return err
+	if s.configFile != "" && s.configFile != "-" {
+		metrics, err := newReloadMetrics(registerer)
+		if err != nil {
+			return err
+		}
+		p.reloader = newReloader(s, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
+			leaseEvents(to.Main, s.Configuration, p.identity))
 	}
 	return p.clock.Register(registerer)
 }
 
-// followFile makes the process take in changes of its configuration file.
-func (p *process) followFile(to transport.Clients, r prometheus.Registerer) error {
-	if name := p.settings.configFile; name == "" || name == "-" {
-		return nil
-	}
-	metrics, err := newReloadMetrics(r)
+// run runs until ctx ends.
+func (p *process) run(ctx context.Context) error {
+	notes := remarks{condition: p.manager, clock: p.clock.Trouble, file: p.reloader, election: p.election}
+	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
 	}
-	p.reloader = newReloader(p.settings, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
-		leaseEvents(to.Main, p.settings.Configuration, p.identity))
-	return nil
+	defer shutdown()
+	p.announce(ctx)
+	// The lists have taken more memory than is ever needed again.
+	go afterLists(ctx, p.manager.HasSynced, debug.FreeOSMemory)
+	if p.reloader != nil {
+		go p.reloader.run(ctx)
+	}
+	defer servePage(ctx, p.page(p.manager), p.settings.StatusAddress)()
+	return leader.Run(ctx, p.manager, p.campaign)
 }

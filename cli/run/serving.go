@@ -109,14 +109,30 @@ func (s *server) guard(handler http.Handler) http.Handler {
 	return serverfilters.WithPanicRecovery(handler, resolver)
 }
 
+// condition is the state of the manager and of its watches.
+type condition interface {
+	HasSynced() bool
+	Trouble() error
+	JournalTrouble() error
+	OriginalTrouble() error
+	Paused() bool
+	Trips() []guard.TripRecord
+}
+
 // endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
 // about to end is alive, but not ready. A leader whose elector is stuck is not alive.
-func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+func endpoints(c condition, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+	synced := healthz.NamedCheck("informer-sync", func(*http.Request) error {
+		if c.HasSynced() {
+			return nil
+		}
+		return errors.New("pods, nodes and the journal have not been read yet")
+	})
+	watching := healthz.NamedCheck("watch", func(*http.Request) error { return c.Trouble() })
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
 	healthz.InstallLivezHandler(paths, healthz.PingHealthz, watchdog)
-	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w),
-		healthz.NewShutdownHealthz(ending))
+	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, synced, watching, healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
 	return paths
@@ -126,11 +142,19 @@ func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker
 // a text. A check that fails would make a process unready that still evicts, and a rolling update would wait for it.
 // Everybody may read remarks, so they name neither nodes nor fields of the configuration file; the log does.
 type remarks struct {
-	watcher  watcher
-	clock    clockTrouble
-	holder   holder
-	file     *reloader // nil if no file is followed
-	election election  // nil without leader election
+	condition condition
+	clock     func(now time.Time) error // why the process's clock disagrees with the API server's
+	file      *reloader                 // nil if no file is followed
+	election  election                  // nil without leader election
+}
+
+// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other
+// process has taken the lease which this process has given back.
+type election interface {
+	Leading() bool
+	Leader() string
+	Unled() error
+	Trouble() error
 }
 
 // below adds the remarks to the answers of the next handler.
@@ -144,36 +168,20 @@ func (re remarks) below(next http.Handler) http.Handler {
 }
 
 func (re remarks) write(w io.Writer) {
-	remark(w, "journal", re.watcher.JournalTrouble())
+	remark(w, "journal", re.condition.JournalTrouble())
 	remark(w, "clock", re.clock(time.Now()))
-	remark(w, "original", re.watcher.OriginalTrouble())
-	if re.holder.Paused() {
-		_, _ = io.WriteString(w, "[!]paused: no eviction starts\n")
+	remark(w, "original", re.condition.OriginalTrouble())
+	if re.condition.Paused() {
+		remark(w, "paused", errors.New("no eviction starts"))
 	}
-	for _, t := range re.holder.Trips() {
-		_, _ = fmt.Fprintf(w, "[!]breaker: %s, and holds evictions\n", t.Words())
+	for _, t := range re.condition.Trips() {
+		remark(w, "breaker", fmt.Errorf("%s, and holds evictions", t.Words()))
 	}
 	remark(w, "config", re.file.Trouble())
-	if n := re.file.Pending(); n > 0 {
-		_, _ = fmt.Fprintf(w, "[!]config: fields of the file that need a restart: %d\n", n)
-	}
 	if re.election != nil {
 		remark(w, "leader", re.election.Unled())
 		remark(w, "lease", re.election.Trouble())
 	}
-}
-
-// holder reports what holds evictions.
-type holder interface {
-	Paused() bool
-	Trips() []guard.TripRecord
-}
-
-// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other
-// process has taken the lease which this process has given back.
-type election interface {
-	Unled() error
-	Trouble() error
 }
 
 // remark writes a line about a problem, if there is one.
@@ -181,28 +189,4 @@ func remark(answer io.Writer, what string, err error) {
 	if err != nil {
 		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)
 	}
-}
-
-// clockTrouble returns an error while the process's clock disagrees with the API server's.
-type clockTrouble func(now time.Time) error
-
-// watcher reports the state of the watches.
-type watcher interface {
-	HasSynced() bool
-	Trouble() error
-	JournalTrouble() error
-	OriginalTrouble() error
-}
-
-func syncCheck(w watcher) healthz.HealthChecker {
-	return healthz.NamedCheck("informer-sync", func(*http.Request) error {
-		if w.HasSynced() {
-			return nil
-		}
-		return errors.New("pods, nodes and the journal have not been read yet")
-	})
-}
-
-func watchCheck(w watcher) healthz.HealthChecker {
-	return healthz.NamedCheck("watch", func(*http.Request) error { return w.Trouble() })
 }

@@ -22,8 +22,9 @@ import (
 	"github.com/taint-manager/taint-manager/leader"
 )
 
-// sight is a fake watcher.
+// sight is a fake manager.
 type sight struct {
+	holding
 	synced  bool
 	trouble error
 	journal error
@@ -54,22 +55,22 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		healthz, livez, readyz  string
 		readyzCode, healthzCode int
 	}{
-		"all is well":   {sight{true, nil, nil, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
-		"not synced":    {sight{false, nil, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
-		"can't watch":   {sight{true, bad, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
-		"ending":        {sight{true, nil, nil, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
-		"journal":       {sight{true, nil, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
-		"both":          {sight{true, bad, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
-		"clock":         {sight{true, nil, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
-		"the original":  {sight{true, nil, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
-		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
+		"all is well":   {sight{synced: true}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
+		"not synced":    {sight{}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
+		"can't watch":   {sight{synced: true, trouble: bad}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
+		"ending":        {sight{synced: true}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
+		"journal":       {sight{synced: true, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
+		"both":          {sight{synced: true, trouble: bad, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
+		"clock":         {sight{synced: true, clock: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
+		"the original":  {sight{synced: true, original: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
+		"lease overdue": {sight{synced: true}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})
 			if test.ending {
 				close(ending)
 			}
-			h := remarks{watcher: test.sight, clock: test.sight.clockTrouble, holder: holding{}}.below(endpoints(test.sight, ending, watchdog(test.lease)))
+			h := remarks{condition: test.sight, clock: test.sight.clockTrouble}.below(endpoints(test.sight, ending, watchdog(test.lease)))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
 			expect(t, h, "/livez?verbose", test.healthzCode, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
@@ -79,21 +80,24 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 
 // ready serves the endpoints of a process that is ready, with these remarks. What they lack is as it should be.
 func ready(m remarks) http.Handler {
-	m.watcher, m.clock = sight{synced: true}, sight{}.clockTrouble
-	if m.holder == nil {
-		m.holder = holding{}
+	if m.condition == nil {
+		m.condition = sight{synced: true}
 	}
-	return m.below(endpoints(m.watcher, nil, watchdog(nil)))
+	m.clock = sight{}.clockTrouble
+	return m.below(endpoints(m.condition, nil, watchdog(nil)))
 }
 
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
-	expect(t, ready(remarks{holder: holding{}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz", http.StatusOK, "ok")
+	expect(t, ready(remarks{condition: sight{synced: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{paused: true}}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{paused: true}}}), "/readyz", http.StatusOK, "ok")
 }
 
 // voting is a fake leader election.
-type voting struct{ trouble, unled error }
+type voting struct {
+	election
+	trouble, unled error
+}
 
 func (v voting) Trouble() error { return v.trouble }
 func (v voting) Unled() error   { return v.unled }
@@ -109,8 +113,8 @@ func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
 		{voting{}, "/readyz?verbose", "readyz check passed\n"},
 		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: bad\n"},
 		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n"},
-		{voting{bad, none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
-		{voting{bad, none}, "/readyz", "ok"},
+		{voting{trouble: bad, unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
+		{voting{trouble: bad, unled: none}, "/readyz", "ok"},
 	} {
 		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
 	}
@@ -168,14 +172,14 @@ func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
 
 func TestATripIsARemarkOfReadiness(t *testing.T) {
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
-	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{trips: trips}}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for a since 2026-11-01T12:00:00")
 	trips[0].Group = ""
-	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{trips: trips}}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for the whole cluster since 2026-11-01T12:00:00")
 }
 
-// holding is a fake manager.
+// holding is the part of a fake manager that holds evictions.
 type holding struct {
 	paused bool
 	trips  []guard.TripRecord
@@ -214,7 +218,7 @@ func TestOnlyHealthIsServedToStrangers(t *testing.T) {
 // Status.
 func serveTLS(t *testing.T) (get func(path string) int) {
 	t.Helper()
-	s := defaultSettings()
+	s := newSettings()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	s.serving.Listener = listener
@@ -239,7 +243,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 }
 
 func TestPortZeroServesNothing(t *testing.T) {
-	s := defaultSettings()
+	s := newSettings()
 	s.serving.BindPort = 0
 	made, err := s.listen(t.Context())
 	must(t, err)

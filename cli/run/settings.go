@@ -2,48 +2,44 @@ package run
 
 import (
 	"errors"
-	"slices"
 
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
+	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // port is used by no component of Kubernetes; theirs are 10248 to 10260.
 const port = 10270
 
-// settings has all settings of "run": the manager's own configuration, and those that every component of Kubernetes has
-// for serving and logging.
+// settings has all settings of "run": the manager's own configuration, those that every component of Kubernetes has for
+// serving and logging, and the other content of the configuration file.
 type settings struct {
 	config.Configuration
+	*config.File
 	serving        *apiserveroptions.SecureServingOptions
 	authentication *apiserveroptions.DelegatingAuthenticationOptions
 	authorization  *apiserveroptions.DelegatingAuthorizationOptions
 	logging        *logsapi.LoggingConfiguration
 
-	// others are the settings of the file that are flags of every component of Kubernetes.
-	others []config.Setting
+	// sections are the flags, bound to the settings. others are the settings of the file that are flags of every
+	// component of Kubernetes. given reports whether a flag was given.
+	sections cliflag.NamedFlagSets
+	others   []config.Setting
+	given    func(flag string) bool
 
-	// configFile is the name of the configuration file; empty means none. overridden are the flags that take precedence
-	// over it.
+	// configFile is the name of the configuration file; empty means none. content is what was read.
 	configFile string
-	overridden []string
-
-	// content is that of the file, with its policies and guards.
-	content  []byte
-	policies []policy.Policy
-	guards   policy.Guards
-
-	// given reports whether a flag was given.
-	given func(flag string) bool
+	content    []byte
 }
 
-func defaultSettings() *settings {
+// newSettings returns the default settings.
+func newSettings() *settings {
 	s := &settings{
 		Configuration:  config.Default(),
+		File:           &config.File{},
 		serving:        apiserveroptions.NewSecureServingOptions(),
 		authentication: apiserveroptions.NewDelegatingAuthenticationOptions(),
 		authorization:  apiserveroptions.NewDelegatingAuthorizationOptions(),
@@ -56,13 +52,14 @@ func defaultSettings() *settings {
 	s.authentication.RemoteKubeConfigFileOptional = true
 	s.authorization.RemoteKubeConfigFileOptional = true
 	s.authentication.TolerateInClusterLookupFailure = true // metrics matter less than evictions
+	s.addFlags()
 	return s
 }
 
 // complete sets what follows from other settings. A dry run takes the lease only if leader election is requested,
 // because no replica evicts while a dry run leads.
-func (s *settings) complete(given func(flag string) bool) {
-	if s.DryRun && !given("leader-elect") {
+func (s *settings) complete() {
+	if s.DryRun && !s.given("leader-elect") {
 		s.LeaderElection.LeaderElect = false
 	}
 	if s.authentication.RemoteKubeConfigFile == "" {
@@ -75,18 +72,16 @@ func (s *settings) complete(given func(flag string) bool) {
 
 // validate reports all refusals at once, one line for each.
 func (s *settings) validate() error {
-	if refusals := s.refusals(); len(refusals) > 0 {
-		return usage.Wrap(errors.Join(refusals...))
+	if err := errors.Join(append(asErrors(s.Validate()), s.componentRefusals()...)...); err != nil {
+		return flags.UsageError{Err: err}
 	}
 	return nil
 }
 
-func (s *settings) refusals() []error {
-	return slices.Concat(asErrors(s.Validate()), s.componentRefusals())
-}
-
-// componentRefusals returns the refusals of the settings that every component of Kubernetes has.
-func (s *settings) componentRefusals() []error {
-	return slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(),
-		s.validateLogging())
+func asErrors(refusals []config.Refusal) []error {
+	errs := make([]error, len(refusals))
+	for i, r := range refusals {
+		errs[i] = r
+	}
+	return errs
 }

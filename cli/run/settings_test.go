@@ -3,9 +3,9 @@ package run
 import "testing"
 
 func TestOtherKubeconfigsDefaultToTheOne(t *testing.T) {
-	s := defaultSettings()
+	s := newSettings()
 	s.Kubeconfig, s.authorization.RemoteKubeConfigFile = "one", "other"
-	s.complete(func(string) bool { return false })
+	s.complete()
 	if s.authentication.RemoteKubeConfigFile != "one" || s.authorization.RemoteKubeConfigFile != "other" {
 		t.Errorf("got %q and %q", s.authentication.RemoteKubeConfigFile, s.authorization.RemoteKubeConfigFile)
 	}

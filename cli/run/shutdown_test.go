@@ -171,7 +171,7 @@ func TestAProcessWhoseAPIServerIsDeadEndsWithinTheGracePeriod(t *testing.T) {
 func (d *doomed) run(t *testing.T, dies, signal time.Duration) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		d.dies = time.Now().Add(dies)
-		s := defaultSettings()
+		s := newSettings()
 		s.serving.BindPort, s.StatusAddress = 0, ""
 		to, err := transport.New(&rest.Config{Host: "http://api", Transport: d}, s.Configuration, "test")
 		must(t, err)
@@ -201,9 +201,9 @@ func TestAStartThatWaitsForADeadAPIServerEndsAtOnce(t *testing.T) {
 		Contexts:       map[string]*clientcmdapi.Context{"a": {Cluster: "a"}},
 		CurrentContext: "a",
 	}, kubeconfig))
-	s := defaultSettings()
+	s := newSettings()
 	s.Kubeconfig = kubeconfig
-	s.complete(func(string) bool { return false })
+	s.complete()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })

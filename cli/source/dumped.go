@@ -99,7 +99,7 @@ func (d *dumped) readFile(file string, to dump.Visitor) error {
 	defer from.Close()
 	p := terminal.NewProgress(d.messages, "Reading "+name(file), size)
 	defer p.End()
-	if err := dump.Read(terminal.Reading{Reader: from, Progress: p}, to); err != nil {
+	if err := dump.Read(io.TeeReader(from, p), to); err != nil {
 		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, d.howToWrite())
 	}
 	return nil

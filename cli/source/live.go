@@ -183,7 +183,7 @@ func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder
 			return fmt.Errorf("reading %s: %w", resource, err)
 		}
 		if left := about.GetRemainingItemCount(); left != nil {
-			p.Total = p.Done() + n + *left
+			p.Left(n + *left)
 		}
 		p.Add(n)
 		if o.Continue = about.GetContinue(); o.Continue == "" {

@@ -2,54 +2,40 @@
 package suggest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// DidYouMean suggests the name that is most similar to the typed one; it returns "" if none is similar.
-func DidYouMean(typed, prefix string, names []string) string {
-	// the name has something in common with the typed one
-	like := similar(typed, names, min(len(typed)/3+1, len(typed)-1))
-	if len(like) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s%s?)", prefix, like[0])
-}
-
 // Nearest returns up to three names that are similar to the typed one: " (did you mean a or b?)"; "" if none is.
 func Nearest(typed string, names []string) string {
-	like := similar(typed, names, len(typed)/3+1)
-	if len(like) == 0 {
+	similar := Similar(typed, names)
+	if len(similar) == 0 {
 		return ""
 	}
-	return " (did you mean " + Listed(like, "or") + "?)"
+	return " (did you mean " + Listed(similar, "or") + "?)"
 }
 
 // most is how many names are suggested.
 const most = 3
 
-// similar returns the nearest names that cobra would suggest if they were commands, up to this distance, the nearest
-// first.
-func similar(typed string, names []string, distance int) (like []string) {
+// Similar returns the names that cobra would suggest if they were commands, the nearest first. They have something in
+// common with the typed name.
+func Similar(typed string, names []string) (similar []string) {
 	var parent cobra.Command
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	for nearest := range distance {
+	for nearest := range min(len(typed)/3+1, len(typed)-1) {
 		parent.SuggestionsMinimumDistance = nearest + 1
 		for _, name := range parent.SuggestionsFor(typed) {
-			if !slices.Contains(like, name) {
-				like = append(like, name)
-			}
-			if len(like) == most {
-				return like
+			if !slices.Contains(similar, name) && len(similar) < most {
+				similar = append(similar, name)
 			}
 		}
 	}
-	return like
+	return similar
 }
 
 // Listed joins words: "a", "a or b", "a, b or c".

@@ -9,11 +9,6 @@ import (
 	"k8s.io/component-base/term"
 )
 
-// PlainHelp returns a help function that prints the text.
-func PlainHelp(text string) func(*cobra.Command, []string) {
-	return func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), text) }
-}
-
 // pageWidth is the width of a help that is not printed on a terminal.
 const pageWidth = 100
 

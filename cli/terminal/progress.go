@@ -11,7 +11,7 @@ import (
 type Progress struct {
 	w     io.Writer // nil: nothing is drawn
 	what  string
-	Total int64 // 0: unknown
+	total int64 // 0: unknown
 	done  int64
 	next  time.Time // when to draw again
 	drawn bool
@@ -25,7 +25,7 @@ const (
 
 // NewProgress returns a progress at 0; a total of 0 means unknown.
 func NewProgress(w io.Writer, what string, total int64) *Progress {
-	p := &Progress{what: Escape(what), Total: total, next: time.Now().Add(soonOver)}
+	p := &Progress{what: Escape(what), total: total, next: time.Now().Add(soonOver)}
 	if OnTerminal(w) {
 		p.w = w
 	}
@@ -43,8 +43,14 @@ func (p *Progress) Add(n int64) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", p)
 }
 
-// Done returns how much is done.
-func (p *Progress) Done() int64 { return p.done }
+// Left sets how much is left to do.
+func (p *Progress) Left(n int64) { p.total = p.done + n }
+
+// Write adds the bytes to what is done.
+func (p *Progress) Write(b []byte) (int, error) {
+	p.Add(int64(len(b)))
+	return len(b), nil
+}
 
 // End removes the bar.
 func (p *Progress) End() {
@@ -54,34 +60,11 @@ func (p *Progress) End() {
 }
 
 func (p *Progress) String() string {
-	if p.Total <= 0 {
-		return fmt.Sprintf("%s: %s", p.what, amount(p.done))
+	if p.total <= 0 {
+		return fmt.Sprintf("%s: %d", p.what, p.done)
 	}
-	part := min(float64(p.done)/float64(p.Total), 1)
+	part := min(float64(p.done)/float64(p.total), 1)
 	full := int(part * barWidth)
 	return fmt.Sprintf("%s [%s%s] %3.0f %%", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full),
 		part*100)
-}
-
-// amount formats a number of bytes or objects, in thousands and millions.
-func amount(n int64) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1f M", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%.1f k", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
-}
-
-// Reading counts the bytes that are read from r.
-type Reading struct {
-	io.Reader
-	Progress *Progress
-}
-
-func (r Reading) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.Progress.Add(int64(n))
-	return n, err
 }

@@ -40,7 +40,7 @@ func TestAProgressIsNotDrawnWhereThereIsNoTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		p := NewProgress(&log, "Reading", 10)
-		_, err := io.Copy(io.Discard, Reading{strings.NewReader("12345"), p})
+		_, err := io.Copy(io.Discard, io.TeeReader(strings.NewReader("12345"), p))
 		time.Sleep(time.Second)
 		p.Add(1)
 		p.End()
@@ -51,12 +51,12 @@ func TestAProgressIsNotDrawnWhereThereIsNoTerminal(t *testing.T) {
 }
 
 func TestAProgressWithoutAKnownEndCounts(t *testing.T) {
-	for done, want := range map[int64]string{7: "Reading: 7", 1200: "Reading: 1.2 k", 34_560_000: "Reading: 34.6 M"} {
+	for done, want := range map[int64]string{7: "Reading: 7", 34_560_000: "Reading: 34560000"} {
 		if got := (&Progress{what: "Reading", done: done}).String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := (&Progress{what: "Reading", done: 30, Total: 20}).String(); !strings.HasSuffix(got, " 100 %") {
+	if got := (&Progress{what: "Reading", done: 30, total: 20}).String(); !strings.HasSuffix(got, " 100 %") {
 		t.Errorf("more than all: got %q", got)
 	}
 }

@@ -10,4 +10,4 @@ import (
 
 func main() { os.Exit(run()) }
 
-func run() int { return cli.RunAs(context.Background(), os.Args, os.Stdout, os.Stderr) }
+func run() int { return cli.Run(context.Background(), os.Args, os.Stdout, os.Stderr) }

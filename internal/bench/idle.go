@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 const (
@@ -55,7 +56,7 @@ func (w *world) idle(ctx context.Context, s subject) (o outcome, err error) {
 // counted: they warm up connections.
 func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
 	for i, node := range w.nodes {
-		if err := pause(ctx, idleGap); err != nil {
+		if err := load.Pause(ctx, idleGap); err != nil {
 			return nil, err
 		}
 		began := time.Now()
@@ -88,7 +89,7 @@ func (w *workload) respond(ctx context.Context, s subject) (stop func() error, e
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- w.plainClient(ctx, nodes.ResultChan(), s.plain) }()
-	return func() error { nodes.Stop(); return <-ended }, pause(ctx, time.Second)
+	return func() error { nodes.Stop(); return <-ended }, load.Pause(ctx, time.Second)
 }
 
 // plainClient evicts the pod of each node as soon as the watch shows the node's taint.

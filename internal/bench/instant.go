@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // bearSeconds is long enough to taint all nodes and to start taint-manager before the instant.
@@ -48,7 +49,7 @@ func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
 		return o, err
 	}
 	if s.plain != nil {
-		if err := pause(ctx, time.Until(at)); err != nil {
+		if err := load.Pause(ctx, time.Until(at)); err != nil {
 			return o, err
 		}
 		if err := c.plainly(ctx, s.plain); err != nil {
@@ -81,7 +82,7 @@ func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 		return time.Now().Add(time.Second), func() error { return nil }, err
 	}
 	// The pods must have been created in an earlier second than that of the taint.
-	if err := pause(ctx, 1500*time.Millisecond); err != nil {
+	if err := load.Pause(ctx, 1500*time.Millisecond); err != nil {
 		return at, nil, err
 	}
 	since := time.Now().Truncate(time.Second)
@@ -90,7 +91,7 @@ func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 	}
 	// Times in the API are cut off: the taint counts from the next second, unless it is found before.
 	at = since.Add(time.Second + bear)
-	if err := pause(ctx, time.Until(since.Add(time.Second))); err != nil {
+	if err := load.Pause(ctx, time.Until(since.Add(time.Second))); err != nil {
 		return at, nil, err
 	}
 	p, err := w.w.ready(ctx, s)

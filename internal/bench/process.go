@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 )
-
-func cores() int { return runtime.NumCPU() }
 
 // cpuSeconds returns the processor time that a process has used so far, as the kernel's scheduler has counted it
 // for its threads, to the nanosecond. Threads that have ended are not included; Go programs keep theirs.

@@ -72,7 +72,7 @@ func (w *world) memory(ctx context.Context, s subject) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	if err := pause(ctx, settling); err != nil {
+	if err := load.Pause(ctx, settling); err != nil {
 		return o, err
 	}
 	if o.memory, o.peak, err = load.Memory(p.Pid()); err != nil {

@@ -38,7 +38,7 @@ func (w *world) start(ctx context.Context, s subject) (o outcome, err error) {
 		return o, err
 	}
 	defer log.Close()
-	if err := pause(ctx, time.Second); err != nil {
+	if err := load.Pause(ctx, time.Second); err != nil {
 		return o, err
 	}
 	began, p, err := s.launchAt(ctx, w)

@@ -40,7 +40,7 @@ func (sw *sharedWorkload) updates(ctx context.Context, s subject) (o outcome, er
 	if err != nil {
 		return o, err
 	}
-	if err := pause(ctx, settling); err != nil {
+	if err := load.Pause(ctx, settling); err != nil {
 		return o, err
 	}
 	if o.cpu, err = sw.updateCost(ctx, p.Pid()); err != nil {
@@ -51,7 +51,7 @@ func (sw *sharedWorkload) updates(ctx context.Context, s subject) (o outcome, er
 
 // updateCost returns the processor time for one update in seconds, without the process's cost when idle.
 func (sw *sharedWorkload) updateCost(ctx context.Context, pid int) (float64, error) {
-	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
+	idle, err := cpuWhile(pid, func() error { return load.Pause(ctx, quietSpan) })
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (sw *sharedWorkload) updateCost(ctx context.Context, pid int) (float64, err
 		if err := sw.touch(ctx); err != nil {
 			return err
 		}
-		return pause(ctx, time.Second/2) // the last ones arrive
+		return load.Pause(ctx, time.Second/2) // the last ones arrive
 	})
 	if err != nil {
 		return 0, err

@@ -79,7 +79,7 @@ func (w *world) ready(ctx context.Context, s subject) (process, error) {
 		return nil, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}
 	// The original's client limits recover, and the work after its start ends.
-	return p, pause(ctx, 2*time.Second)
+	return p, load.Pause(ctx, 2*time.Second)
 }
 
 // probe is a pod that is due as soon as a subject observes it.

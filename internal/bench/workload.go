@@ -182,7 +182,7 @@ func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
 		if time.Now().After(deadline) {
 			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(w.pods))
 		}
-		if err := pause(ctx, 300*time.Millisecond); err != nil {
+		if err := load.Pause(ctx, 300*time.Millisecond); err != nil {
 			return time.Time{}, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
@@ -48,28 +47,13 @@ func (w *world) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.worker, err = newClient(user); err != nil {
+	if w.worker, err = load.NewClient(user); err != nil {
 		return err
 	}
-	if w.admin, err = newClient(w.Kubeconfig()); err != nil {
+	if w.admin, err = load.NewClient(w.Kubeconfig()); err != nil {
 		return err
 	}
 	return w.deletions.Follow(ctx, w.admin)
-}
-
-// newClient returns a client without limits that uses protobuf, as the components of Kubernetes do.
-func newClient(kubeconfig string) (kubernetes.Interface, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", kubeconfig, err)
-	}
-	config.QPS = -1
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("setting up a client: %w", err)
-	}
-	return client, nil
 }
 
 func (w *world) close() error {
@@ -96,14 +80,4 @@ func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.D
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	return w.deletions.Wait(ctx, pods, 0)
-}
-
-// pause waits, unless the context ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -4,7 +4,9 @@ package bigdump
 
 import (
 	"bytes"
+	_ "embed" // for the examples
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,48 +23,53 @@ type Cluster struct {
 
 const replicas = 50
 
+// The objects: a node of about 4 kB, and a pod of about 8 kB of JSON.
+var (
+	//go:embed node.yaml
+	exampleNode string
+	//go:embed pod.yaml
+	examplePod string
+)
+
 // JSON returns the cluster as "-o json" writes it.
 func (c Cluster) JSON() (io.Reader, error) {
-	node, pod, err := templates(func(o any) ([]byte, error) {
-		text, err := json.MarshalIndent(o, "        ", "    ")
-		return append([]byte("        "), text...), err
-	})
+	node, err1 := toJSON(exampleNode)
+	pod, err2 := toJSON(examplePod)
 	return &reader{
 		cluster: c, node: node, pod: pod, between: ",\n",
 		next:   "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n",
 		ending: "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n",
-	}, err
+	}, errors.Join(err1, err2)
+}
+
+func toJSON(object string) (template, error) {
+	plain, err := yaml.YAMLToJSON([]byte(object))
+	if err != nil {
+		return nil, fmt.Errorf("reading an example: %w", err)
+	}
+	indented := bytes.NewBufferString("        ")
+	if err := json.Indent(indented, plain, "        ", "    "); err != nil {
+		return nil, fmt.Errorf("writing an example: %w", err)
+	}
+	return strings.Split(indented.String(), "@"), nil
 }
 
 // YAML returns the cluster as "-o yaml" writes it.
 func (c Cluster) YAML() (io.Reader, error) {
-	node, pod, err := templates(func(o any) ([]byte, error) {
-		text, err := yaml.Marshal(o)
-		return append([]byte("- "), bytes.ReplaceAll(bytes.TrimSpace(text), []byte("\n"), []byte("\n  "))...), err
-	})
 	return &reader{
-		cluster: c, node: node, pod: pod, between: "\n",
+		cluster: c, node: toItem(exampleNode), pod: toItem(examplePod), between: "\n",
 		next:   "apiVersion: v1\nitems:\n",
 		ending: "\nkind: List\nmetadata:\n  resourceVersion: \"\"\n",
-	}, err
+	}, nil
+}
+
+// toItem writes an object of YAML as an item of a list.
+func toItem(object string) template {
+	return strings.Split("- "+strings.ReplaceAll(strings.TrimSpace(object), "\n", "\n  "), "@")
 }
 
 // template is an object as text, split where its number, node and owner belong.
 type template []string
-
-func templates(marshal func(any) ([]byte, error)) (node, pod template, err error) {
-	for _, t := range []struct {
-		object any
-		into   *template
-	}{{exampleNode(), &node}, {examplePod(), &pod}} {
-		text, err := marshal(t.object)
-		if err != nil {
-			return nil, nil, fmt.Errorf("writing a template: %w", err)
-		}
-		*t.into = strings.Split(string(text), "@")
-	}
-	return node, pod, nil
-}
 
 // write writes the object with each "N" at the beginning of a part replaced by its number, "D" by that of its owner
 // and "H" by that of its host.

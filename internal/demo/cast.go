@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 )
 
 // tainted is the node that gets the taints; the others are not changed.
@@ -11,11 +13,14 @@ const tainted = "demo-1"
 // nodes are the simulated nodes.
 var nodes = []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 
+// The taints.
+var (
+	maintenance = v1.Taint{Key: "maintenance", Value: "now", Effect: v1.TaintEffectNoExecute}
+	network     = v1.Taint{Key: "network", Value: "slow", Effect: v1.TaintEffectNoExecute}
+)
+
 // The times of the story, in seconds from when the node gets its two taints.
 const (
-	maintenance = "maintenance=now:NoExecute"
-	network     = "network=slow:NoExecute"
-
 	liftNetworkAt  = 4 * time.Second
 	lengthenDBAt   = 6 * time.Second
 	lengthenDBFrom = 9 // seconds of toleration

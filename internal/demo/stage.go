@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
@@ -83,10 +83,8 @@ func (s *stage) awaitPods(ctx context.Context) error {
 			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
 			return errors.Join(s.followPods(ctx, list.ResourceVersion), s.followEvents(ctx))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+		if err := load.Pause(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
@@ -150,10 +148,8 @@ func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
 		if err == nil && len(list.Items) > 0 {
 			return shorten(list.Items[0].Message)
 		}
-		select {
-		case <-ctx.Done():
+		if load.Pause(ctx, 100*time.Millisecond) != nil {
 			return ""
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 	return "(its event has not come)"
@@ -178,15 +174,16 @@ func (s *stage) play(ctx context.Context) error {
 		what string
 		do   func(context.Context) error
 	}{
-		{0, "gets the taints " + maintenance + " and " + network, s.setTaints(maintenance, network)},
-		{liftNetworkAt, "loses the taint " + network, s.setTaints(maintenance)},
+		{
+			0, "gets the taints " + maintenance.ToString() + " and " + network.ToString(),
+			s.setTaints(maintenance, network),
+		},
+		{liftNetworkAt, "loses the taint " + network.ToString(), s.setTaints(maintenance)},
 		{lengthenDBAt, "", s.lengthenDB},
 		{watchUntil, "", func(context.Context) error { return nil }},
 	} {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Until(s.start.Add(scene.at))):
+		if err := load.Pause(ctx, time.Until(s.start.Add(scene.at))); err != nil {
+			return err
 		}
 		if scene.what != "" {
 			s.line(time.Since(s.start), tainted, "node", scene.what)
@@ -200,24 +197,8 @@ func (s *stage) play(ctx context.Context) error {
 }
 
 // setTaints sets the node's NoExecute taints to exactly these.
-func (s *stage) setTaints(taints ...string) func(context.Context) error {
-	var list []v1.Taint
-	for _, text := range taints {
-		key, rest, _ := strings.Cut(text, "=")
-		value, effect, _ := strings.Cut(rest, ":")
-		list = append(list, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)})
-	}
-	return func(ctx context.Context) error {
-		patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": list}})
-		if err != nil {
-			return fmt.Errorf("writing a patch: %w", err)
-		}
-		_, err = s.client.CoreV1().Nodes().Patch(ctx, tainted, types.MergePatchType, patch, metav1.PatchOptions{})
-		if err != nil {
-			return fmt.Errorf("tainting %s: %w", tainted, err)
-		}
-		return nil
-	}
+func (s *stage) setTaints(taints ...v1.Taint) func(context.Context) error {
+	return func(ctx context.Context) error { return load.SetTaints(ctx, s.client, tainted, taints...) }
 }
 
 // lengthenDB makes the database tolerate the maintenance for longer, while its countdown runs.

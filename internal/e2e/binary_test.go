@@ -51,7 +51,7 @@ func (w *world) namesMissingPermissions(t *testing.T) {
 	}
 	said := w.refused(t, "--kubeconfig="+nobody)
 	for _, want := range []string{
-		"list nodes", "watch nodes", "list pods", "watch pods", "patch pods/status", "delete pods", "create events",
+		"list,watch nodes", "list,watch pods", "patch pods/status", "delete pods", "create events",
 		"leases.coordination.k8s.io", "deploy/rbac.yaml",
 	} {
 		if !strings.Contains(said, want) {

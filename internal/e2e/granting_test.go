@@ -41,11 +41,11 @@ func TestTheCommandsThatTheProgramNamesGrantWhatIsMissing(t *testing.T) {
 	w.kubectl(t, "delete", "clusterrolebinding", "taint-manager-evictions")
 	unbound := launch()
 	s := w.scene(t)
-	s.until("it says what is missing", func() bool { return strings.Contains(w.logOf(t, unbound), `permission="create pods/eviction"`) })
+	s.until("it says what is missing", func() bool { return strings.Contains(w.logOf(t, unbound), "create pods/eviction") })
 	if err := unbound.Stop(); err != nil {
 		t.Error(err)
 	}
-	_, commands, _ = strings.Cut(w.logOf(t, unbound), "commands=<\n")
+	_, commands, _ = strings.Cut(w.logOf(t, unbound), "and run as it:\n")
 	commands, _, _ = strings.Cut(commands, "\n >")
 	w.runsCommands(t, commands)
 
@@ -56,7 +56,7 @@ func TestTheCommandsThatTheProgramNamesGrantWhatIsMissing(t *testing.T) {
 	if err := granted.Stop(); err != nil {
 		t.Error(err)
 	}
-	if log := w.logOf(t, granted); strings.Contains(log, "permission is missing") {
+	if log := w.logOf(t, granted); strings.Contains(log, "Permissions are missing") {
 		t.Errorf("permissions are still missing:\n%s", log)
 	}
 }
@@ -115,7 +115,7 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 		said = body
 		return status == http.StatusOK && strings.Contains(body, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
 	})
-	if log := w.logOf(t, m); !strings.Contains(log, `permission="create leases.coordination.k8s.io in namespace kube-system"`) || !strings.Contains(log, `cannot create resource \"leases\"`) {
+	if log := w.logOf(t, m); !strings.Contains(log, "\t  create leases.coordination.k8s.io in namespace kube-system  to create the lease") || !strings.Contains(log, `cannot create resource \"leases\"`) {
 		t.Errorf("the log does not name the permission:\n%s", log)
 	}
 	w.kubectl(t, "apply", "-f", installed)

@@ -78,8 +78,8 @@ func (a *AuditLog) Next(ctx context.Context) (AuditRecord, error) {
 		if !errors.Is(err, io.EOF) {
 			return AuditRecord{}, fmt.Errorf("reading the audit log: %w", err)
 		}
-		if pause(ctx, auditPoll); ctx.Err() != nil {
-			return AuditRecord{}, ctx.Err()
+		if err := Pause(ctx, auditPoll); err != nil {
+			return AuditRecord{}, err
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (d *DeletionTimes) Wait(ctx context.Context, pods []Identity, left int) ([]
 			return times, fmt.Errorf("%d of %d pods are left: %w", len(pods)-len(times), len(pods), context.Cause(ctx))
 		}
 		if len(pods) > 1 { // so as not to count at every deletion
-			pause(ctx, 20*time.Millisecond)
+			_ = Pause(ctx, 20*time.Millisecond)
 		}
 	}
 }
@@ -120,14 +120,4 @@ func (d *DeletionTimes) times(pods []Identity) ([]time.Time, <-chan struct{}) {
 		}
 	}
 	return times, d.news
-}
-
-// pause waits for d or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

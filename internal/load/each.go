@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxInFlight is the number of requests that [Each] makes at a time.
@@ -33,4 +34,14 @@ func Spread(ctx context.Context, workers, n int, do func(ctx context.Context, i 
 	}
 	all.Wait()
 	return context.Cause(ctx)
+}
+
+// Pause waits, unless the context ends first.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }

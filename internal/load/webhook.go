@@ -152,7 +152,7 @@ func (we *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface
 		if we.held.Swap(0) > 0 {
 			return nil
 		}
-		pause(ctx, 20*time.Millisecond)
+		_ = Pause(ctx, 20*time.Millisecond)
 	}
 	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
 }

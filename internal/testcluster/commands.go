@@ -5,15 +5,19 @@ import (
 	"path/filepath"
 )
 
-// commands returns how each component is started.
-func (c *Cluster) commands(o Options, p ports) map[string]command {
-	return map[string]command{
-		Etcd:              c.etcd(p),
-		APIServer:         c.apiServer(o, p),
-		ControllerManager: c.controllerManager(o, p),
-		Scheduler:         c.scheduler(o, p),
-		Nodes:             c.nodes(p),
+// parts returns the components of the control plane, in the order of their start.
+func (c *Cluster) parts(o Options, p ports) (parts []*Component) {
+	add := func(left bool, name string, command command) {
+		if !left {
+			parts = append(parts, c.newComponent(name, "", command, c.http))
+		}
 	}
+	add(false, Etcd, c.etcd(p))
+	add(false, APIServer, c.apiServer(o, p))
+	add(o.WithoutControllerManager, ControllerManager, c.controllerManager(o, p))
+	add(o.WithoutScheduler, Scheduler, c.scheduler(o, p))
+	add(o.WithoutNodes, Nodes, c.nodes(p))
+	return parts
 }
 
 // etcd does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so that no

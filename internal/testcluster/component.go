@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -30,8 +31,12 @@ const (
 	logTail      = 3000 // number of bytes of a log that an error shows
 )
 
-// A Component is one program of the control plane. Tests kill it, pause it, and start it again on the same port and
-// data. Its methods are safe for concurrent use.
+// endTimeout is how long a component may take to end when it is asked to.
+const endTimeout = 60 * time.Second
+
+// A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
+// replaces. Tests kill it, pause it, and start it again on the same port and data. Its methods are safe for concurrent
+// use.
 type Component struct {
 	name    string
 	command command
@@ -50,11 +55,28 @@ type command struct {
 	health string
 }
 
+// newComponent returns a component that is not started yet. Its log is named after it and its instance.
+func (c *Cluster) newComponent(name, instance string, command command, client *http.Client) *Component {
+	return &Component{
+		name: name, command: command, dir: c.dir, client: client,
+		log: filepath.Join(c.LogDir(), name+instance+".log"),
+	}
+}
+
 // Name returns the component's name.
 func (c *Component) Name() string { return c.name }
 
-// Log returns the path of the component's log. It is kept over restarts.
-func (c *Component) Log() string { return c.log }
+// LogPath returns the path of the component's log. It is kept over restarts.
+func (c *Component) LogPath() string { return c.log }
+
+// Log returns what the component has logged so far.
+func (c *Component) Log() (string, error) {
+	text, err := os.ReadFile(c.log)
+	if err != nil {
+		return "", fmt.Errorf("reading the log of %s: %w", c.name, err)
+	}
+	return string(text), nil
+}
 
 // Pid returns the process id of the component's latest run, and 0 before it.
 func (c *Component) Pid() int {
@@ -78,6 +100,27 @@ func (c *Component) Start(ctx context.Context) error {
 func (c *Component) Kill() {
 	if p := c.process(); p != nil {
 		p.kill()
+	}
+}
+
+// Stop asks the component to end, as Kubernetes does, and returns when it has ended; an error if its exit code is not 0
+// or it does not end.
+func (c *Component) Stop() error {
+	if err := c.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return c.Wait(endTimeout)
+}
+
+// Wait waits for the component to end by itself. It returns nil if the exit code is 0.
+func (c *Component) Wait(atMost time.Duration) error {
+	p := c.process()
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(atMost):
+		p.kill()
+		return fmt.Errorf("%s did not end within %v; it was killed", c.name, atMost)
 	}
 }
 
@@ -144,21 +187,18 @@ func (c *Component) await(ctx context.Context, url string) error {
 
 // failure wraps err with the end of the component's log.
 func (c *Component) failure(err error) error {
-	log, readErr := os.ReadFile(c.log)
+	log, readErr := c.Log()
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	if len(log) > logTail {
-		log = log[len(log)-logTail:]
-	}
-	return &componentError{cause: err, logPath: c.log, tail: bytes.TrimSpace(log)}
+	return &componentError{cause: err, logPath: c.log, tail: strings.TrimSpace(log[max(0, len(log)-logTail):])}
 }
 
 // componentError has the reason why a component failed, and the end of its log.
 type componentError struct {
 	cause   error
 	logPath string
-	tail    []byte
+	tail    string
 }
 
 func (c *componentError) Error() string {
@@ -169,7 +209,7 @@ func (c *componentError) Unwrap() error { return c.cause }
 
 // portTaken reports whether the component ended because another process used its port.
 func (c *componentError) portTaken() bool {
-	return bytes.Contains(c.tail, []byte("address already in use"))
+	return strings.Contains(c.tail, "address already in use")
 }
 
 // get returns an error unless the URL answers 200.

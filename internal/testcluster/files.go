@@ -19,31 +19,19 @@ rules:
 - level: %s
 `
 
-// findBinaries returns the folder of the binaries that these options require.
-func findBinaries(o Options, minor int) (string, error) {
-	dir := o.BinDir
-	if dir == "" {
-		root, err := repositoryRoot()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(root, "bin")
+// findBinaries returns an error if a program is missing of which the control plane consists.
+func (c *Cluster) findBinaries(withoutNodes bool) error {
+	needed := []string{c.Binary()}
+	if !withoutNodes {
+		needed = append(needed, filepath.Join(c.binDir, "kwok"))
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("the folder of the binaries: %w", err)
-	}
-	needed := []string{binaryOf(minor)}
-	if !o.WithoutNodes {
-		needed = append(needed, "kwok")
-	}
-	for _, name := range needed {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", name, targetOf(minor),
-				err)
+	for _, path := range needed {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", filepath.Base(path),
+				targetOf(c.minor), err)
 		}
 	}
-	return dir, nil
+	return nil
 }
 
 // repositoryRoot walks up from the working directory to this module's go.mod.
@@ -64,27 +52,19 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// newDir returns the folder of a new cluster.
+// newDir returns the folder of a new cluster: a temporary one if no folder is given.
 func newDir(dir string) (string, error) {
 	if dir == "" {
-		dir, err := os.MkdirTemp("", "testcluster-")
-		if err != nil {
-			return "", fmt.Errorf("a folder for the cluster: %w", err)
-		}
-		return dir, nil
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("a folder for the cluster: %w", err)
+		return os.MkdirTemp("", "testcluster-")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("a folder for the cluster: %w", err)
+		return "", err
 	}
 	if len(entries) > 0 {
-		return "", fmt.Errorf("a folder for the cluster: %s is not empty", dir)
+		return "", fmt.Errorf("%s is not empty", dir)
 	}
-	return dir, nil
+	return filepath.Abs(dir)
 }
 
 // writeFiles writes all files that the components read, and removes the files of an earlier attempt.

@@ -4,29 +4,22 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // ManagerUser is the service account to which deploy/rbac.yaml gives its permissions.
 const ManagerUser = "system:serviceaccount:kube-system:taint-manager"
 
-// managerTimeout is how long taint-manager may take to become ready, or to end.
-const managerTimeout = 60 * time.Second
-
-// A Manager is one run of bin/taint-manager.
+// A Manager is one run of taint-manager.
 type Manager struct {
-	process *process
+	*Component
 	address string // of its secure port
 	page    string // host and port of its page
-	log     string
 }
 
 // StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
@@ -37,7 +30,9 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.awaitReady(ctx); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	if err := m.awaitHealth(ctx); err != nil {
 		m.Kill()
 		return nil, err
 	}
@@ -46,14 +41,7 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 
 // LaunchManager is like [Cluster.StartManager], but does not wait until the manager is ready.
 func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
-	if c.manager != "" {
-		return c.LaunchBuild(ctx, c.manager, flags...)
-	}
-	root, err := repositoryRoot()
-	if err != nil {
-		return nil, err
-	}
-	return c.LaunchBuild(ctx, filepath.Join(root, "bin", "taint-manager"), flags...)
+	return c.LaunchBuild(ctx, c.manager, flags...)
 }
 
 // LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager.
@@ -81,17 +69,24 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	if err != nil {
 		return nil, err
 	}
-	log := filepath.Join(c.LogDir(), fmt.Sprintf("taint-manager-%d.log", port))
-	args := append([]string{
-		"run", "--kubeconfig=" + kubeconfig,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-		"--status-address=" + address(page),
-	}, flags...)
-	p, err := startProcess(binary, args, c.dir, log)
-	if err != nil {
-		return nil, fmt.Errorf("starting taint-manager: %w", err)
-	}
-	return &Manager{process: p, address: address(port), page: address(page), log: log}, nil
+	m := &Manager{address: address(port), page: address(page)}
+	m.Component = c.newComponent("taint-manager", fmt.Sprintf("-%d", port), command{
+		binary: binary,
+		args: append([]string{
+			"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+			"--status-address=" + m.page,
+		}, flags...),
+		health: "https://" + m.address + "/readyz",
+	}, unauthenticated())
+	return m, m.launch()
+}
+
+// unauthenticated returns a client for endpoints that need no credentials, of a server whose certificate is self-signed
+// and was just created.
+func unauthenticated() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}}
 }
 
 // evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role
@@ -99,36 +94,21 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata:
-  name: taint-manager-method-evict
-rules:
-- apiGroups: [""]
-  resources: [pods/eviction]
-  verbs: [create]
+metadata: {name: taint-manager-method-evict}
+rules: [{apiGroups: [""], resources: [pods/eviction], verbs: [create]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata:
-  name: taint-manager-method-evict
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: taint-manager-method-evict
-subjects:
-- kind: ServiceAccount
-  name: taint-manager
-  namespace: kube-system
+metadata: {name: taint-manager-method-evict}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: taint-manager-method-evict}
+subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 `
 
 // Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have
 // the method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader
 // of an installation would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
-	root, err := repositoryRoot()
-	if err != nil {
-		return err
-	}
-	rbac, err := os.ReadFile(filepath.Join(root, "deploy", "rbac.yaml"))
+	rbac, err := os.ReadFile(filepath.Join(c.root, "deploy", "rbac.yaml"))
 	if err != nil {
 		return fmt.Errorf("the permissions: %w", err)
 	}
@@ -173,76 +153,6 @@ func (m *Manager) Address() string { return m.address }
 
 // Page returns the URL of the manager's page, unless a flag sets another.
 func (m *Manager) Page() string { return "http://" + m.page + "/" }
-
-// Log returns what the manager has logged so far.
-func (m *Manager) Log() (string, error) {
-	text, err := os.ReadFile(m.log)
-	if err != nil {
-		return "", fmt.Errorf("reading the log of taint-manager: %w", err)
-	}
-	return string(text), nil
-}
-
-// Pid returns the manager's process id.
-func (m *Manager) Pid() int { return m.process.cmd.Process.Pid }
-
-// Kill ends the manager at once and returns when its process has ended.
-func (m *Manager) Kill() { m.process.kill() }
-
-// Stop asks the manager to end, as Kubernetes does, and returns when it has ended; an error if its exit code is not
-// 0 or it does not end.
-func (m *Manager) Stop() error {
-	if err := m.process.signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stopping taint-manager: %w", err)
-	}
-	return m.Wait(managerTimeout)
-}
-
-// Wait waits for the manager to end by itself. It returns nil if the exit code is 0.
-func (m *Manager) Wait(atMost time.Duration) error {
-	select {
-	case <-m.process.done:
-		return m.process.err
-	case <-time.After(atMost):
-		m.Kill()
-		return fmt.Errorf("taint-manager did not end within %v; it was killed", atMost)
-	}
-}
-
-// awaitReady polls /readyz, which needs no credentials.
-func (m *Manager) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
-	defer cancel()
-	client := &http.Client{Transport: &http.Transport{
-		// The manager's certificate is self-signed and was just created.
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-	}}
-	defer client.CloseIdleConnections()
-	for {
-		err := get(ctx, client, "https://"+m.address+"/readyz")
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-m.process.done:
-			return m.failure(errors.New("taint-manager ended while starting: " + m.process.exit().Error()))
-		case <-ctx.Done():
-			return m.failure(fmt.Errorf("taint-manager did not become ready; its last answer: %w", err))
-		case <-time.After(pollInterval):
-		}
-	}
-}
-
-func (m *Manager) failure(err error) error {
-	log, readErr := m.Log()
-	if readErr != nil {
-		return errors.Join(err, readErr)
-	}
-	return fmt.Errorf("%w\nthe end of its log:\n%s", err, bytes.TrimSpace([]byte(log[max(0, len(log)-logTail):])))
-}
-
-// LogPath returns the path of the manager's log.
-func (m *Manager) LogPath() string { return m.log }
 
 // Binary returns the path of the program that contains the control plane and kubectl.
 func (c *Cluster) Binary() string { return filepath.Join(c.binDir, binaryOf(c.minor)) }

@@ -3,14 +3,12 @@ package testcluster
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"syscall"
-	"time"
 )
 
-// An Original is one run of the controller that taint-manager replaces: kube-controller-manager of the same build
-// with only its taint-eviction-controller and node-lifecycle-controller.
-type Original struct{ process *process }
+// An Original is one run of the controller that taint-manager replaces: kube-controller-manager of the same build with
+// only its taint-eviction-controller and node-lifecycle-controller.
+type Original struct{ *Component }
 
 // LaunchOriginal starts the original with these additional flags, and does not wait until it is ready. It runs as a
 // cluster-admin, and marks no node unhealthy within a day.
@@ -19,33 +17,19 @@ func (c *Cluster) LaunchOriginal(ctx context.Context, flags ...string) (*Origina
 	if err != nil {
 		return nil, err
 	}
-	admin := c.Kubeconfig()
-	args := append(c.common(),
-		"--kubeconfig="+admin, "--authentication-kubeconfig="+admin, "--authorization-kubeconfig="+admin,
-		"--leader-elect=false", "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+	args := append(c.client("admin", port),
 		"--controllers=taint-eviction-controller,node-lifecycle-controller", "--node-monitor-grace-period=24h")
-	args = append([]string{ControllerManager}, append(args, flags...)...)
-	log := filepath.Join(c.LogDir(), fmt.Sprintf("original-%d.log", port))
-	p, err := startProcess(c.Binary(), args, c.dir, log)
-	if err != nil {
-		return nil, fmt.Errorf("starting the original controller: %w", err)
-	}
-	return &Original{p}, nil
+	o := &Original{c.newComponent("original", fmt.Sprintf("-%d", port),
+		c.part("https://"+address(port)+"/healthz", ControllerManager, append(args, flags...)...), c.http)}
+	return o, o.launch()
 }
 
-// Pid returns its process id.
-func (o *Original) Pid() int { return o.process.cmd.Process.Pid }
-
-// Stop asks the original to end and returns when it has ended; an error if it had ended by itself. It is killed if
-// it takes too long.
+// Stop asks the original to end and returns when it has ended, which the signal itself does; an error if it had ended
+// before.
 func (o *Original) Stop() error {
-	if err := o.process.signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stopping the original controller: %w", err)
+	if err := o.signal(syscall.SIGTERM); err != nil {
+		return err
 	}
-	select {
-	case <-o.process.done:
-	case <-time.After(managerTimeout):
-		o.process.kill()
-	}
+	_ = o.Wait(endTimeout)
 	return nil
 }

@@ -2,6 +2,7 @@ package testcluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // for stages
 	"errors"
@@ -27,8 +28,8 @@ const (
 
 // Options are the options of a cluster. The zero value is a complete one.
 type Options struct {
-	// BinDir is the folder of the binaries controlplane and kwok. Empty means bin/ of this repository, found from
-	// the working directory upwards.
+	// BinDir is the folder of the binaries controlplane and kwok, as an absolute path. Empty means bin/ of this
+	// repository, found from the working directory upwards.
 	BinDir string
 	// Manager is the program that [Cluster.LaunchManager] starts. Empty means bin/taint-manager in this
 	// repository.
@@ -56,12 +57,12 @@ type Options struct {
 
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
-	binDir, dir string
-	minor       int    // the version of Kubernetes is 1.minor
-	temporary   bool   // dir is to be removed
-	manager     string // the program, as in Options
-	url         string
-	log         io.Writer
+	root, binDir, dir string
+	minor             int    // the version of Kubernetes is 1.minor
+	temporary         bool   // dir is to be removed
+	manager           string // the program
+	url               string
+	log               io.Writer
 
 	clients     *authority
 	http        *http.Client      // as cluster-admin
@@ -107,16 +108,22 @@ func prepare(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	binDir, err := findBinaries(o, minor)
+	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{binDir: binDir, minor: minor, temporary: o.Dir == "", manager: o.Manager, log: o.Log}
+	c := &Cluster{
+		root: root, binDir: cmp.Or(o.BinDir, filepath.Join(root, "bin")), minor: minor, temporary: o.Dir == "",
+		manager: cmp.Or(o.Manager, filepath.Join(root, "bin", "taint-manager")), log: o.Log,
+	}
+	if err := c.findBinaries(o.WithoutNodes); err != nil {
+		return nil, err
+	}
 	if c.log == nil {
 		c.log = io.Discard
 	}
 	if c.dir, err = newDir(o.Dir); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a folder for the cluster: %w", err)
 	}
 	return c, nil
 }
@@ -131,7 +138,7 @@ func (c *Cluster) boot(ctx context.Context, o Options) error {
 	if err := c.writeFiles(o); err != nil {
 		return err
 	}
-	c.makeComponents(o, p)
+	c.components = c.parts(o, p)
 	// A wave starts when the one before is healthy: that is faster than the components' retries.
 	for _, wave := range [][]*Component{c.components[:1], c.components[1:2], c.components[2:]} {
 		if err := c.startAll(ctx, wave); err != nil {
@@ -139,23 +146,6 @@ func (c *Cluster) boot(ctx context.Context, o Options) error {
 		}
 	}
 	return c.awaitServiceAccount(ctx)
-}
-
-func (c *Cluster) makeComponents(o Options, p ports) {
-	commands := c.commands(o, p)
-	left := map[string]bool{
-		ControllerManager: o.WithoutControllerManager, Scheduler: o.WithoutScheduler, Nodes: o.WithoutNodes,
-	}
-	c.components = nil
-	for _, name := range []string{Etcd, APIServer, ControllerManager, Scheduler, Nodes} {
-		if left[name] {
-			continue
-		}
-		c.components = append(c.components, &Component{
-			name: name, command: commands[name], dir: c.dir, client: c.http,
-			log: filepath.Join(c.LogDir(), name+".log"),
-		})
-	}
 }
 
 // startAll starts the components together and returns when all are healthy.
