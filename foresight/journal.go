@@ -27,41 +27,34 @@ type readPartition struct {
 // NewJournal returns a journal of which nothing was read. name names its ConfigMaps in messages.
 func NewJournal(name string) *Journal { return &Journal{name, map[int]readPartition{}} }
 
-// Add adds a partition as it is stored, or the error of reading it.
-func (j *Journal) Add(number int, stored journal.StoredPartition, err error) {
-	one := readPartition{absent: stored.Version == "", err: err}
-	if err == nil {
-		one.Partition, _, one.err = journal.Decode(number, stored.Data)
-		one.writing = journal.Writing{At: one.Written, Stored: stored.Stored}
-	}
-	for name, record := range one.Records {
-		record.Writing = one.writing
-		one.Records[name] = record
-	}
-	if err == nil && one.err != nil {
-		one.err = fmt.Errorf("%s: %w", stored.Name, one.err)
-	}
-	j.partitions[number] = one
-}
-
-// update adds a partition, unless an error would replace the last version that was read. It reports whether it did.
-func (j *Journal) update(number int, stored journal.StoredPartition, err error) bool {
+// Add adds a partition as it is stored, or the error of reading it. It returns false if an error does not replace the
+// last version that was read.
+func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
 	if before, known := j.partitions[number]; err != nil && known && before.err == nil {
 		return false
 	}
-	j.Add(number, stored, err)
+	read := readPartition{absent: stored.Version == "", err: err}
+	if err == nil {
+		if read.Partition, _, err = journal.Decode(number, stored.Data); err != nil {
+			read.err = fmt.Errorf("%s: %w", stored.Name, err)
+		}
+		read.writing = journal.Writing{At: read.Written, Stored: stored.Stored}
+	}
+	for name, record := range read.Records {
+		record.Writing = read.writing
+		read.Records[name] = record
+	}
+	j.partitions[number] = read
 	return true
 }
 
-// all returns the partitions that could be read, in the order of their numbers.
-func (j *Journal) all() []journal.Partition {
-	var list []journal.Partition
-	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
-		if one := j.partitions[number]; one.err == nil {
-			list = append(list, one.Partition)
-		}
+// records returns the records of the nodes, by name.
+func (j *Journal) records() map[string]journal.Record {
+	all := map[string]journal.Record{}
+	for _, partition := range j.partitions {
+		maps.Copy(all, partition.Records)
 	}
-	return list
+	return all
 }
 
 // guards returns the record of guards and holds.
@@ -90,14 +83,6 @@ func (j *Journal) Missing() string {
 		return fmt.Sprintf("there is no journal (%s)", j.name)
 	}
 	return ""
-}
-
-// without returns a note about what an answer lacks without the journal.
-func (j *Journal) without() []string {
-	if why := j.Missing(); why != "" {
-		return []string{why + ", so since when a taint is there is known only where it has a timeAdded"}
-	}
-	return nil
 }
 
 // failed reports whether the partition of the guards exists, or may exist, and can't be read.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // missing counts fields that objects lack and that the API server always sets. A dump that was edited may lack any
@@ -21,8 +20,6 @@ type missing struct {
 	nodeUIDs, nodeTimes int // number of nodes without the field
 }
 
-func newMissing() missing { return missing{namespaces: map[string]int{}} }
-
 func (m *missing) node(n *v1.Node) {
 	add(&m.nodeUIDs, n.UID == "")
 	add(&m.nodeTimes, n.CreationTimestamp.IsZero())
@@ -31,7 +28,7 @@ func (m *missing) node(n *v1.Node) {
 func (m *missing) pod(p *v1.Pod) {
 	add(&m.uids, p.UID == "")
 	add(&m.phases, p.Status.Phase == "")
-	add(&m.times, p.CreationTimestamp.IsZero() && bindTime(p).IsZero())
+	add(&m.times, boundAt(p).IsZero())
 	add(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
 		p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded)
 }
@@ -76,7 +73,7 @@ func (m *Model) unjudged(nodes []string) []string {
 		list = append(list, fmt.Sprintf("%s no spec.nodeName, and so no known taints, "+
 			"though not Pending", having(n, "pod")))
 	}
-	if m.byRecords || len(nodes) > 0 {
+	if m.Hidden() || len(nodes) > 0 {
 		return list
 	}
 	lost, some := 0, ""
@@ -124,12 +121,4 @@ func having(n int, kind string) string {
 		return "1 " + kind + " has"
 	}
 	return Count(n, kind) + " have"
-}
-
-// key identifies a pod: its UID or, if it has none, its name. No UID has a slash.
-func (p *pod) key() types.UID {
-	if p.UID != "" {
-		return p.UID
-	}
-	return types.UID(p.Key())
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
-// it; "" if it would decide alike. ours is the verdict by the basis. docs/semantics.md lists all differences.
+// it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all differences.
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
-	rules := by.tolerations()
+	rules := by.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	if by.configured() {
 		if why := beside(v, ours); why != "" {

@@ -60,12 +60,18 @@ type Prediction struct {
 // Decided reports whether a policy or a breaker decides about the pod, or would by a policy in mode Audit.
 func (p *Prediction) Decided() bool { return p.Policy != "" || p.HeldBy != "" || len(p.Audits) > 0 }
 
-// judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
-func (ne *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
+// overdueAfter is how late an eviction is when it counts as overdue.
+const overdueAfter = 10 * time.Second
+
+// Overdue reports whether the deadline has passed by so much that the pod should be gone.
+func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
+
+// predict returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
+func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
 	decided, perhaps := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
 	prediction := predictionOf(&decided)
-	if by.rules.auditing {
-		prediction.Audits = audits(by.Set.Pairs(p, &ne.latest.Node, by.Facts))
+	if by.Audits() {
+		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
 	}
 	latest, earliest := decided.First(), perhaps.First()
 	if prediction.Evict {

@@ -38,7 +38,7 @@ func (m *Model) backAgain(p *taint.Pod, v *view, verdict *policy.Verdict) []stri
 	}
 	for i := range v.taints {
 		if t := &v.taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
-			taint.Matching(p, t, m.rules.tolerations()) == nil {
+			taint.Matching(p, t, m.rules.config.Rules) == nil {
 			return nil
 		}
 	}

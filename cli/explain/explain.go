@@ -127,7 +127,7 @@ func explain(ctx context.Context, from source.Source, s *source.Scope) (*foresig
 	if err != nil {
 		return nil, err
 	}
-	return m.Explain(m.Find(s.Pod)[0], s.Pod, m.At()) // Load has found one
+	return m.Explain(s.Focus.Namespace, s.Pod, m.At())
 }
 
 // setPod parses POD, pod/POD or NAMESPACE/POD, and returns the name. It sets the namespace if the argument has one.

@@ -108,7 +108,7 @@ func (t *text) due() terminal.Safe {
 
 // overdue reports whether the deadline has passed by so much that the pod should be gone.
 func (t *text) overdue() bool {
-	return t.Pod.Ends == nil && t.Prediction.Evict && t.At.Sub(*t.Prediction.At) > foresight.OverdueAfter
+	return t.Pod.Ends == nil && t.Prediction.Overdue(t.At)
 }
 
 // taints writes the taints one by one if the pod is to be evicted.

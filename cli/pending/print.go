@@ -116,7 +116,7 @@ func reason(p pod) string {
 
 // when formats the time until the eviction, or since.
 func when(p pod, at time.Time) string {
-	if p.Evict && at.Sub(*p.At) > foresight.OverdueAfter {
+	if p.Overdue(at) {
 		return answer.Lasting(*p.At, at) + " ago"
 	}
 	return answer.When(&p.Prediction, at)

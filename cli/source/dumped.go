@@ -35,7 +35,7 @@ type dumped struct {
 // oldAfter is the age from which a dump is evaluated as of its own time.
 const oldAfter = 10 * time.Minute
 
-func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r reading, err error) {
+func (d *dumped) read(_ context.Context, s *Scope, into *foresight.Builder) (r reading, err error) {
 	now := time.Now()
 	to := d.visitor(s, into, now)
 	for _, file := range d.files {
@@ -56,7 +56,7 @@ func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r re
 }
 
 // visitor adds the objects of the scope.
-func (d *dumped) visitor(s *Scope, into foresight.Builder, now time.Time) dump.Visitor {
+func (d *dumped) visitor(s *Scope, into *foresight.Builder, now time.Time) dump.Visitor {
 	to := dump.Visitor{
 		Node: func(n *v1.Node) { into.Add(n) }, Pod: func(p *v1.Pod) { into.Add(p) },
 		Namespace: func(n *v1.Namespace) { into.Add(n) }, ConfigMap: d.visit,
@@ -108,12 +108,12 @@ func (d *dumped) readFile(file string, to dump.Visitor) error {
 func (d *dumped) journal(context.Context, []string, bool) *foresight.Journal { return d.pages }
 
 // check returns an error if the dump has no nodes or no pods, or lacks those of the scope.
-func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *reading) error {
+func (d *dumped) check(_ context.Context, s *Scope, of *foresight.Builder, _ *reading) error {
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
 		return d.checkPod(s, of.Find(s.Pod))
-	case len(of.Nodes()) == 0:
+	case !of.HasNodes():
 		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
 		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))

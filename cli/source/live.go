@@ -39,7 +39,7 @@ func (c Cluster) String() string { return "the cluster" }
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
 // read lists the nodes, then the pods, then the budgets; or reads the objects about one pod.
-func (c Cluster) read(ctx context.Context, s *Scope, to foresight.Builder) (r reading, err error) {
+func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r reading, err error) {
 	if s.Pod != "" {
 		err = c.readPod(ctx, s, to, &r)
 	} else {
@@ -49,7 +49,7 @@ func (c Cluster) read(ctx context.Context, s *Scope, to foresight.Builder) (r re
 	return r, err
 }
 
-func (c Cluster) readAll(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
 	switch err := c.listNodes(ctx, to); {
 	case s.Scheduled && apierrors.IsForbidden(err):
 		r.Hidden = "list"
@@ -69,13 +69,13 @@ func (c Cluster) readAll(ctx context.Context, s *Scope, to foresight.Builder, r 
 	return c.listNamespaces(ctx, s, to, r)
 }
 
-func (c Cluster) listNodes(ctx context.Context, to foresight.Builder) error {
+func (c Cluster) listNodes(ctx context.Context, to *foresight.Builder) error {
 	return c.each(ctx, "nodes", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return c.client.CoreV1().Nodes().List(ctx, o)
 	})
 }
 
-func (c Cluster) listPods(ctx context.Context, s *Scope, to foresight.Builder) error {
+func (c Cluster) listPods(ctx context.Context, s *Scope, to *foresight.Builder) error {
 	return c.each(ctx, s.whichPods(), to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		s.narrow(&o)
 		return c.client.CoreV1().Pods(s.Focus.Namespace).List(ctx, o)
@@ -83,7 +83,7 @@ func (c Cluster) listPods(ctx context.Context, s *Scope, to foresight.Builder) e
 }
 
 // listNamespaces adds the labels of the namespaces, or of the one in question.
-func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
 	if !s.namespaces() {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to foresight.Buil
 	return err
 }
 
-func (c Cluster) listBudgets(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
 	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 		error,
 	) {
@@ -137,14 +137,14 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
 // namespace without pods.
-func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error {
-	namespace, nodes := s.Focus.Namespace, len(of.Nodes())
+func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *reading) error {
+	namespace, known := s.Focus.Namespace, of.HasNodes()
 	switch {
 	case s.Pod != "":
 		return nil
-	case nodes == 0 && !s.Scheduled:
+	case !known && !s.Scheduled:
 		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
-	case nodes > 0:
+	case known:
 		if err := s.checkNodes(of, c); err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *r
 type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
 
 // each lists page by page and adds each object.
-func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder, list listing) error {
+func (c Cluster) each(ctx context.Context, resource string, to *foresight.Builder, list listing) error {
 	p := terminal.NewProgress(c.messages, "Reading "+resource, 0)
 	defer p.End()
 	for o := (metav1.ListOptions{Limit: portion}); ; {
@@ -193,7 +193,7 @@ func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder
 }
 
 // addAll adds each object of a list, and returns their number.
-func addAll(list runtime.Object, to foresight.Builder) (n int64, err error) {
+func addAll(list runtime.Object, to *foresight.Builder) (n int64, err error) {
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		n++
 		to.Add(object)

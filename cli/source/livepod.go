@@ -13,7 +13,7 @@ import (
 )
 
 // readPod reads one pod, its events, its node, or all if breakers count them, and the budgets of its namespace.
-func (c Cluster) readPod(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
 	pod, err := c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
 	if err != nil && !missingObject(err) {
 		return c.refused("get pods", err)
@@ -39,7 +39,7 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to foresight.Builder, r 
 }
 
 // readNodes adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.
-func (c Cluster) readNodes(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) readNodes(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
 	if s.Rules.Guarded() {
 		if err := c.listNodes(ctx, to); !apierrors.IsForbidden(err) {
 			return err
@@ -71,7 +71,7 @@ func missingObject(err error) bool {
 
 // readEvents adds the events of pods with this name, including deleted ones, and returns their number. Without the
 // permission to list events it adds none.
-func (c Cluster) readEvents(ctx context.Context, s *Scope, to foresight.Builder, r *reading) (int64, error) {
+func (c Cluster) readEvents(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) (int64, error) {
 	selector := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
 	list, err := c.client.CoreV1().Events(s.Focus.Namespace).List(ctx, metav1.ListOptions{
 		FieldSelector: selector,

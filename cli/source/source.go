@@ -26,13 +26,13 @@ type Source interface {
 	Hint(kubectl string) string
 
 	// read adds the objects of the scope.
-	read(ctx context.Context, s *Scope, to foresight.Builder) (reading, error)
+	read(ctx context.Context, s *Scope, to *foresight.Builder) (reading, error)
 
 	// journal reads the manager's journal: the partitions of these nodes and that of the guards, or all.
 	journal(ctx context.Context, nodes []string, all bool) *foresight.Journal
 
 	// check returns an error if what was read can't answer the question.
-	check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error
+	check(ctx context.Context, s *Scope, of *foresight.Builder, r *reading) error
 }
 
 // Scope says what a question needs.
@@ -100,7 +100,7 @@ func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) 
 }
 
 // checkNodes returns an error if a node of the question does not exist.
-func (s *Scope) checkNodes(of foresight.Builder, from Source) error {
+func (s *Scope) checkNodes(of *foresight.Builder, from Source) error {
 	wanted := s.Nodes
 	if s.Focus.Nodes != nil {
 		wanted = s.Focus.Nodes.Names

@@ -84,20 +84,17 @@ func (w *Watched) Pending(nodes []string) *foresight.Pending {
 func (w *Watched) Stays(uid types.UID) (why string, stays bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.model.Now(uid)
+	return w.model.Stays(uid)
 }
 
 func podShelf(w *Watched) *shelf[*v1.Pod] {
 	m := w.model
-	return &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, func(p *v1.Pod) { m.RemovePod(p.UID) }}
+	return &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, m.RemovePod}
 }
 
 func nodeShelf(w *Watched) *shelf[*v1.Node] {
 	m := w.model
-	return &shelf[*v1.Node]{
-		w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode,
-		func(n *v1.Node) { m.RemoveNode(n.Name) },
-	}
+	return &shelf[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 }
 
 // resource is a kind of object that can be listed and watched.
