@@ -47,6 +47,14 @@ type Remarks struct {
 // Messages returns the notes.
 func (r *Remarks) Messages() []string { return r.Notes }
 
+// All returns the notes, and what the answer lacks.
+func (r *Remarks) All() []string {
+	if err := r.CannotSay(); err != nil {
+		return append(slices.Clone(r.Notes), err.Error())
+	}
+	return r.Notes
+}
+
 // CannotSay returns an error if the answer is incomplete.
 func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {

@@ -108,6 +108,9 @@ type ExplainedBudget struct {
 	Asked bool `json:"asked"`
 }
 
+// EvictedByManager is the state of a pod that the manager has evicted.
+const EvictedByManager = "evicted"
+
 // Managed is a manager's state of a pod.
 type Managed struct {
 	// Identity of the replica that answered; Role is leading or standby.

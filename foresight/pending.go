@@ -25,6 +25,10 @@ const (
 type Pending struct {
 	Header
 
+	// Focus and OnNodes are what was asked for: the pods on these nodes, or on all if there are none.
+	Focus   Focus    `json:"-"`
+	OnNodes []string `json:"-"`
+
 	// Pods to be evicted, in the order of their deadlines.
 	Pods []PendingPod `json:"pods"`
 
@@ -87,7 +91,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
-	pending := NewPending(at, list)
+	pending := NewPending(at, m.focus, nodes, list)
 	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
 		m.addUndecided(pending, missing, nodes)
 		pending.Trips, pending.Notes = by.trips, m.readingNotes()
@@ -167,8 +171,8 @@ func (m *Model) undecided(nodes []string) (could, all int) {
 	return could, all
 }
 
-// NewPending returns an answer with these pods, which it sorts, and whose InSeconds it sets.
-func NewPending(at time.Time, pods []PendingPod) *Pending {
+// NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
+func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *Pending {
 	for i := range pods {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
@@ -176,7 +180,7 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{Header: header("Pending", at), Pods: orNone(pods)}
+	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: orNone(pods)}
 }
 
 // Names returns the namespaces and names of the pods that are to be evicted; the others are held.

@@ -79,7 +79,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	from, err := o.from.Open(cmd, true)
+	from, _, err := o.from.Open(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -61,12 +61,12 @@ func (t *text) title() {
 	}
 	var does []string
 	if len(set) > 0 {
-		does = append(does, "gets "+suggest.Listed(set, "and"))
+		does = append(does, "gets "+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, "loses "+suggest.Listed(removed, "and"))
+		does = append(does, "loses "+suggest.JoinWords(removed, "and"))
 	}
-	end := suggest.Listed(does, "and")
+	end := suggest.JoinWords(does, "and")
 	if t.Compared != "" {
 		end = strings.TrimPrefix(end+", with this configuration instead of "+t.Compared, ", ")
 	}

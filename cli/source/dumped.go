@@ -129,7 +129,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
+			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	case s.Focus.Namespace == "":
@@ -166,7 +166,7 @@ func (d *dumped) String() string {
 	for _, file := range d.files {
 		names = append(names, name(file))
 	}
-	return suggest.Listed(names, "and")
+	return suggest.JoinWords(names, "and")
 }
 
 // name returns the name of a file in messages.

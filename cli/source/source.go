@@ -147,25 +147,27 @@ func (f *Flags) Check() error {
 // Dumped reports whether a dump is given.
 func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 
-// Open opens the cluster or the dump. For a cluster it sets the namespace of the context, unless everywhere is set.
-func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (Source, error) {
+// Open opens the cluster or the dump, and returns the namespace in question: that of the flag or, if there is none, of a
+// cluster that of its context, unless everywhere is set. Empty stands for all.
+func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
 		return &dumped{
 			files: f.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), pages: f.location.none(),
 			location: f.location,
-		}, nil
+		}, f.Namespace, nil
 	}
 	return f.Live(cmd.ErrOrStderr(), everywhere)
 }
 
 // Live opens the cluster, as Open does. It draws its progress on messages.
-func (f *Flags) Live(messages io.Writer, everywhere bool) (Cluster, error) {
+func (f *Flags) Live(messages io.Writer, everywhere bool) (c Cluster, namespace string, err error) {
 	to, err := f.reach()
 	if err != nil {
-		return Cluster{}, err
+		return Cluster{}, "", err
 	}
-	if f.Namespace == "" && !everywhere {
-		f.Namespace = to.namespace
+	namespace = f.Namespace
+	if namespace == "" && !everywhere {
+		namespace = to.namespace
 	}
-	return Cluster{to, messages, time.Now, f.location}, nil
+	return Cluster{to, messages, time.Now, f.location}, namespace, nil
 }

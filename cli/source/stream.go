@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -23,8 +24,10 @@ const comeBackAfter = time.Second
 
 // Stream is the state of a manager, kept up to date by its stream.
 type Stream struct {
-	from    *Manager
-	changed chan struct{}
+	from      *Manager
+	namespace string   // in question; empty for all
+	among     []string // nodes in question; empty for all
+	changed   chan struct{}
 
 	mu        sync.Mutex // guards all below
 	manager   status.Manager
@@ -37,11 +40,11 @@ type Stream struct {
 
 // Follow requests the state once, so that a refusal is reported at once; then it follows the stream until the context
 // ends.
-func (m *Manager) Follow(ctx context.Context) (*Stream, error) {
-	if _, err := m.Snapshot(ctx); err != nil {
+func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Stream, error) {
+	if _, err := m.snapshot(ctx); err != nil {
 		return nil, err
 	}
-	s := &Stream{from: m, changed: make(chan struct{}, 1)}
+	s := &Stream{from: m, namespace: namespace, among: nodes, changed: make(chan struct{}, 1)}
 	body, err := m.get(ctx, eventsPath)
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (s *Stream) note(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble = err
-	s.notify()
+	notify(s.changed)
 }
 
 // take applies the next event of the stream.
@@ -123,7 +126,7 @@ func (s *Stream) take(events *bufio.Reader) error {
 		return fmt.Errorf("reading the event %s: %w", name, err)
 	}
 	s.trouble = nil
-	s.notify()
+	notify(s.changed)
 	return nil
 }
 
@@ -177,32 +180,32 @@ func (s *Stream) change(data []byte) error {
 	return nil
 }
 
-// notify signals a change.
-func (s *Stream) notify() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-}
-
 // News receives a value when something has changed.
 func (s *Stream) News() <-chan struct{} { return s.changed }
 
-// Snapshot returns the present state, and why the stream is broken, or nil.
-func (s *Stream) Snapshot() (*status.Snapshot, error) {
+// Pending returns what the manager has of the pods in question. A note says why the stream is broken.
+func (s *Stream) Pending() *foresight.Pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &status.Snapshot{
+	pending := pendingOf(&status.Snapshot{
 		At: time.Now().Round(0), Manager: s.manager,
 		Evictions: slices.Collect(maps.Values(s.evictions)), Nodes: slices.Collect(maps.Values(s.nodes)),
-	}, s.trouble
+	}, s.namespace, s.among)
+	if s.trouble != nil {
+		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be "+
+			"out of date: %v", s.trouble))
+	}
+	return pending
 }
 
-// Evicted reports whether the manager has evicted the pod since the stream began.
-func (s *Stream) Evicted(uid string) bool {
+// Ended returns [Evicted] if the manager has evicted the pod since the stream began, else [Over].
+func (s *Stream) Ended(uid string) (change, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.evicted[uid]
+	if s.evicted[uid] {
+		return Evicted, ""
+	}
+	return Over, ""
 }
 
 // nextEvent reads a server-sent event, as the manager writes it: a name and one line of data.

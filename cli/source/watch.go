@@ -21,9 +21,18 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
+// Why the eviction of a pod has ended.
+const (
+	Cancelled = "cancelled" // the pod stays
+	Gone      = "gone"      // the pod is gone, or is being deleted
+	Evicted   = "evicted"   // the manager reports that it has evicted the pod
+	Over      = "over"      // the manager does not report why
+)
+
 // Watched is the state of a cluster that is watched.
 type Watched struct {
 	now     func() time.Time
+	among   []string // nodes in question; empty for all
 	changed chan struct{}
 
 	mu      sync.Mutex // guards all below
@@ -38,10 +47,14 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watched{now: c.now, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{}}
-	go watchOn(ctx, w, podShelf(w), c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
+	w := &Watched{
+		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{},
+	}
+	pods := &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, model.ReplacePods, model.UpdatePod, model.RemovePod}
+	go watchOn(ctx, w, pods, c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
 	if !model.Hidden() {
-		go watchOn(ctx, w, nodeShelf(w), c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
+		nodes := &shelf[*v1.Node]{w, "nodes", &v1.Node{}, model.ReplaceNodes, model.UpdateNode, model.RemoveNode}
+		go watchOn(ctx, w, nodes, c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
 	}
 	journals := c.store()
 	for number := range journal.Partitions {
@@ -57,8 +70,13 @@ func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do(w.now())
+	notify(w.changed)
+}
+
+// notify signals a change.
+func notify(changed chan<- struct{}) {
 	select {
-	case w.changed <- struct{}{}:
+	case changed <- struct{}{}:
 	default:
 	}
 }
@@ -66,11 +84,11 @@ func (w *Watched) change(do func(at time.Time)) {
 // News receives a value when something has changed.
 func (w *Watched) News() <-chan struct{} { return w.changed }
 
-// Pending returns what is scheduled now on these nodes, or on all if none is named.
-func (w *Watched) Pending(nodes []string) *foresight.Pending {
+// Pending returns what is scheduled now on the nodes in question.
+func (w *Watched) Pending() *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pending := w.model.Pending(w.now(), nodes)
+	pending := w.model.Pending(w.now(), w.among)
 	for _, what := range []string{"nodes", "pods"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
@@ -80,21 +98,14 @@ func (w *Watched) Pending(nodes []string) *foresight.Pending {
 	return pending
 }
 
-// Stays reports whether the pod exists and stays for now, and why.
-func (w *Watched) Stays(uid types.UID) (why string, stays bool) {
+// Ended returns [Cancelled] and the reason if the pod stays, else [Gone].
+func (w *Watched) Ended(uid string) (change, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.model.Stays(uid)
-}
-
-func podShelf(w *Watched) *shelf[*v1.Pod] {
-	m := w.model
-	return &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, m.RemovePod}
-}
-
-func nodeShelf(w *Watched) *shelf[*v1.Node] {
-	m := w.model
-	return &shelf[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
+	if reason, stays := w.model.Stays(types.UID(uid)); stays {
+		return Cancelled, reason
+	}
+	return Gone, ""
 }
 
 // resource is a kind of object that can be listed and watched.

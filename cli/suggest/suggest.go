@@ -25,7 +25,7 @@ func Nearest(typed string, names []string) string {
 	if len(like) == 0 {
 		return ""
 	}
-	return " (did you mean " + Listed(like, "or") + "?)"
+	return " (did you mean " + JoinWords(like, "or") + "?)"
 }
 
 // most is how many names are suggested.
@@ -52,8 +52,8 @@ func similar(typed string, names []string, distance int) (like []string) {
 	return like
 }
 
-// Listed joins words: "a", "a or b", "a, b or c".
-func Listed(words []string, last string) string {
+// JoinWords joins words: "a", "a or b", "a, b or c".
+func JoinWords(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
