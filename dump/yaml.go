@@ -18,7 +18,7 @@ import (
 type yamlReader struct {
 	lines *bufio.Reader
 	from  *meter // of the lines
-	to    Visitor
+	to    Visit
 	line  int // the number of the last line read
 	read  int // objects
 
@@ -37,7 +37,7 @@ type part struct {
 	begins int // its first line
 }
 
-func readYAML(r io.Reader, to Visitor) error {
+func readYAML(r io.Reader, to Visit) error {
 	from := &meter{from: r, most: largest}
 	y := &yamlReader{lines: bufio.NewReader(from), from: from, to: to}
 	for {
@@ -231,7 +231,7 @@ func (y *yamlReader) whole() error {
 // read.
 func (y *yamlReader) told(o *object, begins int, err error) error {
 	switch {
-	case err != nil && (o.Kind == "" || o.wanted()):
+	case err != nil && (o.Kind == "" || o.typed() != nil):
 		return y.broken(begins, err)
 	case o.Kind == "":
 		return fmt.Errorf("the object at line %d has no kind", begins)

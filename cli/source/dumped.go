@@ -56,42 +56,39 @@ func (d *dumped) read(_ context.Context, s *Scope, into *foresight.Builder) (r r
 }
 
 // visitor adds the objects of the scope.
-func (d *dumped) visitor(s *Scope, into *foresight.Builder, now time.Time) dump.Visitor {
-	to := dump.Visitor{
-		Node: func(n *v1.Node) { into.Add(n) }, Pod: func(p *v1.Pod) { into.Add(p) },
-		Namespace: func(n *v1.Namespace) { into.Add(n) }, ConfigMap: d.visit,
-		Time: func(t time.Time) {
+func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Visit {
+	inQuestion := func(namespace, name string) bool {
+		return s.Pod == "" || name == s.Pod && (s.Focus.Namespace == "" || s.Focus.Namespace == namespace)
+	}
+	return func(object any, times []time.Time) {
+		for _, t := range times {
 			if t.After(d.newest) && !t.After(now) {
 				d.newest = t
 			}
-		},
-	}
-	if !s.Scheduled {
-		to.Budget = func(b *policyv1.PodDisruptionBudget) {
+		}
+		switch o := object.(type) {
+		case *v1.ConfigMap:
+			d.addPage(o)
+		case *policyv1.PodDisruptionBudget:
+			if s.Scheduled {
+				return
+			}
 			d.budgets++
-			into.Add(b)
+		case *v1.Pod:
+			if !inQuestion(o.Namespace, o.Name) {
+				d.others = append(d.others, o.Name)
+				return
+			}
+		case *v1.Event:
+			if of := o.InvolvedObject; s.Pod == "" || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
+				return
+			}
 		}
+		to.Add(object)
 	}
-	if s.Pod == "" {
-		return to
-	}
-	namespace := s.Focus.Namespace
-	to.Pod = func(p *v1.Pod) {
-		if namespace != "" && namespace != p.Namespace || p.Name != s.Pod {
-			d.others = append(d.others, p.Name)
-			return
-		}
-		into.Add(p)
-	}
-	to.Event = func(e *v1.Event) {
-		if o := e.InvolvedObject; o.Kind == "Pod" && o.Name == s.Pod && (namespace == "" || namespace == o.Namespace) {
-			into.Add(e)
-		}
-	}
-	return to
 }
 
-func (d *dumped) readFile(file string, to dump.Visitor) error {
+func (d *dumped) readFile(file string, to dump.Visit) error {
 	from, size, err := d.open(file)
 	if err != nil {
 		return fmt.Errorf("%s can't be read: %w; %s", name(file), err, d.howToWrite())

@@ -60,8 +60,8 @@ func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresig
 	return read
 }
 
-// visit adds a ConfigMap of a dump, if it is a partition of the journal.
-func (d *dumped) visit(m *v1.ConfigMap) {
+// addPage adds a ConfigMap of a dump, if it is a partition of the journal.
+func (d *dumped) addPage(m *v1.ConfigMap) {
 	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
 	if number >= 0 && m.Namespace == d.location.namespace {
 		d.pages.Add(number, journal.StoredPartition{
