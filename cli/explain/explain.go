@@ -15,7 +15,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
@@ -37,10 +36,6 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
-		string(config.MethodDelete),
-		string(config.MethodEvict),
-	}, cobra.ShellCompDirectiveNoFileComp))
 	pods := o.from.PodNames(ctx)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,

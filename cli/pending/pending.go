@@ -39,7 +39,6 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "node", o.from.NodeNames(ctx))
 	return cmd
 }
 

@@ -39,12 +39,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
-		string(config.MethodDelete),
-		string(config.MethodEvict),
-	}, cobra.ShellCompDirectiveNoFileComp))
 	source.Complete(cmd, "taint", completeTaint)
-	source.Complete(cmd, "node", o.from.NodeNames(ctx))
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
 )
 
 // completionPatience is how long completion waits for the cluster.
@@ -23,21 +24,23 @@ func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	}
 }
 
-// Complete sets the completion of the flags of the source.
+// Complete sets the completion of the flags of a command with this source: of those that it has.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
-	Complete(cmd, "context", f.contexts)
-	Complete(cmd, "namespace", f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object,
-		error,
-	) {
-		return r.client.CoreV1().Namespaces().List(ctx, o)
-	}))
-}
-
-// NodeNames completes with the nodes of the cluster.
-func (f *Flags) NodeNames(ctx context.Context) cobra.CompletionFunc {
-	return f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Nodes().List(ctx, o)
-	})
+	const noFile = cobra.ShellCompDirectiveNoFileComp
+	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"context": f.contexts, "eviction-method": cobra.FixedCompletions(methods, noFile),
+		"namespace": f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
+			return r.client.CoreV1().Namespaces().List(ctx, o)
+		}),
+		"node": f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
+			return r.client.CoreV1().Nodes().List(ctx, o)
+		}),
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			Complete(cmd, flag, complete)
+		}
+	}
 }
 
 // PodNames completes with the pods of the namespace.

@@ -35,15 +35,15 @@ type dumped struct {
 // oldAfter is the age from which a dump is evaluated as of its own time.
 const oldAfter = 10 * time.Minute
 
-func (d *dumped) read(_ context.Context, s *Scope, into *foresight.Builder) (r reading, err error) {
+func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
-	to := d.visitor(s, into, now)
+	visit := d.visitor(s, to, now)
 	for _, file := range d.files {
-		if err := d.readFile(file, to); err != nil {
+		if err := d.readFile(file, visit); err != nil {
 			return r, err
 		}
 	}
-	r.Dumped, r.At = true, now.Truncate(time.Second)
+	r.Dumped, r.At, r.Journal = true, now.Truncate(time.Second), d.pages
 	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
 		r.At = d.newest
 		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges "+
@@ -52,7 +52,7 @@ func (d *dumped) read(_ context.Context, s *Scope, into *foresight.Builder) (r r
 	if !s.Scheduled && s.Pod == "" && d.budgets == 0 {
 		r.Notes = []string{d.String() + " has no PodDisruptionBudgets"}
 	}
-	return r, nil
+	return r, d.check(s, to)
 }
 
 // visitor adds the objects of the scope.
@@ -102,10 +102,8 @@ func (d *dumped) readFile(file string, to dump.Visit) error {
 	return nil
 }
 
-func (d *dumped) journal(context.Context, []string, bool) *foresight.Journal { return d.pages }
-
 // check returns an error if the dump has no nodes or no pods, or lacks those of the scope.
-func (d *dumped) check(_ context.Context, s *Scope, of *foresight.Builder, _ *reading) error {
+func (d *dumped) check(s *Scope, of *foresight.Builder) error {
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":

@@ -38,18 +38,31 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
-// read lists the nodes, then the pods, then the budgets; or reads the objects about one pod.
-func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r reading, err error) {
+// read lists the nodes, then the pods, then the budgets; or reads the objects about one pod. Then it reads the journal:
+// the partitions of the tainted nodes in question and that of the guards or, if the nodes are hidden, all.
+func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
+	nodes := s.Nodes
 	if s.Pod != "" {
-		err = c.readPod(ctx, s, to, &r)
+		nodes = make([]string, 1)
+		nodes[0], err = c.readPod(ctx, s, to, &r)
 	} else {
 		err = c.readAll(ctx, s, to, &r)
 	}
 	r.At = c.now().Round(0)
+	if err == nil {
+		err = c.check(ctx, s, to, &r)
+	}
+	switch {
+	case err != nil || r.Journal != nil:
+	case r.Hidden != "":
+		r.Journal = c.journal(ctx, allPartitions())
+	default:
+		r.Journal = c.journal(ctx, partitionsOf(to.Tainted(nodes)))
+	}
 	return r, err
 }
 
-func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
+func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	switch err := c.listNodes(ctx, to); {
 	case s.Scheduled && apierrors.IsForbidden(err):
 		r.Hidden = "list"
@@ -83,7 +96,7 @@ func (c Cluster) listPods(ctx context.Context, s *Scope, to *foresight.Builder) 
 }
 
 // listNamespaces adds the labels of the namespaces, or of the one in question.
-func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
+func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	if !s.namespaces() {
 		return nil
 	}
@@ -99,7 +112,7 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Bui
 	return err
 }
 
-func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *reading) error {
+func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 		error,
 	) {
@@ -137,7 +150,7 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
 // namespace without pods.
-func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *reading) error {
+func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace, known := s.Focus.Namespace, of.HasNodes()
 	switch {
 	case s.Pod != "":

@@ -25,14 +25,9 @@ type Source interface {
 	// of kubectl.
 	Hint(kubectl string) string
 
-	// read adds the objects of the scope.
-	read(ctx context.Context, s *Scope, to *foresight.Builder) (reading, error)
-
-	// journal reads the manager's journal: the partitions of these nodes and that of the guards, or all.
-	journal(ctx context.Context, nodes []string, all bool) *foresight.Journal
-
-	// check returns an error if what was read can't answer the question.
-	check(ctx context.Context, s *Scope, of *foresight.Builder, r *reading) error
+	// read adds the objects of the scope, and reads the manager's journal. It returns an error if what was read can't
+	// answer the question.
+	read(ctx context.Context, s *Scope, to *foresight.Builder) (foresight.Reading, error)
 }
 
 // Scope says what a question needs.
@@ -74,12 +69,6 @@ func (s *Scope) labels() string {
 	return s.Focus.Labels.String()
 }
 
-// reading is what was read beside the objects.
-type reading struct {
-	foresight.Reading
-	node string // of the one pod, in a live cluster
-}
-
 // Load reads the scope, and returns the model that answers questions about it.
 func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
 	to := foresight.NewBuilder(s.Rules, s.Focus)
@@ -88,15 +77,7 @@ func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) 
 		return nil, err
 	}
 	read.From = from.String()
-	if err := from.check(ctx, s, to, &read); err != nil {
-		return nil, err
-	}
-	nodes := s.Nodes
-	if s.Pod != "" {
-		nodes = []string{read.node}
-	}
-	read.Journal = from.journal(ctx, to.Tainted(nodes), read.Hidden != "")
-	return to.Load(read.Reading, s.At)
+	return to.Load(read, s.At)
 }
 
 // checkNodes returns an error if a node of the question does not exist.

@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,14 +50,14 @@ func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) 
 	if err != nil {
 		return nil, err
 	}
-	events := bufio.NewReader(body)
+	lines := linesOf(body)
 	for known := false; !known; { // the snapshot, which may arrive in pieces
-		if err := s.next(body, events); err != nil {
+		if err := s.next(body, lines); err != nil {
 			return nil, m.errNotManager(err)
 		}
 		known = s.evictions != nil && !s.more
 	}
-	go s.run(ctx, body, events)
+	go s.run(ctx, body, lines)
 	return s, nil
 }
 
@@ -66,9 +67,9 @@ const silence = 15 * time.Second
 var errSilent = fmt.Errorf("it has been silent for %s", silence)
 
 // next applies the next event of the stream. A stream that is silent for too long is closed.
-func (s *Stream) next(body io.Closer, events *bufio.Reader) error {
+func (s *Stream) next(body io.Closer, lines *bufio.Scanner) error {
 	patience := time.AfterFunc(silence, func() { _ = body.Close() })
-	err := s.take(events)
+	err := s.take(lines)
 	if !patience.Stop() && err != nil {
 		return errSilent
 	}
@@ -76,11 +77,11 @@ func (s *Stream) next(body io.Closer, events *bufio.Reader) error {
 }
 
 // run reads the stream until the context ends, and opens it again whenever it breaks.
-func (s *Stream) run(ctx context.Context, body io.ReadCloser, events *bufio.Reader) {
+func (s *Stream) run(ctx context.Context, body io.ReadCloser, lines *bufio.Scanner) {
 	for {
 		var err error
 		for err == nil {
-			err = s.next(body, events)
+			err = s.next(body, lines)
 		}
 		_ = body.Close()
 		for err != nil {
@@ -92,7 +93,7 @@ func (s *Stream) run(ctx context.Context, body io.ReadCloser, events *bufio.Read
 			}
 			body, err = s.from.get(ctx, eventsPath)
 		}
-		events = bufio.NewReader(body)
+		lines = linesOf(body)
 	}
 }
 
@@ -104,8 +105,8 @@ func (s *Stream) note(err error) {
 }
 
 // take applies the next event of the stream.
-func (s *Stream) take(events *bufio.Reader) error {
-	name, data, err := nextEvent(events)
+func (s *Stream) take(lines *bufio.Scanner) error {
+	name, data, err := nextEvent(lines)
 	if err != nil {
 		return err
 	}
@@ -208,37 +209,28 @@ func (s *Stream) Ended(uid string) (change, reason string) {
 	return Over, ""
 }
 
+// linesOf returns the lines of a stream. A line that is longer than a manager writes is an error.
+func linesOf(body io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, largestAnswer)
+	return lines
+}
+
 // nextEvent reads a server-sent event, as the manager writes it: a name and one line of data.
-func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
-	for {
-		line, err := boundedLine(r)
-		if err != nil {
-			return "", nil, err
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		field, value, _ := bytes.Cut(line, []byte(": "))
+func nextEvent(lines *bufio.Scanner) (name string, data []byte, err error) {
+	for lines.Scan() {
+		field, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 		switch {
-		case len(line) == 0 && name != "":
+		case len(field) == 0 && name != "":
 			return name, data, nil
 		case string(field) == "event":
 			name = string(value)
 		case string(field) == "data":
-			data = value
+			data = bytes.Clone(value)
 		}
 	}
-}
-
-// boundedLine reads a line, and fails if it is longer than a manager writes.
-func boundedLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		piece, err := r.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case len(line) > largestAnswer:
-			return nil, errTooLarge
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
+	if err := lines.Err(); !errors.Is(err, bufio.ErrTooLong) {
+		return "", nil, cmp.Or(err, io.EOF)
 	}
+	return "", nil, errTooLarge
 }

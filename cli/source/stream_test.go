@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,7 +66,7 @@ func TestAStreamThatFallsSilentIsSaidAndOpenedAnew(t *testing.T) {
 
 func TestALineWithoutAnEndIsRefused(t *testing.T) {
 	endless := io.LimitReader(zeros{}, 1<<30)
-	if _, _, err := nextEvent(bufio.NewReader(endless)); !errors.Is(err, errTooLarge) {
+	if _, _, err := nextEvent(linesOf(endless)); !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := io.Copy(io.Discard, &bounded{zeros{}, 1000}); !errors.Is(err, errTooLarge) {
