@@ -186,9 +186,9 @@ func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPo
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
 		Original: v.after.original(&p.Pod, &verdict, by.with.ruleset),
 	}
-	m.shared.prediction(&result.Prediction)
+	result.Prediction.share()
 	if without.Evict {
-		m.shared.prediction(&without)
+		without.share()
 		result.Without = new(without) // a pod that stays keeps none in memory
 	}
 	if result.SinceFrom == FromSight {
