@@ -107,8 +107,8 @@ const (
 // remarks returns the remarks on an answer about this time, by these rules. own are the notes of the question.
 func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remarks {
 	notes := append(m.readingNotes(), own...)
-	if why := m.reading.Journal.Missing(); why != "" && (d.unsure || d.swapped) {
-		notes = append(notes, why+", so since when a taint is there is known only where it has a timeAdded")
+	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
+		notes = append(notes, cause+", so since when a taint is there is known only where it has a timeAdded")
 	}
 	if d.swapped {
 		notes = append(notes, swappedNote)
@@ -123,7 +123,7 @@ func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remar
 func (m *Model) readingNotes() []string {
 	notes := slices.Clone(m.reading.Notes)
 	if m.reading.Dumped {
-		notes = append(notes, m.lacks()...)
+		notes = append(notes, m.missingFields()...)
 	}
 	if m.Hidden() && m.reading.Journal.Missing() == "" {
 		notes = append(notes, "this user may not "+m.reading.Hidden+" nodes, so those taints count that the manager "+
@@ -168,8 +168,8 @@ func Count(n int, thing string) string {
 // joined joins clauses into one.
 func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
 
-// Few lists a few of many names.
-func Few(names []string) string {
+// ShortList joins names, and cuts a long list off.
+func ShortList(names []string) string {
 	const most = 5
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -53,7 +53,7 @@ func (b *Builder) addNode(n *v1.Node) {
 	m := b.model
 	if before, ok := m.nodes[n.Name]; !ok {
 		m.missing.node(n)
-		m.nodes[n.Name] = &node{object: small(n)}
+		m.nodes[n.Name] = &node{object: trimmed(n)}
 	} else if before.object.UID != n.UID || differ(before.object.ResourceVersion, n.ResourceVersion) {
 		b.repeated = append(b.repeated, "node "+n.Name)
 	}

@@ -150,7 +150,7 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time)
 	if toleration := m.matching(&p.Pod, t); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
-	latest, earliest := stateOf(k.latest.all(), t), stateOf(k.earliest.all(), t)
+	latest, earliest := stateOf(k.latest.histories(), t), stateOf(k.earliest.histories(), t)
 	if latest == nil {
 		return explained
 	}

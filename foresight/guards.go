@@ -114,8 +114,8 @@ func (m *Model) readBefore(at time.Time) time.Time {
 
 // labelsOf returns the labels of a namespace, if they are known.
 func (m *Model) labelsOf(namespace string) (map[string]string, bool) {
-	set, known := m.namespaces[namespace]
-	return set, known
+	set, ok := m.namespaces[namespace]
+	return set, ok
 }
 
 // nodeChanges returns the nodes in the form that breakers use, some of them with other taints.

@@ -30,7 +30,7 @@ func NewJournal(name string) *Journal { return &Journal{name, map[int]readPartit
 // Add adds a partition as it is stored, or the error of reading it. It returns false if an error does not replace the
 // last version that was read.
 func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
-	if before, known := j.partitions[number]; err != nil && known && before.err == nil {
+	if before, ok := j.partitions[number]; err != nil && ok && before.err == nil {
 		return false
 	}
 	read := readPartition{absent: stored.Version == "", err: err}
@@ -59,23 +59,23 @@ func (j *Journal) records() map[string]journal.Record {
 
 // guards returns the record of guards and holds.
 func (j *Journal) guards() guards {
-	one := j.partitions[journal.GuardsPartition]
-	if one.err != nil {
+	partition := j.partitions[journal.GuardsPartition]
+	if partition.err != nil {
 		return guards{}
 	}
-	return guards{one.Guards, one.writing}
+	return guards{partition.Guards, partition.writing}
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".
 func (j *Journal) Missing() string {
 	absent := 0
 	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
-		switch one := j.partitions[number]; {
-		case apierrors.IsForbidden(one.err):
+		switch partition := j.partitions[number]; {
+		case apierrors.IsForbidden(partition.err):
 			return "this user may not list " + j.name
-		case one.err != nil:
-			return fmt.Sprintf("the journal can't be read (%v)", one.err)
-		case one.absent:
+		case partition.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", partition.err)
+		case partition.absent:
 			absent++
 		}
 	}
@@ -90,10 +90,10 @@ func (j *Journal) failed() bool { return j.partitions[journal.GuardsPartition].e
 
 // unguarded returns the note that the journal's record of guards and holds is not known.
 func (j *Journal) unguarded() string {
-	why := j.Missing()
-	if why == "" {
-		why = "the journal has no record of guards and holds"
+	cause := j.Missing()
+	if cause == "" {
+		cause = "the journal has no record of guards and holds"
 	}
-	return why + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
+	return cause + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
 		"deleteAfter may count from later"
 }

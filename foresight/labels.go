@@ -10,17 +10,17 @@ import (
 
 // blindSets are the policies while the labels of nodes are not known, as the journal has none.
 type blindSets struct {
-	byNode  []string    // names of the policies with a nodeSelector
-	certain *policy.Set // the policies without a nodeSelector
-	perhaps *policy.Set // all; those with a nodeSelector are in mode Audit, and match every node
+	byNode   []string    // names of the policies with a nodeSelector
+	certain  *policy.Set // the policies without a nodeSelector
+	possible *policy.Set // all; those with a nodeSelector are in mode Audit, and match every node
 }
 
 // newBlindSets compiles the policies of a valid configuration.
 func newBlindSets(c policy.Config) (sets blindSets) {
-	certain, perhaps := c, c
-	certain.Policies, perhaps.Policies = nil, slices.Clone(c.Policies)
-	for i := range perhaps.Policies {
-		p := &perhaps.Policies[i]
+	certain, possible := c, c
+	certain.Policies, possible.Policies = nil, slices.Clone(c.Policies)
+	for i := range possible.Policies {
+		p := &possible.Policies[i]
 		if p.Match.NodeSelector == nil {
 			certain.Policies = append(certain.Policies, *p)
 			continue
@@ -29,7 +29,7 @@ func newBlindSets(c policy.Config) (sets blindSets) {
 		p.Mode, p.Match.NodeSelector = policy.Audit, nil
 	}
 	sets.certain, _ = policy.Compile(certain)
-	sets.perhaps, _ = policy.Compile(perhaps)
+	sets.possible, _ = policy.Compile(possible)
 	return sets
 }
 
@@ -41,13 +41,13 @@ func (m *Model) unknownMatches(nodes []string) []string {
 		return nil
 	}
 	matching := map[string]bool{}
-	perhaps := policy.Judge{Set: m.rules.blind.perhaps, Facts: m.rulesNow(m.at).Facts}
+	possible := policy.Judge{Set: m.rules.blind.possible, Facts: m.rulesNow(m.at).Facts}
 	for _, p := range m.pods {
 		n := m.nodes[p.Node]
 		if n == nil || !among(nodes, p.Node) {
 			continue
 		}
-		for _, pair := range perhaps.Pairs(&p.Pod, &n.estimate.latest.Node) {
+		for _, pair := range possible.Pairs(&p.Pod, &n.estimate.latest.Node) {
 			for i := range pair.Audits {
 				matching[pair.Audits[i].Policy] = true
 			}
@@ -60,7 +60,7 @@ func (m *Model) unknownMatches(nodes []string) []string {
 	}
 	which := "the nodeSelector of policy " + names[0] + " matches"
 	if len(names) > 1 {
-		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), Few(names))
+		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), ShortList(names))
 	}
 	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so " +
 		"pods may go at another time, be held or stay, and others may go"}

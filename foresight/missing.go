@@ -21,26 +21,26 @@ type missing struct {
 }
 
 func (m *missing) node(n *v1.Node) {
-	add(&m.nodeUIDs, n.UID == "")
-	add(&m.nodeTimes, n.CreationTimestamp.IsZero())
+	countIf(&m.nodeUIDs, n.UID == "")
+	countIf(&m.nodeTimes, n.CreationTimestamp.IsZero())
 }
 
 func (m *missing) pod(p *v1.Pod) {
-	add(&m.uids, p.UID == "")
-	add(&m.phases, p.Status.Phase == "")
-	add(&m.times, boundAt(p).IsZero())
-	add(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
+	countIf(&m.uids, p.UID == "")
+	countIf(&m.phases, p.Status.Phase == "")
+	countIf(&m.times, boundAt(p).IsZero())
+	countIf(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
 		p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded)
 }
 
-func add(n *int, yes bool) {
-	if yes {
+func countIf(n *int, condition bool) {
+	if condition {
 		*n++
 	}
 }
 
-// lacks returns a clause for each field that judging depends on and that objects lack.
-func (m *Model) lacks() []string {
+// missingFields returns a clause for each field that judging depends on and that objects lack.
+func (m *Model) missingFields() []string {
 	g := &m.missing
 	var list []string
 	for _, lack := range []struct {
@@ -99,7 +99,7 @@ func (m *Model) unknownNamespaces() []string {
 	}
 	unknown := map[string]bool{}
 	for _, p := range m.pods {
-		if _, known := m.namespaces[p.Namespace]; !known {
+		if _, ok := m.namespaces[p.Namespace]; !ok {
 			unknown[p.Namespace] = true
 		}
 	}
@@ -111,9 +111,9 @@ func (m *Model) unknownNamespaces() []string {
 	if len(names) == 1 {
 		which = "one namespace"
 	}
-	why := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
+	cause := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
 	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
-		"count as held", which, Few(names), why)}
+		"count as held", which, ShortList(names), cause)}
 }
 
 func having(n int, kind string) string {

@@ -64,7 +64,7 @@ func (f Focus) Words(nodes []string) string {
 		words += " in namespace " + f.Namespace
 	}
 	if len(nodes) > 0 {
-		words += " on " + Few(nodes)
+		words += " on " + ShortList(nodes)
 	}
 	if f.Labels != nil && !f.Labels.Empty() {
 		words += " for pods with " + f.Labels.String()
@@ -95,8 +95,8 @@ type node struct {
 	estimate nodeEstimate
 }
 
-// small returns the node without the fields that the package does not use.
-func small(n *v1.Node) *v1.Node {
+// trimmed returns the node without the fields that the package does not use.
+func trimmed(n *v1.Node) *v1.Node {
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp,
@@ -175,18 +175,18 @@ func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err er
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	known, ok := m.nodes[n.Name]
-	same := ok && known.object.UID == n.UID
+	before, ok := m.nodes[n.Name]
+	same := ok && before.object.UID == n.UID
 	switch {
-	case same && older(n, known.object): // a list may come from a cache that lags behind
+	case same && older(n, before.object): // a list may come from a cache that lags behind
 	case same:
-		known.object = small(n)
-		known.estimate = known.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
+		before.object = trimmed(n)
+		before.estimate = before.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
 		estimate := estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at)
-		m.nodes[n.Name] = &node{small(n), estimate}
+		m.nodes[n.Name] = &node{trimmed(n), estimate}
 	}
 }
 

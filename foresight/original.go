@@ -17,8 +17,8 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 	rules := by.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	if by.configured() {
-		if why := beside(v, ours); why != "" {
-			return why
+		if clause := whenOriginalDeletes(v, ours); clause != "" {
+			return clause
 		}
 	}
 	switch v.Stay {
@@ -56,8 +56,8 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 	return ""
 }
 
-// beside returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
-func beside(original taint.Verdict, ours *policy.Verdict) string {
+// whenOriginalDeletes returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
+func whenOriginalDeletes(original taint.Verdict, ours *policy.Verdict) string {
 	first := ours.First()
 	method, _ := ours.Due(first.At)
 	if !original.Evict || first.Evict && method == policy.Delete && !first.At.After(original.At) {

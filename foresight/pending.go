@@ -122,7 +122,7 @@ func (m *Model) addUndecided(p *Pending, missing string, nodes []string) {
 func (p *Pending) noteOverdue() {
 	overdue := 0
 	for i := range p.Pods {
-		add(&overdue, p.Pods[i].Overdue(p.At))
+		countIf(&overdue, p.Pods[i].Overdue(p.At))
 	}
 	if overdue > 0 {
 		p.Notes = append(p.Notes, Count(overdue, "pod")+" should have gone by now: no manager runs, or something is in "+
@@ -166,7 +166,7 @@ func (m *Model) undecided(nodes []string) (could, all int) {
 		}
 		all++
 		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
-		add(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
+		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
 	}
 	return could, all
 }
@@ -197,7 +197,7 @@ func (p *Pending) Names() []string {
 // Evictions returns the number of pods that are to be evicted.
 func (p *Pending) Evictions() (because, all int) {
 	for i := range p.Pods {
-		add(&all, p.Pods[i].Evict)
+		countIf(&all, p.Pods[i].Evict)
 	}
 	return all, all
 }

@@ -33,9 +33,9 @@ type Plan struct {
 // Names returns the namespaces and names of the pods that go, or go sooner, because of the change.
 func (p *Plan) Names() []string {
 	var names []string
-	for _, one := range p.Pods {
-		if one.Effect == Evicted || one.Effect == Sooner {
-			names = append(names, one.String())
+	for _, pod := range p.Pods {
+		if pod.Effect == Evicted || pod.Effect == Sooner {
+			names = append(names, pod.String())
 		}
 	}
 	return names

@@ -13,8 +13,8 @@ import (
 // planned is a pod with its prediction.
 type planned struct {
 	*pod
-	result *PlannedPod
-	here   bool // on a node in question
+	result   *PlannedPod
+	selected bool // on a node in question
 }
 
 // effect returns the effect of the changes on a pod, by the predictions with them and without.
@@ -108,7 +108,7 @@ func keyOf(p *pod) ownerKey { return ownerKey{p.Namespace, p.owner} }
 type view struct {
 	before, after nodeEstimate
 	taints        []v1.Taint // after
-	here          bool       // in question
+	selected      bool       // in question
 }
 
 // views returns the views of the nodes in question, to which it applies the changes, and of the other nodes with taints
@@ -117,13 +117,13 @@ func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[str
 	views := map[string]view{}
 	for name, n := range m.nodes {
 		v := view{n.estimate, n.estimate, n.object.Spec.Taints, selected[name] != nil}
-		if !v.here && !m.concerned(n) {
+		if !v.selected && !m.concerned(n) {
 			continue
 		}
 		if q.Compare != nil {
 			v.before = estimateOf(q.Compare, n.object, m.records[name], m.at)
 		}
-		if v.here {
+		if v.selected {
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: m.change(&v, n, q)})
 		}
 		views[name] = v
@@ -136,7 +136,7 @@ func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[str
 // both.
 func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
 	v.taints, done = apply(q.Changes, v.taints)
-	changed := small(n.object)
+	changed := trimmed(n.object)
 	changed.Spec.Taints, changed.ResourceVersion = v.taints, ""
 	v.after = v.after.with(&m.rules, changed, q.At)
 	if q.Compare != nil {
@@ -152,7 +152,7 @@ type planRules struct{ with, without rulesAt }
 func (m *Model) planRules(views map[string]view, q Question) *planRules {
 	taints := map[string][]v1.Taint{}
 	for name := range views {
-		if views[name].here {
+		if views[name].selected {
 			taints[name] = views[name].taints
 		}
 	}
@@ -168,12 +168,12 @@ func (m *Model) planRules(views map[string]view, q Question) *planRules {
 func (m *Model) planPods(views map[string]view, by *planRules, q Question) []*planned {
 	var pods []*planned
 	for _, p := range m.pods {
-		v, known := views[p.Node]
-		if !known {
+		v, ok := views[p.Node]
+		if !ok {
 			continue
 		}
-		if result := m.planPod(p, &v, by, q.At); v.here || result.Evict {
-			pods = append(pods, &planned{p, result, v.here})
+		if result := m.planPod(p, &v, by, q.At); v.selected || result.Evict {
+			pods = append(pods, &planned{p, result, v.selected})
 		}
 	}
 	return pods
@@ -197,8 +197,8 @@ func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPo
 	if result.Evict {
 		result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	}
-	if result.Evict && v.here {
-		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.config.Rules), m.backAgain(&p.Pod, v, &verdict)...)
+	if result.Evict && v.selected {
+		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.config.Rules), m.returnsToNode(&p.Pod, v, &verdict)...)
 	}
 	return result
 }

@@ -39,14 +39,14 @@ type pod struct {
 }
 
 func podOf(p *v1.Pod) pod {
-	kept := pod{
+	result := pod{
 		Pod: cluster.PodOf(p, boundAt(p)), owner: ownerOf(p), ready: condition(p, v1.PodReady) != nil,
 		version: p.ResourceVersion, disruption: disruption(p),
 	}
 	if p.DeletionTimestamp != nil {
-		kept.ends, kept.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
+		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
 	}
-	return kept
+	return result
 }
 
 // condition returns the pod's condition of this type if it is True, or nil.

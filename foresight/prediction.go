@@ -68,22 +68,22 @@ func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At
 
 // predict returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
 func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
-	decided, perhaps := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
-	prediction := predictionOf(&decided)
+	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
+	prediction := predictionOf(&byLatest)
 	if by.Audits() {
 		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
 	}
-	latest, earliest := decided.First(), perhaps.First()
+	latest, earliest := byLatest.First(), byEarliest.First()
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		perhaps = by.Decide(atTheEarliest(p), &ne.earliest.Node)
-		earliest = perhaps.First()
+		byEarliest = by.Decide(atTheEarliest(p), &ne.earliest.Node)
+		earliest = byEarliest.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
-	return prediction, decided
+	return prediction, byLatest
 }
 
 // atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.

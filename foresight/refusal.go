@@ -61,7 +61,7 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 			{Replaced, "%s replaces the taint of another value on %s"},
 		} {
 			if on := nodesWith(nodes, done.change, t); len(on) > 0 {
-				list = append(list, fmt.Sprintf(done.format, t, some(on)))
+				list = append(list, fmt.Sprintf(done.format, t, shortNodeList(on)))
 			}
 		}
 	}
@@ -89,8 +89,8 @@ func nodesWith(nodes []PlannedNode, did, t string) []string {
 	return list
 }
 
-// some joins names, and shortens a long list.
-func some(names []string) string {
+// shortNodeList joins names of nodes. Of a long list it counts the rest.
+func shortNodeList(names []string) string {
 	const few = 3
 	if len(names) <= few {
 		return strings.Join(names, ", ")

@@ -102,7 +102,7 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err := a.CannotSay(); err != nil {
 		return err
 	}
-	return o.Exit.of(a.Evictions())
+	return o.Exit.check(a.Evictions())
 }
 
 // in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has

@@ -123,8 +123,8 @@ func (t *text) taints() {
 	t.Table(t.taintTable())
 	t.WriteString("\n")
 	for i := range t.Taints {
-		if one := &t.Taints[i]; len(one.Arithmetic) > 0 {
-			t.Printf("%s: %s.\n", one.Taint, strings.Join(one.Arithmetic, "; "))
+		if explained := &t.Taints[i]; len(explained.Arithmetic) > 0 {
+			t.Printf("%s: %s.\n", explained.Taint, strings.Join(explained.Arithmetic, "; "))
 		}
 	}
 }
@@ -132,17 +132,17 @@ func (t *text) taints() {
 func (t *text) taintTable() *terminal.Table {
 	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
 	for i := range t.Taints {
-		one := &t.Taints[i]
-		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)),
-			terminal.Text(granted(one)), terminal.Text(until), then)
+		explained := &t.Taints[i]
+		then, until := t.follows(explained)
+		list.Add(terminal.Text(explained.Taint), terminal.Text(sinceWhen(explained)), terminal.Text(countsFrom(explained)),
+			terminal.Text(granted(explained)), terminal.Text(until), then)
 	}
 	return list
 }
 
 // countsFrom returns the moment from which the time of the toleration counts.
-func countsFrom(one *foresight.ExplainedTaint) string {
-	switch f := one.Prediction; {
+func countsFrom(e *foresight.ExplainedTaint) string {
+	switch f := e.Prediction; {
 	case f == nil || f.ExposedSince == nil:
 		return ""
 	case f.ExposedSinceEarliest != nil:
@@ -198,42 +198,42 @@ func (t *text) original() {
 		"decide otherwise"), t.Original, answer.Differences)
 }
 
-func sinceWhen(one *foresight.ExplainedTaint) string {
+func sinceWhen(e *foresight.ExplainedTaint) string {
 	switch {
-	case one.Since == nil:
+	case e.Since == nil:
 		return ""
-	case one.SinceEarliest != nil:
+	case e.SinceEarliest != nil:
 		return "not known"
 	}
-	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
+	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
 
 // granted returns the toleration, and how long it tolerates the taint.
-func granted(one *foresight.ExplainedTaint) string {
+func granted(e *foresight.ExplainedTaint) string {
 	switch {
-	case one.Toleration == "":
+	case e.Toleration == "":
 		return "none"
-	case one.TolerationSeconds == nil:
-		return one.Toleration + ", without a limit"
+	case e.TolerationSeconds == nil:
+		return e.Toleration + ", without a limit"
 	}
-	return fmt.Sprintf("%s, %d s", one.Toleration, *one.TolerationSeconds)
+	return fmt.Sprintf("%s, %d s", e.Toleration, *e.TolerationSeconds)
 }
 
 // follows returns the result of one taint alone, and until when it is tolerated.
-func (t *text) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
+func (t *text) follows(e *foresight.ExplainedTaint) (then terminal.Cell, until string) {
 	switch {
-	case one.Prediction == nil:
+	case e.Prediction == nil:
 		return terminal.Painted("evicts no pod", terminal.Good), ""
-	case !one.Prediction.Evict && one.Prediction.HeldBy != "":
+	case !e.Prediction.Evict && e.Prediction.HeldBy != "":
 		return terminal.Painted("held", terminal.Warned), ""
-	case !one.Prediction.Evict:
+	case !e.Prediction.Evict:
 		return terminal.Painted("stays", terminal.Good), "for ever"
-	case one.Toleration == "" && one.Prediction.Policy == "":
-		return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Bad), "not tolerated"
-	case !one.Prediction.At.After(t.At):
-		return terminal.Painted("evicted now", terminal.Bad), answer.Stamp(one.Prediction)
+	case e.Toleration == "" && e.Prediction.Policy == "":
+		return terminal.Painted("evicted "+answer.When(e.Prediction, t.At), terminal.Bad), "not tolerated"
+	case !e.Prediction.At.After(t.At):
+		return terminal.Painted("evicted now", terminal.Bad), answer.Stamp(e.Prediction)
 	}
-	return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Warned), answer.Stamp(one.Prediction)
+	return terminal.Painted("evicted "+answer.When(e.Prediction, t.At), terminal.Warned), answer.Stamp(e.Prediction)
 }
 
 func (t *text) warnings() {

@@ -66,10 +66,10 @@ func table(p *foresight.Pending, wide bool) *terminal.Table {
 	for i := range pods {
 		pods[i] = &p.Pods[i]
 	}
-	moment, why := func(p pod) string { return answer.Stamp(&p.Prediction) }, reason
+	moment, reasonOf := func(p pod) string { return answer.Stamp(&p.Prediction) }, wholeReason
 	if !wide {
 		moment = func(pod pod) string { return answer.Clock(&pod.Prediction, p.At) }
-		why = func(p pod) string { return answer.Why(&p.Prediction) }
+		reasonOf = func(p pod) string { return answer.ShortReason(&p.Prediction) }
 	}
 	columns := []column{
 		answer.Painted("WHEN", func(pod pod) string { return when(pod, p.At) },
@@ -94,11 +94,11 @@ func table(p *foresight.Pending, wide bool) *terminal.Table {
 		decider := func(pod pod) string { return answer.Decider(&pod.Prediction, p.At) }
 		columns = append(columns, answer.Texts("POLICY", decider))
 	}
-	return answer.TableOf(pods, append(columns, answer.Texts("WHY", why))...)
+	return answer.TableOf(pods, append(columns, answer.Texts("WHY", reasonOf))...)
 }
 
-// reason returns the whole reason, and the outcome of the last call.
-func reason(p pod) string {
+// wholeReason returns the whole reason, and the outcome of the last call.
+func wholeReason(p pod) string {
 	clauses := slices.Concat([]string{p.Reason}, p.Audits)
 	if p.Message != "" {
 		clauses = append(clauses, fmt.Sprintf("after %d tries: %s", p.Attempts, answer.OneLine(p.Message)))

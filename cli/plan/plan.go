@@ -93,7 +93,7 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 	}
 	q.At = m.At()
 	plan, err := m.Plan(q)
-	return plan, source.Refused(err, from)
+	return plan, source.WithHint(err, from)
 }
 
 // question returns the question that the flags ask. Its time is zero if there is none.

@@ -86,7 +86,7 @@ func (t *text) subject() string {
 	if len(names) == 1 {
 		return "node " + names[0]
 	}
-	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.Few(names))
+	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.ShortList(names))
 }
 
 // totals writes how many pods go, stay or are held, and how many go whether or not the nodes get the taints.
@@ -180,6 +180,6 @@ func (t *text) warnings() {
 		}
 	}
 	for _, warning := range order {
-		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.Few(about[warning]), warning)
+		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.ShortList(about[warning]), warning)
 	}
 }

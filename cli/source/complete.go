@@ -81,12 +81,12 @@ func (f *Flags) names(
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return Beginning(typed, names), cobra.ShellCompDirectiveNoFileComp
+		return WithPrefix(typed, names), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// Beginning returns the words that begin with the text after the last comma.
-func Beginning(typed string, list []string) []cobra.Completion {
+// WithPrefix returns the words that begin with the text after the last comma.
+func WithPrefix(typed string, list []string) []cobra.Completion {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	var fitting []cobra.Completion
 	for _, word := range list {
@@ -99,5 +99,5 @@ func Beginning(typed string, list []string) []cobra.Completion {
 
 // contexts completes with the contexts of the kubeconfig.
 func (f *Flags) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return Beginning(typed, f.contextNames()), cobra.ShellCompDirectiveNoFileComp
+	return WithPrefix(typed, f.contextNames()), cobra.ShellCompDirectiveNoFileComp
 }

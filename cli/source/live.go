@@ -151,13 +151,13 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
 // namespace without pods.
 func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
-	namespace, known := s.Focus.Namespace, of.HasNodes()
+	namespace, hasNodes := s.Focus.Namespace, of.HasNodes()
 	switch {
 	case s.Pod != "":
 		return nil
-	case !known && !s.Scheduled:
+	case !hasNodes && !s.Scheduled:
 		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
-	case known:
+	case hasNodes:
 		if err := s.checkNodes(of, c); err != nil {
 			return err
 		}

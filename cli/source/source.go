@@ -86,11 +86,11 @@ func (s *Scope) checkNodes(of *foresight.Builder, from Source) error {
 	if s.Focus.Nodes != nil {
 		wanted = s.Focus.Nodes.Names
 	}
-	return Refused(of.CheckNodes(wanted), from)
+	return WithHint(of.CheckNodes(wanted), from)
 }
 
-// Refused adds the next step to an error about a question that does not fit the cluster.
-func Refused(err error, from Source) error {
+// WithHint adds the next step to an error about a question that does not fit the cluster.
+func WithHint(err error, from Source) error {
 	q, ok := errors.AsType[*foresight.QuestionError](err)
 	if !ok {
 		return err

@@ -30,13 +30,13 @@ type Stream struct {
 	among     []string // nodes in question; empty for all
 	changed   chan struct{}
 
-	mu        sync.Mutex // guards all below
-	manager   status.Manager
-	evictions map[string]status.Eviction
-	nodes     map[string]status.Node
-	evicted   map[string]bool
-	more      bool  // further rows of a snapshot follow
-	trouble   error // why the stream is broken
+	mu         sync.Mutex // guards all below
+	manager    status.Manager
+	evictions  map[string]status.Eviction
+	nodes      map[string]status.Node
+	evicted    map[string]bool
+	unfinished bool  // further rows of the snapshot follow
+	trouble    error // why the stream is broken
 }
 
 // Follow requests the state once, so that a refusal is reported at once; then it follows the stream until the context
@@ -51,11 +51,11 @@ func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) 
 		return nil, err
 	}
 	lines := linesOf(body)
-	for known := false; !known; { // the snapshot, which may arrive in pieces
+	for complete := false; !complete; { // the snapshot may arrive in pieces
 		if err := s.next(body, lines); err != nil {
 			return nil, m.errNotManager(err)
 		}
-		known = s.evictions != nil && !s.more
+		complete = s.evictions != nil && !s.unfinished
 	}
 	go s.run(ctx, body, lines)
 	return s, nil
@@ -69,7 +69,7 @@ var errSilent = fmt.Errorf("it has been silent for %s", silence)
 // next applies the next event of the stream. A stream that is silent for too long is closed.
 func (s *Stream) next(body io.Closer, lines *bufio.Scanner) error {
 	patience := time.AfterFunc(silence, func() { _ = body.Close() })
-	err := s.take(lines)
+	err := s.apply(lines)
 	if !patience.Stop() && err != nil {
 		return errSilent
 	}
@@ -104,8 +104,8 @@ func (s *Stream) note(err error) {
 	notify(s.changed)
 }
 
-// take applies the next event of the stream.
-func (s *Stream) take(lines *bufio.Scanner) error {
+// apply applies the next event of the stream.
+func (s *Stream) apply(lines *bufio.Scanner) error {
 	name, data, err := nextEvent(lines)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *Stream) take(lines *bufio.Scanner) error {
 		var rows status.Rows
 		err = json.Unmarshal(data, &rows)
 		s.add(rows.Evictions)
-		s.more = rows.More
+		s.unfinished = rows.More
 	case "change":
 		err = s.change(data)
 	}
@@ -139,7 +139,7 @@ func (s *Stream) begin(data []byte) error {
 	if err := json.Unmarshal(data, &first); err != nil {
 		return err
 	}
-	s.manager, s.more = first.Manager, first.More
+	s.manager, s.unfinished = first.Manager, first.More
 	s.evictions, s.nodes, s.evicted = map[string]status.Eviction{}, map[string]status.Node{}, map[string]bool{}
 	s.add(first.Evictions)
 	for _, n := range first.Nodes {

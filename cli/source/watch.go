@@ -50,10 +50,10 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	w := &Watched{
 		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{},
 	}
-	pods := &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, model.ReplacePods, model.UpdatePod, model.RemovePod}
+	pods := &reflectorStore[*v1.Pod]{w, "pods", &v1.Pod{}, model.ReplacePods, model.UpdatePod, model.RemovePod}
 	go watchOn(ctx, w, pods, c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
 	if !model.Hidden() {
-		nodes := &shelf[*v1.Node]{w, "nodes", &v1.Node{}, model.ReplaceNodes, model.UpdateNode, model.RemoveNode}
+		nodes := &reflectorStore[*v1.Node]{w, "nodes", &v1.Node{}, model.ReplaceNodes, model.UpdateNode, model.RemoveNode}
 		go watchOn(ctx, w, nodes, c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
 	}
 	journals := c.store()
@@ -114,9 +114,9 @@ type resource[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// watchOn keeps a shelf up to date with the API server, until the context ends.
+// watchOn keeps a reflectorStore up to date with the API server, until the context ends.
 func watchOn[T, L runtime.Object](
-	ctx context.Context, w *Watched, to *shelf[T], from resource[L], narrow func(*metav1.ListOptions),
+	ctx context.Context, w *Watched, to *reflectorStore[T], from resource[L], narrow func(*metav1.ListOptions),
 	client kubernetes.Interface,
 ) {
 	silent := logr.Discard() // errors are shown in the answer's notes
@@ -154,8 +154,8 @@ func (w *Watched) note(what string, err error) {
 	w.trouble[what] = err
 }
 
-// shelf is the store of a reflector, which uses it from one goroutine.
-type shelf[T runtime.Object] struct {
+// reflectorStore is the store of a reflector, which uses it from one goroutine.
+type reflectorStore[T runtime.Object] struct {
 	w       *Watched
 	what    string
 	kind    T
@@ -165,29 +165,29 @@ type shelf[T runtime.Object] struct {
 }
 
 // Add stores an object that the watch has shown.
-func (s *shelf[T]) Add(object any) error { return s.Update(object) }
+func (rs *reflectorStore[T]) Add(object any) error { return rs.Update(object) }
 
 // Update stores an object that the watch has shown.
-func (s *shelf[T]) Update(object any) error {
-	s.w.change(func(at time.Time) { s.update(object.(T), at) })
+func (rs *reflectorStore[T]) Update(object any) error {
+	rs.w.change(func(at time.Time) { rs.update(object.(T), at) })
 	return nil
 }
 
 // Delete removes an object.
-func (s *shelf[T]) Delete(object any) error {
-	s.w.change(func(time.Time) { s.remove(object.(T)) })
+func (rs *reflectorStore[T]) Delete(object any) error {
+	rs.w.change(func(time.Time) { rs.remove(object.(T)) })
 	return nil
 }
 
 // Replace stores a list.
-func (s *shelf[T]) Replace(objects []any, _ string) error {
+func (rs *reflectorStore[T]) Replace(objects []any, _ string) error {
 	list := make([]T, len(objects))
 	for i := range objects {
 		list[i] = objects[i].(T)
 	}
-	s.w.change(func(at time.Time) { s.replace(list, at) })
+	rs.w.change(func(at time.Time) { rs.replace(list, at) })
 	return nil
 }
 
 // Resync does nothing.
-func (s *shelf[T]) Resync() error { return nil }
+func (rs *reflectorStore[T]) Resync() error { return nil }
