@@ -168,7 +168,7 @@ func (o *object) setHead(text jsontext.Value) {
 	o.Metadata.Namespace, o.Metadata.Name = head.Metadata.Namespace, head.Metadata.Name
 }
 
-// failure returns an error that says what is wrong with the JSON itself, and where.
+// failure returns an error that names the defect of the JSON itself, and its place.
 func (j *jsonReader) failure(err error) error {
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

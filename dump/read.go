@@ -12,8 +12,8 @@ import (
 // Visit is called with each object in the order of the dump, as a *v1.Node, *v1.Pod, *policyv1.PodDisruptionBudget,
 // *v1.Event, *v1.ConfigMap or *v1.Namespace. Objects of other kinds are skipped.
 //
-// times are the timestamps in the object: of its creation, heartbeats, conditions, taints and events. The dump is as new
-// as the latest of all times, or a little newer.
+// times are the timestamps in the object: of its creation, heartbeats, conditions, taints and events. The dump is as
+// new as the latest of all times, or a little newer.
 type Visit func(object any, times []time.Time)
 
 // Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller

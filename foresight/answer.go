@@ -79,7 +79,7 @@ func (p *pod) ref() PodRef {
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
 
-// doubts are what the times of an answer depend on.
+// doubts are the reasons why a manager may evict at other times than an answer says.
 type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
 	swapped bool // a taint may have started before its timeAdded

@@ -30,9 +30,9 @@ func (m *Model) find(name string) []string {
 	return slices.Compact(list)
 }
 
-// Explain explains the verdict on a pod. An empty namespace is the one that has a pod of this name, or events about it.
-// Of a pod that is gone Explain returns only the events, if there are any. It returns an error if nothing can be said of
-// the pod.
+// Explain explains the verdict on a pod. If namespace is empty, Explain takes a namespace that has a pod of this name
+// or, if none has, events about the pod. Of a pod that is gone Explain returns the events alone. It returns an error if
+// nothing can be said of the pod.
 func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
 	if found := m.find(name); namespace == "" && len(found) > 0 {
 		namespace = found[0]
@@ -100,7 +100,7 @@ func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
 	return list
 }
 
-// explainPod adds the pod's prediction, and the part that its node's taints have in it.
+// explainPod adds the pod's prediction, and what each taint of the pod's node contributes to the prediction.
 func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	n := m.nodes[p.Node]
 	if n == nil {
@@ -124,7 +124,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 }
 
 // unseen returns the node to judge by if the model has no node of this name: nil, or a node without taints if the
-// nodes come from the journal alone, which has no record of it.
+// nodes come from the journal, as the journal has records of tainted nodes only.
 func (m *Model) unseen(name string) *taint.Node {
 	if !m.Hidden() {
 		return nil
@@ -138,7 +138,7 @@ func (p *Prediction) isSwapped() bool {
 	return p.SinceFrom == FromTimeAdded && (key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable)
 }
 
-// staysByTaints reports whether a pod stays because of its node's taints, and not because of itself.
+// staysByTaints reports whether a pod stays because of its node's taints, and not because of the pod's own state.
 func staysByTaints(v *policy.Verdict) bool {
 	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
@@ -165,8 +165,8 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time)
 	return explained
 }
 
-// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if its effect were
-// NoExecute; only if none matches, one that matches the taint itself counts.
+// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if the effect of the taint
+// were NoExecute. If no toleration matches then, a toleration that matches the taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	if m.rules.triggers(t) {
 		asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}

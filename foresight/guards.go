@@ -30,14 +30,15 @@ type Trip struct {
 	Reset string `json:"reset,omitempty"`
 }
 
-// reset is the end of a trip between the reading of the model and the time of the question, if no node changes until
-// then. A manager that has led before the reading may reset the breaker earlier.
+// reset is the end of a trip between the reading of the model and the time of the question, provided that no node
+// changes meanwhile. A manager that has led before the reading may reset the breaker earlier.
 type reset struct {
 	Trip
 	at time.Time
 }
 
-// guards is the journal's record of guards and holds, with its writing; nil if it is not known.
+// guards has the journal's record of guards and holds, and the writing of the record. The record is nil if it is not
+// known.
 type guards struct {
 	record  *guard.Record
 	writing journal.Writing
@@ -67,9 +68,8 @@ type rulesAt struct {
 // rulesNow returns the rules that judge the pods of the model at this time.
 func (m *Model) rulesNow(at time.Time) rulesAt { return m.rulesAt(&m.rules, at, nil) }
 
-// rulesAt returns the rules that judge the pods of the model at this time, if nodes get other taints than in the model
-// at this time: the facts are those of a manager with the ruleset that begins to lead when the model was read, and reads
-// the journal.
+// rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
+// facts are those of a manager with the ruleset that reads the journal, and begins to lead when the model was read.
 func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) rulesAt {
 	from, present := m.readBefore(at), other
 	ahead := from.Before(at)
@@ -99,8 +99,8 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) 
 	return rulesAt{judge, by, by.trips(core.Trips(), journaled.Record.Trips), resets}
 }
 
-// readBefore returns when the model was read, or the time of the question if that is not later. The objects are not
-// older than the journal's record that was read with them.
+// readBefore returns when the model was read, or the time of the question if the model was read later. The objects are
+// not older than the record of guards that was read with the objects.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if m.guards.record != nil && m.guards.writing.At.After(read) {
@@ -141,7 +141,8 @@ func resetsUntil(then time.Time, core *guard.Core) []reset {
 		core.Step(next, guard.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				resets = append(resets, reset{Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}, *utc(next)})
+				trip := Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}
+				resets = append(resets, reset{trip, *utc(next)})
 			}
 		}
 	}

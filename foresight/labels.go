@@ -33,9 +33,9 @@ func newBlindSets(c policy.Config) (sets blindSets) {
 	return sets
 }
 
-// unknownMatches returns a clause about the policies of which it is not known whether they match pods on these nodes,
-// or on all if none is named: the nodes come from the journal, which has no labels, and the policies have a
-// nodeSelector. The model judges as if they matched no pod.
+// unknownMatches returns a clause about the policies with a nodeSelector that may match pods on these nodes, or on all
+// if none is named, if the nodes come from the journal. The journal has no labels, so the model judges as if these
+// policies matched no pod.
 func (m *Model) unknownMatches(nodes []string) []string {
 	if !m.Hidden() || len(m.rules.blind.byNode) == 0 {
 		return nil
@@ -71,8 +71,8 @@ func (r *Ruleset) deletesLater() bool {
 	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.DeleteAfter != nil })
 }
 
-// withoutLabels returns the judge without what depends on labels of nodes while they are not known: policies with a
-// nodeSelector, and trips of breakers that use labels. They would decide about the pods of the wrong nodes.
+// withoutLabels returns the judge without policies that have a nodeSelector, and without trips of breakers that use
+// labels. While the labels of nodes are not known, these would decide about the pods of the wrong nodes.
 func (r *Ruleset) withoutLabels(judge policy.Judge) policy.Judge {
 	facts := *judge.Facts
 	facts.Tripped = maps.Clone(facts.Tripped)

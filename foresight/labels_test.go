@@ -56,7 +56,7 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 		}
 		got := m.Pending(noon, nil).Incomplete
 		for i := range got {
-			got[i] = got[i][:strings.Index(got[i], "here none")]
+			got[i], _, _ = strings.Cut(got[i], "here none")
 		}
 		if diff := cmp.Diff(unknown, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

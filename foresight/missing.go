@@ -39,7 +39,7 @@ func countIf(n *int, condition bool) {
 	}
 }
 
-// missingFields returns a clause for each field that judging depends on and that objects lack.
+// missingFields returns a clause for each field that verdicts depend on and that objects lack.
 func (m *Model) missingFields() []string {
 	g := &m.missing
 	var list []string

@@ -140,8 +140,8 @@ func (m *Model) countReplica(p *pod) {
 	}
 }
 
-// loadJournal takes in all partitions of the journal, as they are at this time. If the nodes are hidden, those that
-// have records take their place.
+// loadJournal takes in all partitions of the journal, as they are at this time. If the nodes are hidden, the nodes of
+// the model are those that have records.
 func (m *Model) loadJournal(at time.Time) {
 	m.guards, m.records = m.reading.Journal.guards(), m.reading.Journal.records()
 	if m.Hidden() {

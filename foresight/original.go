@@ -56,7 +56,8 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 	return ""
 }
 
-// whenOriginalDeletes returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
+// whenOriginalDeletes returns a clause with the time at which the original deletes the pod, if policies or guards
+// decide otherwise.
 func whenOriginalDeletes(original taint.Verdict, ours *policy.Verdict) string {
 	first := ours.First()
 	method, _ := ours.Due(first.At)

@@ -59,7 +59,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	return plan, nil
 }
 
-// doubts returns what the times of the plan depend on.
+// doubts returns the doubts about the times of the plan.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
 		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
@@ -111,8 +111,8 @@ type view struct {
 	selected      bool       // in question
 }
 
-// views returns the views of the nodes in question, to which it applies the changes, and of the other nodes with taints
-// because of which pods may have to go.
+// views returns the views of the nodes in question, and of the other nodes with taints that may evict. It applies the
+// changes to the nodes in question.
 func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
 	for name, n := range m.nodes {
@@ -186,7 +186,7 @@ func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPo
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
 		Original: v.after.original(&p.Pod, &verdict, by.with.ruleset),
 	}
-	result.Prediction.share()
+	result.share()
 	if without.Evict {
 		without.share()
 		result.Without = new(without) // a pod that stays keeps none in memory
@@ -198,7 +198,8 @@ func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPo
 		result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	}
 	if result.Evict && v.selected {
-		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.config.Rules), m.returnsToNode(&p.Pod, v, &verdict)...)
+		result.Warnings = slices.Concat(shadowed(&p.Pod, v.taints, m.rules.config.Rules),
+			m.returnsToNode(&p.Pod, v, &verdict))
 	}
 	return result
 }

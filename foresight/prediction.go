@@ -151,7 +151,7 @@ func audits(pairs []policy.Pair) []string {
 	return list
 }
 
-// would says what a policy would do about a pair.
+// would returns a clause: the action of a policy about a pair.
 func would(p *policy.Pair) string {
 	switch {
 	case p.Method == policy.Ignore:

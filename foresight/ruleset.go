@@ -42,6 +42,9 @@ func (r *Ruleset) configured() bool {
 	return len(r.config.Policies) > 0 || len(r.config.Guards.Breakers) > 0 || r.config.Method == policy.Ignore
 }
 
+// evictMethod is the method evict, as answers write it.
+const evictMethod = "evict"
+
 // method returns the method of the rules, delete or evict.
 func (r *Ruleset) method() string {
 	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))

@@ -23,12 +23,14 @@ func (m *Model) holdNotes(by *rulesAt, at time.Time) []string {
 		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: "+
 			"only trips that the journal has count, pods may be held, and deleteAfter may count from later")
 	}
-	if m.Hidden() && m.rules.deletesLater() && m.guards.hasHold(func(h policy.HoldRecord) bool { return h.TopologyKey != "" }) {
+	byLabels := func(h policy.HoldRecord) bool { return h.TopologyKey != "" }
+	if m.Hidden() && m.rules.deletesLater() && m.guards.hasHold(byLabels) {
 		notes = append(notes, "the journal has the end of a hold for nodes with certain labels, and this user may "+
 			"not list nodes, so deleteAfter may count from later")
 	}
+	paused := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
 	switch {
-	case !m.rules.paused && m.guards.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
+	case !m.rules.paused && m.guards.hasHold(paused):
 		notes = append(notes, "the manager that has written the journal is paused: it starts no call, and here the "+
 			"pods are judged as if it were not")
 	case m.guards.record == nil && (m.rules.Guarded() || m.reading.Journal.failed()):

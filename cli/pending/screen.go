@@ -67,7 +67,7 @@ func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows 
 		lines = append(lines, terminal.Escape(emptyMessage(now)))
 	}
 	var notes []string
-	for _, n := range now.Remarks.All() {
+	for _, n := range now.All() {
 		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
 	}
 	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,7 +136,7 @@ func (t *text) budgets(write func(*terminal.Table)) {
 	switch blocked := t.Total.Blocked; {
 	case t.policies:
 		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they "+
-			"admit more.\n", count(t.blocked()))
+			"admit more.\n", count(t.Blocked()))
 	case t.EvictionMethod == string(config.MethodDelete):
 		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block "+
 			"%s of these.\n", count(blocked))
@@ -148,16 +147,6 @@ func (t *text) budgets(write func(*terminal.Table)) {
 			"(--eviction-method=evict).\n", blocked)
 	}
 	write(budgetsTable(t.Budgets))
-}
-
-// blocked counts the pods that budgets would block and whose method is evict.
-func (t *text) blocked() (n int) {
-	for _, p := range t.Pods {
-		if len(p.BlockedBy) > 0 && cmp.Or(p.Method, t.EvictionMethod) == string(config.MethodEvict) {
-			n++
-		}
-	}
-	return n
 }
 
 func count(n int) string {

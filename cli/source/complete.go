@@ -24,7 +24,7 @@ func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	}
 }
 
-// Complete sets the completion of the flags of a command with this source: of those that it has.
+// Complete sets the completion of the command's flags that take names from the cluster, or an eviction method.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 	const noFile = cobra.ShellCompDirectiveNoFileComp
 	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}

@@ -30,7 +30,7 @@ type Source interface {
 	read(ctx context.Context, s *Scope, to *foresight.Builder) (foresight.Reading, error)
 }
 
-// Scope says what a question needs.
+// Scope selects the objects that a question needs.
 type Scope struct {
 	// Rules judge the pods. Compared is another configuration that judges them, too, or nil.
 	Rules    foresight.Ruleset
@@ -48,8 +48,8 @@ type Scope struct {
 	// At is the time of the question; zero is the time of the reading.
 	At time.Time
 
-	// Scheduled means that only what is scheduled now is asked: no pods are needed while no node is tainted, budgets
-	// don't matter, and the journal takes the place of nodes that can't be listed.
+	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
+	// no budgets are needed, and the journal takes the place of nodes that can't be listed.
 	Scheduled bool
 
 	// NeedBudgets means that there is no answer without budgets.
@@ -128,8 +128,8 @@ func (f *Flags) Check() error {
 // Dumped reports whether a dump is given.
 func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 
-// Open opens the cluster or the dump, and returns the namespace in question: that of the flag or, if there is none, of a
-// cluster that of its context, unless everywhere is set. Empty stands for all.
+// Open opens the cluster or the dump, and returns the namespace in question: that of the flag or, if there is none,
+// that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
 		return &dumped{

@@ -43,17 +43,17 @@ type Watched struct {
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
 // process does not wait for the goroutines when it ends.
 func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
-	model, err := Load(ctx, c, s)
+	m, err := Load(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
 	w := &Watched{
-		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{},
+		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
 	}
-	pods := &reflectorStore[*v1.Pod]{w, "pods", &v1.Pod{}, model.ReplacePods, model.UpdatePod, model.RemovePod}
+	pods := &reflectorStore[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, m.RemovePod}
 	go watchOn(ctx, w, pods, c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
-	if !model.Hidden() {
-		nodes := &reflectorStore[*v1.Node]{w, "nodes", &v1.Node{}, model.ReplaceNodes, model.UpdateNode, model.RemoveNode}
+	if !m.Hidden() {
+		nodes := &reflectorStore[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 		go watchOn(ctx, w, nodes, c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
 	}
 	journals := c.store()
