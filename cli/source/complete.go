@@ -30,11 +30,11 @@ func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"context": f.contexts, "eviction-method": cobra.FixedCompletions(methods, noFile),
-		"namespace": f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-			return r.client.CoreV1().Namespaces().List(ctx, o)
+		"namespace": f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+			return c.client.CoreV1().Namespaces().List(ctx, o)
 		}),
-		"node": f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-			return r.client.CoreV1().Nodes().List(ctx, o)
+		"node": f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+			return c.client.CoreV1().Nodes().List(ctx, o)
 		}),
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
@@ -45,8 +45,8 @@ func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 
 // PodNames completes with the pods of the namespace.
 func (f *Flags) PodNames(ctx context.Context) cobra.CompletionFunc {
-	return f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Pods(r.namespace).List(ctx, o)
+	return f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+		return c.client.CoreV1().Pods(c.namespace).List(ctx, o)
 	})
 }
 
@@ -68,7 +68,7 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 
 // names completes with names from the cluster. If the cluster does not answer, it completes nothing.
 func (f *Flags) names(
-	ctx context.Context, list func(context.Context, *reached, metav1.ListOptions) (runtime.Object, error),
+	ctx context.Context, list func(context.Context, Cluster, metav1.ListOptions) (runtime.Object, error),
 ) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := f.reach()

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
@@ -27,7 +28,10 @@ const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
 // Cluster is a live cluster, read from its API server.
 type Cluster struct {
-	*reached
+	client         kubernetes.Interface
+	server, origin string // the server's address, and what has provided it
+	namespace      string // of the flag or, if there is none, of the kubeconfig's context
+
 	messages io.Writer
 	now      func() time.Time
 	location location
@@ -216,16 +220,16 @@ func addAll(list runtime.Object, to *foresight.Builder) (n int64, err error) {
 }
 
 // refused returns an error that gives the API server's reason and the next step.
-func (r *reached) refused(what string, err error) error {
+func (c Cluster) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or "+
 			"for a dump, and give it with --filename=FILE", what, err, what)
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
-		return transport.Unreachable(r.server, r.origin, err)
+		return transport.Unreachable(c.server, c.origin, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("asking to %s: %w", what, err)
 	}
 	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server "+
-		"address in %s", r.server, what, err, r.origin)
+		"address in %s", c.server, what, err, c.origin)
 }

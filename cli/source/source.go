@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/foresight"
@@ -98,31 +99,29 @@ func WithHint(err error, from Source) error {
 	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
 }
 
-// Flags are the flags of a source.
+// Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
+// ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
-	kube
-	files    []string
-	location location
+	Namespace string
+
+	kubeconfig string
+	overrides  clientcmd.ConfigOverrides // of the kubeconfig
+	ofCluster  *pflag.FlagSet            // has all flags of the cluster
+	files      []string
+	location   location
+	userAgent  string
 }
 
 // NewFlags returns flags whose client sends the user agent to API servers.
-func NewFlags(userAgent string) Flags { return Flags{kube: kube{userAgent: userAgent}} }
+func NewFlags(userAgent string) Flags { return Flags{userAgent: userAgent} }
 
 // Bind adds the flags of the cluster or the dump, and those of the journal.
 func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
-	f.bind(cluster)
+	f.bindKube(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be "+
 			"it compressed by gzip or zstd; - is the standard input. May be given several times.")
 	f.location.flags(journal)
-}
-
-// Check returns an error for flags that contradict each other.
-func (f *Flags) Check() error {
-	if given := f.given(); len(f.files) > 0 && given != "" {
-		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
-	}
-	return f.check()
 }
 
 // Dumped reports whether a dump is given.
@@ -142,13 +141,12 @@ func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespac
 
 // Live opens the cluster, as Open does. It draws its progress on messages.
 func (f *Flags) Live(messages io.Writer, everywhere bool) (c Cluster, namespace string, err error) {
-	to, err := f.reach()
-	if err != nil {
-		return Cluster{}, "", err
+	if c, err = f.reach(); err != nil {
+		return c, "", err
 	}
-	namespace = f.Namespace
+	c.messages, namespace = messages, f.Namespace
 	if namespace == "" && !everywhere {
-		namespace = to.namespace
+		namespace = c.namespace
 	}
-	return Cluster{to, messages, time.Now, f.location}, namespace, nil
+	return c, namespace, nil
 }

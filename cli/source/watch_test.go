@@ -29,7 +29,7 @@ var usual = location{"taint-manager", "kube-system"}
 
 // watchAll watches all namespaces.
 func watchAll(ctx context.Context, client kubernetes.Interface, rules foresight.Ruleset) (*Watched, error) {
-	c := Cluster{&reached{client: client, server: "here"}, io.Discard, time.Now, usual}
+	c := Cluster{client: client, server: "here", messages: io.Discard, now: time.Now, location: usual}
 	return c.Follow(ctx, &Scope{Rules: rules, Scheduled: true})
 }
 
