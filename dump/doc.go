@@ -2,8 +2,7 @@
 //
 // [Read] distinguishes JSON from YAML by itself. It accepts lists, single objects, and several documents one after
 // the other. It holds one object at a time, so a dump of any size is read in little memory. Only the fields of an
-// object that a verdict, a plan or an explanation needs are filled. Kinds that the visitor does not want are
-// skipped.
+// object that a verdict, a plan or an explanation needs are filled. Other kinds are skipped.
 //
 // Read refuses a dump that is truncated or malformed, and names the place: the line in YAML, the byte in JSON. It
 // finds a truncation anywhere in JSON, and in a YAML list as kubectl writes it; in YAML of single objects, a

@@ -17,12 +17,12 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 type jsonReader struct {
 	*jsontext.Decoder
 	from   *meter
-	to     Visitor
+	to     Visit
 	begins int64 // the byte near which the object being read begins
 	read   int   // objects
 }
 
-func readJSON(r io.Reader, to Visitor) error {
+func readJSON(r io.Reader, to Visit) error {
 	from := &meter{from: r}
 	j := &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, to: to}
 	for {
@@ -148,7 +148,7 @@ func (j *jsonReader) object(text jsontext.Value, o object) error {
 	switch {
 	case o.Kind == "":
 		return fmt.Errorf("the object near byte %d has no kind", j.begins)
-	case err != nil && o.wanted():
+	case err != nil && o.typed() != nil:
 		return fmt.Errorf("the %s %s near byte %d can't be read: %w", o.Kind, o.name(), j.begins, err)
 	case err == nil:
 		j.to.tell(&o)
@@ -168,7 +168,7 @@ func (o *object) setHead(text jsontext.Value) {
 	o.Metadata.Namespace, o.Metadata.Name = head.Metadata.Namespace, head.Metadata.Name
 }
 
-// failure returns an error that says what is wrong with the JSON itself, and where.
+// failure returns an error that names the defect of the JSON itself, and its place.
 func (j *jsonReader) failure(err error) error {
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
 	switch {

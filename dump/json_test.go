@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -23,7 +24,7 @@ func values() *rapid.Generator[string] {
 func TestADumpTakesTheJSONThatEncodingJSONTakes(t *testing.T) {
 	check := func(t rapid.TB, value string) {
 		text := `[{"apiVersion": "v1", "kind": "Service", "spec": ` + value + `}]`
-		err := dump.Read(strings.NewReader(text), dump.Visitor{})
+		err := dump.Read(strings.NewReader(text), func(any, []time.Time) {})
 		if want := json.Valid([]byte(text)); (err == nil) != want {
 			t.Fatalf("%q: %v, encoding/json says %t", text, err, want)
 		}
@@ -36,7 +37,7 @@ func TestADumpTakesTheJSONThatEncodingJSONTakes(t *testing.T) {
 
 func TestValuesThatAreNestedTooDeepAreRefused(t *testing.T) {
 	text := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
-	err := dump.Read(strings.NewReader(`{"kind": "Service", "spec": `+text+`}`), dump.Visitor{})
+	err := dump.Read(strings.NewReader(`{"kind": "Service", "spec": `+text+`}`), func(any, []time.Time) {})
 	if err == nil || !strings.HasPrefix(err.Error(), "it is not JSON after byte ") {
 		t.Errorf("got %v", err)
 	}
@@ -47,7 +48,7 @@ func TestAnObjectOfAnotherKindMayHaveAnyFields(t *testing.T) {
 	const fields = `"metadata": {"labels": 7}, "spec": {"taints": "x", "tolerations": {}}, "status": [], "type": 7, "data": [1]`
 	for _, object := range []string{`{` + fields + `, "apiVersion": "v1", "kind": "Service"}`, `{"apiVersion": "v2", "kind": "Pod", ` + fields + `}`} {
 		for _, text := range []string{object, `[` + object + `]`, `{"items": [` + object + `]}`} {
-			if err := dump.Read(strings.NewReader(text), dump.Visitor{}); err != nil {
+			if err := dump.Read(strings.NewReader(text), func(any, []time.Time) {}); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -26,11 +27,14 @@ func peak(t *testing.T, write func(bigdump.Cluster) (io.Reader, error), pods int
 		t.Fatal(err)
 	}
 	before, most, read := live(), uint64(0), 0
-	if err := dump.Read(from, dump.Visitor{Pod: func(*v1.Pod) {
+	if err := dump.Read(from, func(object any, _ []time.Time) {
+		if _, ok := object.(*v1.Pod); !ok {
+			return
+		}
 		if read++; read%500 == 0 {
 			most = max(most, live())
 		}
-	}}); err != nil || read != pods {
+	}); err != nil || read != pods {
 		t.Fatalf("read %d pods, %v", read, err)
 	}
 	return most - min(before, most)
@@ -56,7 +60,11 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := dump.Read(from, dump.Visitor{Pod: func(*v1.Pod) { pods++ }}); err != nil || pods != 10_000 {
+				if err := dump.Read(from, func(object any, _ []time.Time) {
+					if _, ok := object.(*v1.Pod); ok {
+						pods++
+					}
+				}); err != nil || pods != 10_000 {
 					b.Fatalf("read %d pods, %v", pods, err)
 				}
 			}

@@ -17,7 +17,7 @@ type meter struct {
 	err        error // of the last call
 }
 
-// allow allows n more bytes, and what a buffer reads ahead.
+// allow allows n more bytes, in addition to the bytes that a buffer reads ahead.
 func (m *meter) allow(n int64) { m.most = m.read + n }
 
 func (m *meter) Read(p []byte) (n int, err error) {

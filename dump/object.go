@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -65,46 +66,35 @@ type condition struct {
 	LastHeartbeatTime metav1.Time `json:"lastHeartbeatTime"`
 }
 
-// The kinds that are read.
-const (
-	kindNode   = "v1/Node"
-	kindPod    = "v1/Pod"
-	kindBudget = "policy/v1/PodDisruptionBudget"
-	kindEvent  = "v1/Event"
-	kindMap    = "v1/ConfigMap"
-	kindSpace  = "v1/Namespace"
-)
-
-func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
-
-// wanted reports whether the kind is one of those that are read.
-func (o *object) wanted() bool {
-	switch o.kind() {
-	case kindNode, kindPod, kindBudget, kindEvent, kindMap, kindSpace:
-		return true
-	}
-	return false
-}
-
-// meta returns the object's metadata. Of the annotations it keeps only the mirror pod's.
-func (o *object) meta() metav1.ObjectMeta {
-	m := o.Metadata.ObjectMeta
+// typed returns the object as a type of Kubernetes; nil if its kind is not one of those that are read. Of the
+// annotations it keeps only the mirror pod's.
+func (o *object) typed() any {
+	meta := o.Metadata.ObjectMeta
 	if o.Metadata.Annotations.Mirror != nil {
-		m.Annotations = map[string]string{v1.MirrorPodAnnotationKey: *o.Metadata.Annotations.Mirror}
+		meta.Annotations = map[string]string{v1.MirrorPodAnnotationKey: *o.Metadata.Annotations.Mirror}
 	}
-	return m
-}
-
-func (o *object) node() *v1.Node {
-	return &v1.Node{ObjectMeta: o.meta(), Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
-}
-
-func (o *object) pod() *v1.Pod {
-	return &v1.Pod{
-		ObjectMeta: o.meta(),
-		Spec:       v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations, Priority: o.Spec.Priority},
-		Status:     v1.PodStatus{Phase: o.Status.Phase, Conditions: o.conditions()},
+	switch o.APIVersion + "/" + o.Kind {
+	case "v1/Node":
+		return &v1.Node{ObjectMeta: meta, Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
+	case "v1/Pod":
+		spec := v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations, Priority: o.Spec.Priority}
+		status := v1.PodStatus{Phase: o.Status.Phase, Conditions: o.conditions()}
+		return &v1.Pod{ObjectMeta: meta, Spec: spec, Status: status}
+	case "policy/v1/PodDisruptionBudget":
+		spec := policyv1.PodDisruptionBudgetSpec{
+			Selector: o.Spec.Selector, UnhealthyPodEvictionPolicy: o.Spec.Unhealthy,
+		}
+		return &policyv1.PodDisruptionBudget{ObjectMeta: meta, Spec: spec, Status: o.Status.PodDisruptionBudgetStatus}
+	case "v1/Event":
+		e := o.Event
+		e.TypeMeta, e.ObjectMeta = metav1.TypeMeta{}, meta
+		return &e
+	case "v1/ConfigMap":
+		return &v1.ConfigMap{ObjectMeta: meta, Data: o.Data}
+	case "v1/Namespace":
+		return &v1.Namespace{ObjectMeta: meta}
 	}
+	return nil
 }
 
 func (o *object) conditions() []v1.PodCondition {
@@ -118,53 +108,34 @@ func (o *object) conditions() []v1.PodCondition {
 	return list
 }
 
-// times calls tell with each timestamp in the object: the cluster's state is at least as new as each of them.
-func (o *object) times(tell func(time.Time)) {
-	tell(o.Metadata.CreationTimestamp.Time)
+// times returns the timestamps in the object: the cluster's state is at least as new as each of them.
+func (o *object) times() []time.Time {
+	list := []time.Time{
+		o.Metadata.CreationTimestamp.Time, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time,
+	}
 	if o.Metadata.DeletionTimestamp != nil {
-		tell(o.Metadata.DeletionTimestamp.Time)
+		list = append(list, o.Metadata.DeletionTimestamp.Time)
 	}
 	for i := range o.Status.Conditions {
-		tell(o.Status.Conditions[i].LastTransitionTime.Time)
-		tell(o.Status.Conditions[i].LastHeartbeatTime.Time)
+		c := &o.Status.Conditions[i]
+		list = append(list, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
 	}
 	for i := range o.Spec.Taints {
 		if added := o.Spec.Taints[i].TimeAdded; added != nil {
-			tell(added.Time)
+			list = append(list, added.Time)
 		}
 	}
-	tell(o.FirstTimestamp.Time)
-	tell(o.LastTimestamp.Time)
-	tell(o.EventTime.Time)
+	return list
 }
 
-func (o *object) budget() *policyv1.PodDisruptionBudget {
-	return &policyv1.PodDisruptionBudget{
-		ObjectMeta: o.meta(),
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector:                   o.Spec.Selector,
-			UnhealthyPodEvictionPolicy: o.Spec.Unhealthy,
-		},
-		Status: o.Status.PodDisruptionBudgetStatus,
+// tell passes the object on, if its kind is one of those that are read.
+func (v Visit) tell(o *object) {
+	if typed := o.typed(); typed != nil {
+		v(typed, o.times())
 	}
 }
 
-func (o *object) event() *v1.Event {
-	e := o.Event
-	e.TypeMeta, e.ObjectMeta = metav1.TypeMeta{}, o.meta()
-	return &e
-}
-
-func (o *object) space() *v1.Namespace { return &v1.Namespace{ObjectMeta: o.meta()} }
-
-func (o *object) configMap() *v1.ConfigMap {
-	return &v1.ConfigMap{ObjectMeta: o.meta(), Data: o.Data}
-}
-
-// name returns the object's kind and name, as people write them.
+// name returns the object's namespace and name, as people write them.
 func (o *object) name() string {
-	if o.Metadata.Namespace == "" {
-		return o.Metadata.Name
-	}
-	return o.Metadata.Namespace + "/" + o.Metadata.Name
+	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }

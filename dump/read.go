@@ -7,28 +7,18 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Visitor is called with the objects in the order of the dump. A kind whose function is nil is skipped.
-type Visitor struct {
-	Node      func(*v1.Node)
-	Pod       func(*v1.Pod)
-	Budget    func(*policyv1.PodDisruptionBudget)
-	Event     func(*v1.Event)
-	ConfigMap func(*v1.ConfigMap)
-	Namespace func(*v1.Namespace)
-
-	// Time is called with the timestamps in the objects of these kinds: of their creation, heartbeats, conditions,
-	// taints and events. The dump is as new as the latest of them, or a little newer.
-	Time func(time.Time)
-}
+// Visit is called with each object in the order of the dump, as a *v1.Node, *v1.Pod, *policyv1.PodDisruptionBudget,
+// *v1.Event, *v1.ConfigMap or *v1.Namespace. Objects of other kinds are skipped.
+//
+// times are the timestamps in the object: of its creation, heartbeats, conditions, taints and events. The dump is as
+// new as the latest of all times, or a little newer.
+type Visit func(object any, times []time.Time)
 
 // Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller
-// must then discard the objects that the visitor has received.
-func Read(r io.Reader, to Visitor) error {
+// must then discard the objects that it has received.
+func Read(r io.Reader, to Visit) error {
 	plain, done, err := decompressed(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
 		return err
@@ -38,7 +28,7 @@ func Read(r io.Reader, to Visitor) error {
 }
 
 // read reads a dump that is not compressed.
-func read(buffered *bufio.Reader, to Visitor) error {
+func read(buffered *bufio.Reader, to Visit) error {
 	if err := skipMark(buffered); err != nil {
 		return err
 	}
@@ -89,31 +79,4 @@ func skipMark(r *bufio.Reader) error {
 	}
 	_, err := r.Discard(len(markUTF8))
 	return err
-}
-
-// tell passes an object to the function for its kind.
-func (v *Visitor) tell(o *object) {
-	if v.Time != nil && o.wanted() {
-		o.times(v.Time)
-	}
-	switch o.kind() {
-	case kindNode:
-		call(v.Node, o.node)
-	case kindPod:
-		call(v.Pod, o.pod)
-	case kindBudget:
-		call(v.Budget, o.budget)
-	case kindEvent:
-		call(v.Event, o.event)
-	case kindSpace:
-		call(v.Namespace, o.space)
-	case kindMap:
-		call(v.ConfigMap, o.configMap)
-	}
-}
-
-func call[T any](visit func(T), object func() T) {
-	if visit != nil {
-		visit(object())
-	}
 }

@@ -5,8 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -16,6 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/dump"
@@ -23,11 +26,17 @@ import (
 
 // names reads a dump and returns kind and name of each object that the visitor received.
 func names(r io.Reader) (list []string, err error) {
-	err = dump.Read(r, dump.Visitor{
-		Node:   func(n *v1.Node) { list = append(list, "node "+n.Name) },
-		Pod:    func(p *v1.Pod) { list = append(list, "pod "+p.Namespace+"/"+p.Name) },
-		Budget: func(b *policyv1.PodDisruptionBudget) { list = append(list, "budget "+b.Namespace+"/"+b.Name) },
-		Event:  func(e *v1.Event) { list = append(list, "event "+e.Namespace+"/"+e.Name) },
+	err = dump.Read(r, func(object any, _ []time.Time) {
+		switch o := object.(type) {
+		case *v1.Node:
+			list = append(list, "node "+o.Name)
+		case *v1.Pod:
+			list = append(list, "pod "+o.Namespace+"/"+o.Name)
+		case *policyv1.PodDisruptionBudget:
+			list = append(list, "budget "+o.Namespace+"/"+o.Name)
+		case *v1.Event:
+			list = append(list, "event "+o.Namespace+"/"+o.Name)
+		}
 	})
 	return list, err
 }
@@ -224,8 +233,8 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 	for name, text := range map[string]string{"YAML": whole, "JSON": asJSON(t, whole)} {
 		i := 0
-		compare := func(got any, empty any) {
-			t.Helper()
+		if err := dump.Read(strings.NewReader(text), func(got any, _ []time.Time) {
+			empty := reflect.New(reflect.TypeOf(got).Elem()).Interface()
 			if err := json.Unmarshal(want.Items[i], empty); err != nil {
 				t.Fatal(err)
 			}
@@ -233,12 +242,6 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 				t.Errorf("%s, item %d (-Kubernetes +got):\n%s", name, i, diff)
 			}
 			i++
-		}
-		if err := dump.Read(strings.NewReader(text), dump.Visitor{
-			Node:   func(n *v1.Node) { compare(n, &v1.Node{}) },
-			Pod:    func(p *v1.Pod) { compare(p, &v1.Pod{}) },
-			Budget: func(b *policyv1.PodDisruptionBudget) { compare(b, &policyv1.PodDisruptionBudget{}) },
-			Event:  func(e *v1.Event) { compare(e, &v1.Event{}) },
 		}); err != nil || i != len(want.Items) {
 			t.Errorf("%s: %d objects, %v", name, i, err)
 		}
@@ -247,18 +250,7 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 
 // stripped returns the object without the fields that are not kept: its type, which is known.
 func stripped(object any) any {
-	switch o := object.(type) {
-	case *v1.Node:
-		o.Kind, o.APIVersion = "", ""
-	case *v1.Pod:
-		o.Kind, o.APIVersion = "", ""
-	case *policyv1.PodDisruptionBudget:
-		o.Kind, o.APIVersion = "", ""
-	case *v1.Event:
-		o.Kind, o.APIVersion = "", ""
-	default:
-		panic(fmt.Sprintf("%T", object))
-	}
+	object.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return object
 }
 
@@ -313,6 +305,13 @@ items:
   firstTimestamp: "2026-05-01T10:00:00Z"
   lastTimestamp: "2026-05-01T10:00:00Z"
   eventTime: "2026-05-01T10:00:00.123456Z"
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: taint-manager-journal-0, namespace: kube-system, uid: u6, creationTimestamp: "2026-05-01T08:00:00Z"}
+  data: {_journal: '{"version":1}'}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: u7, creationTimestamp: "2026-05-01T08:00:00Z", labels: {team: a}}
 kind: List
 `
 
@@ -370,11 +369,9 @@ func TestTheTimesOfADumpAreTold(t *testing.T) {
 	other := "apiVersion: v1\nkind: Service\nmetadata: {name: a, creationTimestamp: \"2027-05-01T08:00:00Z\"}\n"
 	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07"} {
 		newest = time.Time{}
-		err := dump.Read(strings.NewReader(text), dump.Visitor{Time: func(at time.Time) {
-			if at.After(newest) {
-				newest = at
-			}
-		}})
+		err := dump.Read(strings.NewReader(text), func(_ any, times []time.Time) {
+			newest = slices.MaxFunc(append(times, newest), time.Time.Compare)
+		})
 		if got := newest.UTC().Format("15:04:05.9"); err != nil || got != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}

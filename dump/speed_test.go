@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/taint-manager/taint-manager/dump"
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
@@ -42,7 +40,7 @@ func TestADumpIsReadInTwiceTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, decode := shortest(7, func() {
-		if err := dump.Read(bytes.NewReader(text), dump.Visitor{Pod: func(*v1.Pod) {}}); err != nil {
+		if err := dump.Read(bytes.NewReader(text), func(any, []time.Time) {}); err != nil {
 			t.Fatal(err)
 		}
 	}, func() {

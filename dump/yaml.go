@@ -18,7 +18,7 @@ import (
 type yamlReader struct {
 	lines *bufio.Reader
 	from  *meter // of the lines
-	to    Visitor
+	to    Visit
 	line  int // the number of the last line read
 	read  int // objects
 
@@ -37,7 +37,7 @@ type part struct {
 	begins int // its first line
 }
 
-func readYAML(r io.Reader, to Visitor) error {
+func readYAML(r io.Reader, to Visit) error {
 	from := &meter{from: r, most: largest}
 	y := &yamlReader{lines: bufio.NewReader(from), from: from, to: to}
 	for {
@@ -57,9 +57,9 @@ func readYAML(r io.Reader, to Visitor) error {
 			return fmt.Errorf("JSON begins at line %d, within YAML; give each as a file of its own with --filename",
 				y.line)
 		default:
-			return y.goOnInJSON(line)
+			return y.readRestAsJSON(line)
 		}
-		if err := y.take(line); err != nil {
+		if err := y.addLine(line); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func beginsJSON(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"`)) || string(bytes.TrimRight(line, "\r\n")) == "{"
 }
 
-// goOnInJSON reads the rest of the dump as JSON, beginning with the line.
-func (y *yamlReader) goOnInJSON(line []byte) error {
+// readRestAsJSON reads the rest of the dump as JSON, beginning with the line.
+func (y *yamlReader) readRestAsJSON(line []byte) error {
 	y.from.allow(math.MaxInt64 - y.from.read) // the size of an object in JSON is limited below
 	rest := io.MultiReader(bytes.NewReader(line), y.lines)
 	if err := readJSON(rest, y.to); err != nil {
@@ -90,7 +90,7 @@ func (y *yamlReader) next() ([]byte, error) {
 	return line, err
 }
 
-func (y *yamlReader) take(line []byte) error {
+func (y *yamlReader) addLine(line []byte) error {
 	content := bytes.TrimRight(line, " \t\r\n")
 	indent := len(content) - len(bytes.TrimLeft(content, " "))
 	switch {
@@ -178,7 +178,7 @@ func (y *yamlReader) endItem() error {
 	}
 	o := y.blank
 	err := yaml.Unmarshal(y.current.text, &o)
-	return y.told(&o, y.current.begins, err)
+	return y.deliver(&o, y.current.begins, err)
 }
 
 // endDocument passes the rest of a document to the visitor, and prepares for the next document.
@@ -217,21 +217,21 @@ func (y *yamlReader) whole() error {
 	var o document
 	err := yaml.Unmarshal(y.frame.text, &o)
 	if !strings.HasSuffix(o.Kind, "List") {
-		return y.told(&o.object, y.frame.begins, err)
+		return y.deliver(&o.object, y.frame.begins, err)
 	}
 	for i := range o.Items {
-		if err := y.told(&o.Items[i], y.frame.begins, err); err != nil {
+		if err := y.deliver(&o.Items[i], y.frame.begins, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// told passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
+// deliver passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
 // read.
-func (y *yamlReader) told(o *object, begins int, err error) error {
+func (y *yamlReader) deliver(o *object, begins int, err error) error {
 	switch {
-	case err != nil && (o.Kind == "" || o.wanted()):
+	case err != nil && (o.Kind == "" || o.typed() != nil):
 		return y.broken(begins, err)
 	case o.Kind == "":
 		return fmt.Errorf("the object at line %d has no kind", begins)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -46,6 +47,14 @@ type Remarks struct {
 // Messages returns the notes.
 func (r *Remarks) Messages() []string { return r.Notes }
 
+// All returns the notes, and what the answer lacks.
+func (r *Remarks) All() []string {
+	if err := r.CannotSay(); err != nil {
+		return append(slices.Clone(r.Notes), err.Error())
+	}
+	return r.Notes
+}
+
 // CannotSay returns an error if the answer is incomplete.
 func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {
@@ -70,7 +79,7 @@ func (p *pod) ref() PodRef {
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
 
-// doubts are what the times of an answer depend on.
+// doubts are the reasons why a manager may evict at other times than an answer says.
 type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
 	swapped bool // a taint may have started before its timeAdded
@@ -95,11 +104,11 @@ const (
 		"here as if that were now, and a manager that saw it earlier evicts earlier"
 )
 
-// remarks returns the remarks on an answer about this time, by this judge. own are the notes of the question.
-func (m *Model) remarks(by judge, at time.Time, d doubts, own []string) Remarks {
+// remarks returns the remarks on an answer about this time, by these rules. own are the notes of the question.
+func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remarks {
 	notes := append(m.readingNotes(), own...)
-	if d.unsure || d.swapped {
-		notes = append(notes, m.journal().without()...)
+	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
+		notes = append(notes, cause+", so since when a taint is there is known only where it has a timeAdded")
 	}
 	if d.swapped {
 		notes = append(notes, swappedNote)
@@ -114,9 +123,9 @@ func (m *Model) remarks(by judge, at time.Time, d doubts, own []string) Remarks 
 func (m *Model) readingNotes() []string {
 	notes := slices.Clone(m.reading.Notes)
 	if m.reading.Dumped {
-		notes = append(notes, m.lacks()...)
+		notes = append(notes, m.missingFields()...)
 	}
-	if m.byRecords && m.journal().Missing() == "" {
+	if m.Hidden() && m.reading.Journal.Missing() == "" {
 		notes = append(notes, "this user may not "+m.reading.Hidden+" nodes, so those taints count that the manager "+
 			"has recorded in its journal")
 	}
@@ -128,14 +137,24 @@ func (m *Model) gaps(nodes []string) []string {
 	return slices.Concat(m.unjudged(nodes), m.unknownNamespaces(), m.unknownMatches(nodes))
 }
 
-// staleNote returns the note that the journal of these nodes is no longer written.
+// staleNote returns the note that the journal of these nodes is no longer written, with the time at which the oldest
+// partition with records of tainted ones was written. The partition of the guards counts if it has holds or trips.
 func (m *Model) staleNote(nodes []string, at time.Time) []string {
-	written := m.stale(nodes, at)
-	if written.IsZero() {
+	var writings []time.Time
+	for _, name := range m.tainted(nodes) {
+		if r, ok := m.records[name]; ok && !isWritten(r.Writing, at) {
+			writings = append(writings, r.Writing.At)
+		}
+	}
+	holds := m.guards.hasHold(func(h policy.HoldRecord) bool { return h.Holds })
+	if (holds || m.guards.record != nil && len(m.guards.record.Trips) > 0) && !isWritten(m.guards.writing, at) {
+		writings = append(writings, m.guards.writing.At)
+	}
+	if len(writings) == 0 {
 		return nil
 	}
-	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, " +
-		"so perhaps no pod is evicted"}
+	return []string{"the journal was last written at " + taint.Stamp(slices.MinFunc(writings, time.Time.Compare)) +
+		": no taint-manager seems to lead, so perhaps no pod is evicted"}
 }
 
 // Count returns a number of things: "1 pod", "3 pods".
@@ -149,8 +168,8 @@ func Count(n int, thing string) string {
 // joined joins clauses into one.
 func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
 
-// Few lists a few of many names.
-func Few(names []string) string {
+// ShortList joins names, and cuts a long list off.
+func ShortList(names []string) string {
 	const most = 5
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -15,15 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// loaded returns a model of the objects, read in this way.
+// loaded returns a model of the objects in the namespace shop, read in this way at noon.
 func loaded(t *testing.T, r foresight.Reading, objects ...any) *foresight.Model {
 	t.Helper()
-	b := foresight.NewBuilder(foresight.Ruleset{}, foresight.Focus{Namespace: "shop"})
-	for _, o := range objects {
-		b.Add(o)
-	}
 	r.At = noon
-	m, err := b.Load(r, at(0))
+	m, err := load(foresight.Ruleset{}, foresight.Focus{Namespace: "shop"}, r, objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +112,12 @@ func TestWhatIsNotKnownIsInTheAnswer(t *testing.T) {
 // The names and numbers of evictions, by which the exit code is chosen, are those of the JSON.
 func TestAnAnswerCountsWhatIsToGo(t *testing.T) {
 	m := modelOf(foresight.Focus{}, node("n1", timed("gpu:NoExecute", -100)), node("n2", timed("gpu:NoExecute", -100)),
-		pod("goes"), pod("later", tolerates("gpu", 300)), pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")))
+		pod("a"), pod("later", tolerates("gpu", 300)), pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")))
 	p, err := m.Plan(ask("disk:NoExecute"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stays, err := m.Explain("", "stays", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +130,9 @@ func TestAnAnswerCountsWhatIsToGo(t *testing.T) {
 		because, all int
 	}{
 		"plan":                        {p, []string{"shop/later"}, 1, 3},
-		"pending":                     {m.Pending(noon, nil), []string{"shop/elsewhere", "shop/goes", "shop/later"}, 3, 3},
-		"explain, of a pod that goes": {m.MustExplain("shop", "goes", noon), []string{"shop/goes"}, 1, 1},
-		"explain, of one that stays":  {m.MustExplain("shop", "stays", noon), nil, 0, 0},
+		"pending":                     {m.Pending(noon, nil), []string{"shop/a", "shop/elsewhere", "shop/later"}, 3, 3},
+		"explain, of a pod that goes": {explained(m, noon), []string{"shop/a"}, 1, 1},
+		"explain, of one that stays":  {stays, nil, 0, 0},
 	} {
 		because, all := c.answer.Evictions()
 		if diff := cmp.Diff(c.names, c.answer.Names()); diff != "" || because != c.because || all != c.all {

@@ -11,7 +11,6 @@ import (
 // BenchmarkPlan plans a taint for a node with many pods, without policies and with some.
 func BenchmarkPlan(b *testing.B) {
 	const pods = 10_000
-	lingers := policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
 	for name, c := range map[string]policy.Config{
 		"plain":    {},
 		"policies": {Policies: []policy.Policy{drains("drain"), drains("reboot"), lingers}},

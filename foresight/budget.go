@@ -1,6 +1,10 @@
 package foresight
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,4 +99,11 @@ func askFor(p *planned, budgets []budget, plans []BudgetPlan) {
 			p.result.BlockedBy = append(p.result.BlockedBy, plan.Name)
 		}
 	}
+}
+
+// inNames returns the budgets in the order of their names.
+func inNames(budgets map[string]budget) []budget {
+	return slices.SortedFunc(maps.Values(budgets), func(a, b budget) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
 }

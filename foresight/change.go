@@ -118,19 +118,19 @@ func apply(changes []Change, taints []v1.Taint) ([]v1.Taint, []NodeChange) {
 }
 
 func (c Change) apply(taints []v1.Taint) ([]v1.Taint, []NodeChange) {
-	var kept []v1.Taint
+	var after []v1.Taint
 	var done []NodeChange
 	for _, t := range taints {
 		switch {
 		case !c.concerns(&t):
-			kept = append(kept, t)
+			after = append(after, t)
 		case c.Remove:
 			done = append(done, NodeChange{Taint: t.ToString(), Change: Removed})
 		case t.Value == c.Taint.Value:
-			kept = append(kept, t)
+			after = append(after, t)
 			done = append(done, NodeChange{Taint: t.ToString(), Change: Unchanged})
 		default:
-			kept = append(kept, c.Taint)
+			after = append(after, c.Taint)
 			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Replaced, Was: t.ToString()})
 		}
 	}
@@ -139,8 +139,8 @@ func (c Change) apply(taints []v1.Taint) ([]v1.Taint, []NodeChange) {
 	case c.Remove:
 		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
 	default:
-		kept = append(kept, c.Taint)
+		after = append(after, c.Taint)
 		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Added})
 	}
-	return kept, done
+	return after, done
 }

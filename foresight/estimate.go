@@ -90,7 +90,7 @@ func (ne nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate 
 
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
 func (ne *nodeEstimate) from(t *v1.Taint) string {
-	latest, earliest := stateOf(ne.latest.all(), t), stateOf(ne.earliest.all(), t)
+	latest, earliest := stateOf(ne.latest.histories(), t), stateOf(ne.earliest.histories(), t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
@@ -115,7 +115,7 @@ func isAdded(s *taint.State) bool {
 func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
 	for _, history := range histories {
 		for i := range history {
-			if stands(&history[i], t) {
+			if isPresent(&history[i], t) {
 				return &history[i]
 			}
 		}
@@ -123,12 +123,12 @@ func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
 	return nil
 }
 
-func stands(s *taint.State, t *v1.Taint) bool {
+func isPresent(s *taint.State, t *v1.Taint) bool {
 	return !s.Ended && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect
 }
 
-// all returns the histories of all taints because of which pods may have to go.
-func (n *nodeView) all() []taint.History { return slices.Concat(n.Taints, n.Triggers, n.Audited) }
+// histories returns the histories of all taints because of which pods may have to go.
+func (n *nodeView) histories() []taint.History { return slices.Concat(n.Taints, n.Triggers, n.Audited) }
 
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
 func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
@@ -144,7 +144,7 @@ func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
 	for _, history := range histories {
 		for i := range history {
-			if !stands(&history[i], t) {
+			if !isPresent(&history[i], t) {
 				continue
 			}
 			states := slices.Clone(history[:i+1])

@@ -13,8 +13,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
-func (m *Model) Find(name string) []string {
+// find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
+func (m *Model) find(name string) []string {
 	var list []string
 	for _, p := range m.pods {
 		if p.Name == name {
@@ -30,13 +30,17 @@ func (m *Model) Find(name string) []string {
 	return slices.Compact(list)
 }
 
-// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. It
-// returns an error if nothing can be said of the pod.
+// Explain explains the verdict on a pod. If namespace is empty, Explain takes a namespace that has a pod of this name
+// or, if none has, events about the pod. Of a pod that is gone Explain returns the events alone. It returns an error if
+// nothing can be said of the pod.
 func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
+	if found := m.find(name); namespace == "" && len(found) > 0 {
+		namespace = found[0]
+	}
 	p := m.named(namespace, name)
 	e := &Explanation{
 		Header: header("Explanation", at), Pod: ExplainedPod{Namespace: namespace, Name: name},
-		Events: inOrderOfTime(m.eventsOf(namespace, name, p)), EvictionMethod: m.rules.method(),
+		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(),
 	}
 	if p == nil {
 		e.Pod.Gone, e.Notes = true, m.readingNotes()
@@ -48,9 +52,9 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)
 	e.Budgets = m.budgetsOf(p)
-	by := m.now(at)
-	d := m.explainPod(p, e, by)
-	e.Remarks = m.remarks(by, at, d, nil)
+	by := m.rulesNow(at)
+	d := m.explainPod(p, e, &by)
+	e.Remarks = m.remarks(&by, at, d, nil)
 	e.Incomplete = m.unknownMatches(nil)
 	if e.Prediction.Evict {
 		e.Notes = append(e.Notes, m.staleNote([]string{p.Node}, at)...)
@@ -82,30 +86,30 @@ func (m *Model) named(namespace, name string) *pod {
 	return nil
 }
 
-// eventsOf returns the events of this very pod, not of an earlier one of its name; all events of the name if the
-// pod is gone.
-func (m *Model) eventsOf(namespace, name string, p *pod) []v1.Event {
-	var list []v1.Event
+// eventsOf returns the events of this very pod, not of an earlier one of its name, in the order of their times; all
+// events of the name if the pod is gone.
+func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
+	var list []Event
 	for i := range m.events {
-		o := &m.events[i].InvolvedObject
+		e, o := &m.events[i], &m.events[i].InvolvedObject
 		if o.Namespace == namespace && o.Name == name && (p == nil || o.UID == "" || p.UID == "" || o.UID == p.UID) {
-			list = append(list, m.events[i])
+			list = append(list, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message})
 		}
 	}
+	slices.SortStableFunc(list, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	return list
 }
 
-// explainPod adds the pod's prediction, and the part that its node's taints have in it.
-func (m *Model) explainPod(p *pod, e *Explanation, by judge) (d doubts) {
+// explainPod adds the pod's prediction, and what each taint of the pod's node contributes to the prediction.
+func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	n := m.nodes[p.Node]
 	if n == nil {
 		verdict := by.Decide(&p.Pod, m.unseen(p.Node))
-		prediction := predictionOf(&verdict)
-		e.Prediction = &prediction
+		e.Prediction = new(predictionOf(&verdict))
 		return d
 	}
-	prediction, verdict := n.estimate.judge(&p.Pod, by)
-	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.rules)
+	prediction, verdict := n.estimate.predict(&p.Pod, by)
+	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.ruleset)
 	if !prediction.Evict && !staysByTaints(&verdict) {
 		return d
 	}
@@ -114,15 +118,15 @@ func (m *Model) explainPod(p *pod, e *Explanation, by judge) (d doubts) {
 		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		e.Taints = append(e.Taints, t)
 	}
-	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules.tolerations())
+	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules.config.Rules)
 	d.swapped = prediction.isSwapped()
 	return d
 }
 
 // unseen returns the node to judge by if the model has no node of this name: nil, or a node without taints if the
-// nodes come from the journal alone, which has no record of it.
+// nodes come from the journal, as the journal has records of tainted nodes only.
 func (m *Model) unseen(name string) *taint.Node {
-	if !m.byRecords {
+	if !m.Hidden() {
 		return nil
 	}
 	return &taint.Node{Name: name}
@@ -134,19 +138,19 @@ func (p *Prediction) isSwapped() bool {
 	return p.SinceFrom == FromTimeAdded && (key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable)
 }
 
-// staysByTaints reports whether a pod stays because of its node's taints, and not because of itself.
+// staysByTaints reports whether a pod stays because of its node's taints, and not because of the pod's own state.
 func staysByTaints(v *policy.Verdict) bool {
 	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
 
 // explain explains what one taint alone would do.
-func (m *Model) explain(p *pod, n *node, t *v1.Taint, by judge, at time.Time) ExplainedTaint {
+func (m *Model) explain(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time) ExplainedTaint {
 	k := n.estimate
 	explained := ExplainedTaint{Taint: t.ToString()}
 	if toleration := m.matching(&p.Pod, t); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
-	latest, earliest := stateOf(k.latest.all(), t), stateOf(k.earliest.all(), t)
+	latest, earliest := stateOf(k.latest.histories(), t), stateOf(k.earliest.histories(), t)
 	if latest == nil {
 		return explained
 	}
@@ -155,48 +159,22 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint, by judge, at time.Time) Ex
 		explained.SinceEarliest = utc(earliest.Since)
 	}
 	only := k.onlyTaint(t)
-	prediction, _ := only.judge(&p.Pod, by)
+	prediction, _ := only.predict(&p.Pod, by)
 	explained.Prediction = &prediction
 	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
 	return explained
 }
 
-// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if its effect were
-// NoExecute; only if none matches, one that matches the taint itself counts.
+// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if the effect of the taint
+// were NoExecute. If no toleration matches then, a toleration that matches the taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	if m.rules.triggers(t) {
 		asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-		if toleration := taint.Matching(p, &asNoExecute, m.rules.tolerations()); toleration != nil {
+		if toleration := taint.Matching(p, &asNoExecute, m.rules.config.Rules); toleration != nil {
 			return toleration
 		}
 	}
-	return taint.Matching(p, t, m.rules.tolerations())
-}
-
-func disruption(p *v1.Pod) *Disruption {
-	for i := range p.Status.Conditions {
-		c := &p.Status.Conditions[i]
-		if c.Type != v1.DisruptionTarget || c.Status != v1.ConditionTrue {
-			continue
-		}
-		d := &Disruption{Reason: c.Reason, Message: c.Message}
-		if !c.LastTransitionTime.IsZero() {
-			d.Since = utc(c.LastTransitionTime.Time)
-		}
-		return d
-	}
-	return nil
-}
-
-// inOrderOfTime returns the events in the order of their times.
-func inOrderOfTime(events []v1.Event) []Event {
-	var list []Event
-	for i := range events {
-		e := &events[i]
-		list = append(list, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message})
-	}
-	slices.SortStableFunc(list, func(a, b Event) int { return a.Time.Compare(b.Time) })
-	return list
+	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
 // eventTime returns when an event happened last. Clients that write events fill in different fields.

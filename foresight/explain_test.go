@@ -24,7 +24,7 @@ func explain(p *v1.Pod, n *v1.Node) *foresight.Explanation {
 
 // explainOf explains the pod shop/a among the objects.
 func explainOf(objects ...any) *foresight.Explanation {
-	return modelOf(foresight.Focus{}, objects...).MustExplain("shop", "a", noon)
+	return explained(modelOf(foresight.Focus{}, objects...), noon)
 }
 
 // line formats an explained taint in a few words.
@@ -221,7 +221,7 @@ func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 }
 
 func TestTimesAreInUTC(t *testing.T) {
-	e := modelOf(foresight.Focus{}, pod("a"), node("n1", parsed("gpu:NoExecute"))).MustExplain("shop", "a", noon.In(time.FixedZone("", 7200)))
+	e := explained(modelOf(foresight.Focus{}, pod("a"), node("n1", parsed("gpu:NoExecute"))), noon.In(time.FixedZone("", 7200)))
 	if _, offset := e.Prediction.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
 		t.Errorf("got %v, %v", e.At, e.Prediction.At)
 	}

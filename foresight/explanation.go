@@ -1,6 +1,9 @@
 package foresight
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Explanation explains the verdict on one pod, or has what is still known of a pod that is gone.
 type Explanation struct {
@@ -52,6 +55,12 @@ func (e *Explanation) Names() []string {
 
 // Evictions returns 1 if the pod is to be evicted.
 func (e *Explanation) Evictions() (because, all int) { return len(e.Names()), len(e.Names()) }
+
+// Method returns how the pod goes first, delete or evict: as its policy says or, if none decides, as the manager does.
+func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.EvictionMethod) }
+
+// Overdue reports whether the pod should be gone, and nothing has begun to delete it.
+func (e *Explanation) Overdue() bool { return e.Pod.Ends == nil && e.Prediction.Overdue(e.At) }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
 type ExplainedPod struct {
@@ -107,6 +116,9 @@ type ExplainedBudget struct {
 	// some that are not ready, do not.
 	Asked bool `json:"asked"`
 }
+
+// EvictedByManager is the state of a pod that the manager has evicted.
+const EvictedByManager = "evicted"
 
 // Managed is a manager's state of a pod.
 type Managed struct {

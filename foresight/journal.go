@@ -27,62 +27,55 @@ type readPartition struct {
 // NewJournal returns a journal of which nothing was read. name names its ConfigMaps in messages.
 func NewJournal(name string) *Journal { return &Journal{name, map[int]readPartition{}} }
 
-// Add adds a partition as it is stored, or the error of reading it.
-func (j *Journal) Add(number int, stored journal.StoredPartition, err error) {
-	one := readPartition{absent: stored.Version == "", err: err}
-	if err == nil {
-		one.Partition, _, one.err = journal.Decode(number, stored.Data)
-		one.writing = journal.Writing{At: one.Written, Stored: stored.Stored}
-	}
-	for name, record := range one.Records {
-		record.Writing = one.writing
-		one.Records[name] = record
-	}
-	if err == nil && one.err != nil {
-		one.err = fmt.Errorf("%s: %w", stored.Name, one.err)
-	}
-	j.partitions[number] = one
-}
-
-// update adds a partition, unless an error would replace the last version that was read. It reports whether it did.
-func (j *Journal) update(number int, stored journal.StoredPartition, err error) bool {
-	if before, known := j.partitions[number]; err != nil && known && before.err == nil {
+// Add adds a partition as it is stored, or the error of reading it. It returns false if an error does not replace the
+// last version that was read.
+func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
+	if before, ok := j.partitions[number]; err != nil && ok && before.err == nil {
 		return false
 	}
-	j.Add(number, stored, err)
+	read := readPartition{absent: stored.Version == "", err: err}
+	if err == nil {
+		if read.Partition, _, err = journal.Decode(number, stored.Data); err != nil {
+			read.err = fmt.Errorf("%s: %w", stored.Name, err)
+		}
+		read.writing = journal.Writing{At: read.Written, Stored: stored.Stored}
+	}
+	for name, record := range read.Records {
+		record.Writing = read.writing
+		read.Records[name] = record
+	}
+	j.partitions[number] = read
 	return true
 }
 
-// all returns the partitions that could be read, in the order of their numbers.
-func (j *Journal) all() []journal.Partition {
-	var list []journal.Partition
-	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
-		if one := j.partitions[number]; one.err == nil {
-			list = append(list, one.Partition)
-		}
+// records returns the records of the nodes, by name.
+func (j *Journal) records() map[string]journal.Record {
+	all := map[string]journal.Record{}
+	for _, partition := range j.partitions {
+		maps.Copy(all, partition.Records)
 	}
-	return list
+	return all
 }
 
 // guards returns the record of guards and holds.
 func (j *Journal) guards() guards {
-	one := j.partitions[journal.GuardsPartition]
-	if one.err != nil {
+	partition := j.partitions[journal.GuardsPartition]
+	if partition.err != nil {
 		return guards{}
 	}
-	return guards{one.Guards, one.writing}
+	return guards{partition.Guards, partition.writing}
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".
 func (j *Journal) Missing() string {
 	absent := 0
 	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
-		switch one := j.partitions[number]; {
-		case apierrors.IsForbidden(one.err):
+		switch partition := j.partitions[number]; {
+		case apierrors.IsForbidden(partition.err):
 			return "this user may not list " + j.name
-		case one.err != nil:
-			return fmt.Sprintf("the journal can't be read (%v)", one.err)
-		case one.absent:
+		case partition.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", partition.err)
+		case partition.absent:
 			absent++
 		}
 	}
@@ -92,23 +85,15 @@ func (j *Journal) Missing() string {
 	return ""
 }
 
-// without returns a note about what an answer lacks without the journal.
-func (j *Journal) without() []string {
-	if why := j.Missing(); why != "" {
-		return []string{why + ", so since when a taint is there is known only where it has a timeAdded"}
-	}
-	return nil
-}
-
 // failed reports whether the partition of the guards exists, or may exist, and can't be read.
 func (j *Journal) failed() bool { return j.partitions[journal.GuardsPartition].err != nil }
 
 // unguarded returns the note that the journal's record of guards and holds is not known.
 func (j *Journal) unguarded() string {
-	why := j.Missing()
-	if why == "" {
-		why = "the journal has no record of guards and holds"
+	cause := j.Missing()
+	if cause == "" {
+		cause = "the journal has no record of guards and holds"
 	}
-	return why + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
+	return cause + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
 		"deleteAfter may count from later"
 }

@@ -1,6 +1,7 @@
 package foresight_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,9 +9,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // unlabelled selects nodes without the label pool.
@@ -38,46 +37,45 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 		"one of another taint":                       {[]policy.Policy{onSomeNodes("rest", "disk", unlabelled, policy.Ignore)}, goes, nil},
 		"one after another one that matches":         {[]policy.Policy{all(policy.Delete), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, nil},
 		"one before another one, which decides here": {[]policy.Policy{onSomeNodes("gpu", "out", gpu, policy.Delete), all(policy.Hold)}, "held by policy all", []string{"gpu"}},
-		"one in mode Audit": {[]policy.Policy{func() policy.Policy {
-			p := onSomeNodes("gpu", "out", gpu, policy.Hold)
-			p.Mode = policy.Audit
-			return p
-		}()}, goes, []string{"gpu"}},
-		"one for all nodes in mode Audit": {[]policy.Policy{func() policy.Policy { p := all(policy.Hold); p.Mode = policy.Audit; return p }()}, goes, nil},
-		"one for all nodes":               {[]policy.Policy{all(policy.Hold)}, "held by policy all", nil},
+		"one in mode Audit":                          {[]policy.Policy{audited(onSomeNodes("gpu", "out", gpu, policy.Hold))}, goes, []string{"gpu"}},
+		"one for all nodes in mode Audit":            {[]policy.Policy{audited(all(policy.Hold))}, goes, nil},
+		"one for all nodes":                          {[]policy.Policy{all(policy.Hold)}, "held by policy all", nil},
 	} {
-		m := foresight.NewModel(basis(t, policy.Config{Policies: c.policies}), foresight.Focus{})
-		m.AddPod(pod("a"))
-		m.AddPod(pod("b", on("n2"))) // no record has its node
-		m.Begin(noon)
-		m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("out:NoExecute"), Since: at(-299)}}))}, noon)
-		e := m.MustExplain("shop", "a", noon)
-		got := told(e.Prediction)
-		if e.Prediction.HeldBy != "" {
-			got = "held by " + e.Prediction.HeldBy
-		}
-		if got != c.want {
+		m := hidden(policies(t, c.policies...), pod("a"), pod("b", on("n2")), // no record has its node
+			page(recorded("uid-n1", -5, since("out:NoExecute", -299))))
+		if got := foretold(t, m, noon); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		if diff := cmp.Diff(c.unknown, m.UnknownMatches(nil)); diff != "" {
+		var unknown []string
+		switch len(c.unknown) {
+		case 0:
+		case 1:
+			unknown = []string{"this user may not list nodes, so which of them the nodeSelector of policy " + c.unknown[0] + " matches is not known: "}
+		default:
+			unknown = []string{"this user may not list nodes, so which of them the nodeSelectors of 2 policies (" + strings.Join(c.unknown, ", ") + ") match is not known: "}
+		}
+		got := m.Pending(noon, nil).Incomplete
+		for i := range got {
+			got[i], _, _ = strings.Cut(got[i], "here none")
+		}
+		if diff := cmp.Diff(unknown, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if of := m.UnknownMatches([]string{"n2"}); of != nil {
+		if of := m.Pending(noon, []string{"n2"}).Incomplete; of != nil {
 			t.Errorf("%s: on a node without taints %v", name, of)
 		}
 	}
 }
 
 func TestWithNodesNothingIsUnknownOfTheirLabels(t *testing.T) {
-	m := judgedBy(basis(t, policy.Config{Policies: []policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore)}}), foresight.Focus{}, node("n1", timed("out:NoExecute", -300)), pod("a"))
-	if got := told(m.MustExplain("shop", "a", noon).Prediction); m.UnknownMatches(nil) != nil || got != "stays" {
-		t.Errorf("%s, unknown: %v", got, m.UnknownMatches(nil))
+	m := judgedBy(policies(t, onSomeNodes("rest", "out", unlabelled, policy.Ignore)), foresight.Focus{}, node("n1", timed("out:NoExecute", -300)), pod("a"))
+	if got, unknown := foretold(t, m, noon), m.Pending(noon, nil).Incomplete; unknown != nil || got != "stays" {
+		t.Errorf("%s, unknown: %v", got, unknown)
 	}
 }
 
 // Whether a hold that has ended held pods on a node may depend on its labels, and deleteAfter counts from that end.
 func TestFromRecordsAloneTheEndOfAHoldForSomeNodesMayCount(t *testing.T) {
-	lingers := policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
 	of := func(h policy.HoldRecord) *guard.Record {
 		h.Ended = at(-60)
 		return &guard.Record{Holds: []policy.HoldRecord{h}}
@@ -97,15 +95,13 @@ func TestFromRecordsAloneTheEndOfAHoldForSomeNodesMayCount(t *testing.T) {
 		"without deleteAfter":                {policy.Policy{Name: "at-once", Method: policy.Delete}, of(ofSome), false},
 		"not recorded":                       {lingers, nil, false},
 	} {
-		m := foresight.NewModel(basis(t, policy.Config{Policies: []policy.Policy{c.policy}}), foresight.Focus{})
-		m.SetGuards(c.record, journal.Writing{At: at(-5)})
-		m.Begin(noon)
-		if m.UnknownEnds() {
-			t.Errorf("%s: with nodes, it may count from later", name)
+		rules := policies(t, c.policy)
+		const later = "the journal has the end of a hold for nodes with certain labels"
+		if notes := judgedBy(rules, foresight.Focus{}, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) {
+			t.Errorf("%s: with nodes, notes %q", name, notes)
 		}
-		m.ReplaceByRecords(nil, noon)
-		if got := m.UnknownEnds(); got != c.want {
-			t.Errorf("%s: %t", name, got)
+		if notes := hidden(rules, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) != c.want {
+			t.Errorf("%s: %q", name, notes)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // missing counts fields that objects lack and that the API server always sets. A dump that was edited may lack any
@@ -21,29 +20,27 @@ type missing struct {
 	nodeUIDs, nodeTimes int // number of nodes without the field
 }
 
-func newMissing() missing { return missing{namespaces: map[string]int{}} }
-
 func (m *missing) node(n *v1.Node) {
-	add(&m.nodeUIDs, n.UID == "")
-	add(&m.nodeTimes, n.CreationTimestamp.IsZero())
+	countIf(&m.nodeUIDs, n.UID == "")
+	countIf(&m.nodeTimes, n.CreationTimestamp.IsZero())
 }
 
 func (m *missing) pod(p *v1.Pod) {
-	add(&m.uids, p.UID == "")
-	add(&m.phases, p.Status.Phase == "")
-	add(&m.times, p.CreationTimestamp.IsZero() && bindTime(p).IsZero())
-	add(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
+	countIf(&m.uids, p.UID == "")
+	countIf(&m.phases, p.Status.Phase == "")
+	countIf(&m.times, boundAt(p).IsZero())
+	countIf(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
 		p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded)
 }
 
-func add(n *int, yes bool) {
-	if yes {
+func countIf(n *int, condition bool) {
+	if condition {
 		*n++
 	}
 }
 
-// lacks returns a clause for each field that judging depends on and that objects lack.
-func (m *Model) lacks() []string {
+// missingFields returns a clause for each field that verdicts depend on and that objects lack.
+func (m *Model) missingFields() []string {
 	g := &m.missing
 	var list []string
 	for _, lack := range []struct {
@@ -76,7 +73,7 @@ func (m *Model) unjudged(nodes []string) []string {
 		list = append(list, fmt.Sprintf("%s no spec.nodeName, and so no known taints, "+
 			"though not Pending", having(n, "pod")))
 	}
-	if m.byRecords || len(nodes) > 0 {
+	if m.Hidden() || len(nodes) > 0 {
 		return list
 	}
 	lost, some := 0, ""
@@ -102,7 +99,7 @@ func (m *Model) unknownNamespaces() []string {
 	}
 	unknown := map[string]bool{}
 	for _, p := range m.pods {
-		if _, known := m.namespaces[p.Namespace]; !known {
+		if _, ok := m.namespaces[p.Namespace]; !ok {
 			unknown[p.Namespace] = true
 		}
 	}
@@ -114,9 +111,9 @@ func (m *Model) unknownNamespaces() []string {
 	if len(names) == 1 {
 		which = "one namespace"
 	}
-	why := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
+	cause := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
 	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
-		"count as held", which, Few(names), why)}
+		"count as held", which, ShortList(names), cause)}
 }
 
 func having(n int, kind string) string {
@@ -124,12 +121,4 @@ func having(n int, kind string) string {
 		return "1 " + kind + " has"
 	}
 	return Count(n, kind) + " have"
-}
-
-// key identifies a pod: its UID or, if it has none, its name. No UID has a slash.
-func (p *pod) key() types.UID {
-	if p.UID != "" {
-		return p.UID
-	}
-	return types.UID(p.Key())
 }

@@ -1,14 +1,11 @@
 package foresight
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +23,7 @@ type Model struct {
 	rules   Ruleset
 	focus   Focus
 	reading Reading
-	began   time.Time // zero before begin
+	at      time.Time // for which it was loaded
 
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // labels
@@ -39,10 +36,6 @@ type Model struct {
 	replicas map[ownerKey]int // of pods that are not kept
 	shared   sharing
 	missing  missing
-	twice    []string // objects that were added twice
-
-	// byRecords is set while the nodes can't be listed, and their names come from the journal.
-	byRecords bool
 }
 
 // Focus selects the pods that a model keeps; the zero value keeps all.
@@ -56,6 +49,27 @@ type Focus struct {
 	// Nodes in question. Of other nodes the model keeps the pods on those with NoExecute taints only, and counts
 	// the rest by owner. Nil keeps the pods of all nodes.
 	Nodes *Selection
+}
+
+// selects reports whether the pod is in the focus, on whatever node.
+func (f *Focus) selects(p *v1.Pod) bool {
+	in := f.Namespace == "" || f.Namespace == p.Namespace
+	return in && (f.Labels == nil || f.Labels.Matches(labels.Set(p.Labels)))
+}
+
+// Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".
+func (f Focus) Words(nodes []string) string {
+	var words string
+	if f.Namespace != "" {
+		words += " in namespace " + f.Namespace
+	}
+	if len(nodes) > 0 {
+		words += " on " + ShortList(nodes)
+	}
+	if f.Labels != nil && !f.Labels.Empty() {
+		words += " for pods with " + f.Labels.String()
+	}
+	return words
 }
 
 // Selection selects nodes: by these names or, if there are none, by the selector.
@@ -72,41 +86,17 @@ func (s *Selection) selects(n *v1.Node) bool {
 	return s.Selector != nil && s.Selector.Matches(labels.Set(n.Labels))
 }
 
-// node is a node with the estimate of its taints; estimated is false before begin.
+// among reports whether a node is one of these; every node is if none is named.
+func among(nodes []string, name string) bool { return len(nodes) == 0 || slices.Contains(nodes, name) }
+
+// node is a node with the estimate of its taints.
 type node struct {
-	object    *v1.Node // its metadata and taints
-	estimate  nodeEstimate
-	estimated bool
+	object   *v1.Node // its metadata and taints
+	estimate nodeEstimate
 }
 
-// newModel returns an empty model, which judges by the rules.
-func newModel(by Ruleset, focus Focus) *Model {
-	return &Model{
-		rules: by, focus: focus, reading: Reading{Journal: NewJournal("")}, namespaces: map[string]map[string]string{},
-		nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
-		records: map[string]journal.Record{}, replicas: map[ownerKey]int{}, missing: newMissing(), shared: newSharing(),
-	}
-}
-
-// addNode adds a node that existed at the first observation.
-func (m *Model) addNode(n *v1.Node) {
-	if before, ok := m.nodes[n.Name]; ok && m.began.IsZero() {
-		if differ(before.object, n) {
-			m.twice = append(m.twice, "node "+n.Name)
-		}
-		return
-	}
-	m.missing.node(n)
-	m.nodes[n.Name] = &node{object: small(n)}
-}
-
-// differ reports whether two objects of one name may be of different times.
-func differ(a, b metav1.Object) bool {
-	return a.GetUID() != b.GetUID() || a.GetResourceVersion() != b.GetResourceVersion() || a.GetResourceVersion() == ""
-}
-
-// small returns the node without the fields that the package does not use.
-func small(n *v1.Node) *v1.Node {
+// trimmed returns the node without the fields that the package does not use.
+func trimmed(n *v1.Node) *v1.Node {
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp,
@@ -116,37 +106,14 @@ func small(n *v1.Node) *v1.Node {
 	}
 }
 
+// At returns the time for which the model was loaded.
+func (m *Model) At() time.Time { return m.at }
+
+// Hidden reports whether the nodes are those of the journal, because this user may not read nodes.
+func (m *Model) Hidden() bool { return m.reading.Hidden != "" }
+
 // partial reports whether some nodes of the cluster may not be in the model.
-func (m *Model) partial() bool { return m.reading.Partial || m.byRecords }
-
-// addPod adds a pod that existed at the first observation.
-func (m *Model) addPod(p *v1.Pod) {
-	m.missing.pods++
-	m.missing.namespaces[p.Namespace]++
-	if !m.counts(p) {
-		return
-	}
-	m.missing.pod(p)
-	kept := podOf(p)
-	if before, ok := m.pods[kept.key()]; ok && m.began.IsZero() {
-		if before.version != p.ResourceVersion || p.ResourceVersion == "" {
-			m.twice = append(m.twice, "pod "+kept.Key())
-		}
-		return
-	}
-	if n := m.nodes[kept.Node]; n != nil && !m.matters(n) {
-		m.pass(&kept)
-		return
-	}
-	m.shared.pod(&kept)
-	m.pods[kept.key()] = &kept
-}
-
-// counts reports whether the pod is in the focus.
-func (m *Model) counts(p *v1.Pod) bool {
-	in := m.focus.Namespace == "" || m.focus.Namespace == p.Namespace
-	return in && (m.focus.Labels == nil || m.focus.Labels.Matches(labels.Set(p.Labels)))
-}
+func (m *Model) partial() bool { return m.reading.Partial || m.Hidden() }
 
 // matters reports whether the pods of a node are kept.
 func (m *Model) matters(n *node) bool {
@@ -158,76 +125,68 @@ func (m *Model) concerned(n *node) bool {
 	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return m.rules.concerns(&t) })
 }
 
-// pass counts a pod for its owner without keeping it.
-func (m *Model) pass(p *pod) {
+// tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
+// nodes, or among all if none is named.
+func (m *Model) tainted(nodes []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.nodes)), func(name string) bool {
+		return !m.concerned(m.nodes[name]) || !among(nodes, name)
+	})
+}
+
+// countReplica counts a pod that is not kept for its owner.
+func (m *Model) countReplica(p *pod) {
 	if p.owner != (Owner{}) && p.replica() {
 		m.replicas[keyOf(p)]++
 	}
 }
 
-// addBudget adds a PodDisruptionBudget.
-func (m *Model) addBudget(b *policyv1.PodDisruptionBudget) {
-	if m.focus.Namespace == "" || b.Namespace == m.focus.Namespace {
-		m.budgets[b.Namespace+"/"+b.Name] = budgetOf(b)
+// loadJournal takes in all partitions of the journal, as they are at this time. If the nodes are hidden, the nodes of
+// the model are those that have records.
+func (m *Model) loadJournal(at time.Time) {
+	m.guards, m.records = m.reading.Journal.guards(), m.reading.Journal.records()
+	if m.Hidden() {
+		m.nodes = map[string]*node{}
+		for name, record := range m.records {
+			m.nodes[name] = &node{object: nodeOf(name, record)}
+		}
+	}
+	for name, n := range m.nodes {
+		n.estimate = estimateOf(&m.rules, n.object, m.records[name], at)
 	}
 }
 
-// addRecords adds the records of a partition of the journal, each with its writing, as they are at this time.
-func (m *Model) addRecords(page journal.Partition, at time.Time) {
-	for name, record := range page.Records {
+// UpdateJournal takes in a version of a partition of the journal, or the error of reading it, at this time.
+func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
+	if !m.reading.Journal.Add(number, stored, err) {
+		return
+	}
+	if m.Hidden() {
+		m.loadJournal(at)
+		return
+	}
+	m.guards = m.reading.Journal.guards()
+	for name, record := range m.reading.Journal.partitions[number].Records {
 		m.records[name] = record
-		if n, ok := m.nodes[name]; ok && n.estimated && !m.byRecords {
+		if n, ok := m.nodes[name]; ok {
 			n.estimate = n.estimate.adopt(&m.rules, record, at)
 		}
 	}
 }
 
-// replaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the
-// nodes can't be listed. pages are all partitions.
-func (m *Model) replaceByRecords(pages []journal.Partition, at time.Time) {
-	m.byRecords = true
-	m.records, m.nodes = map[string]journal.Record{}, map[string]*node{}
-	for _, page := range pages {
-		maps.Copy(m.records, page.Records)
-	}
-	for name, record := range m.records {
-		n := nodeOf(name, record)
-		m.nodes[name] = &node{object: n, estimate: estimateOf(&m.rules, n, record, at), estimated: true}
-	}
-}
-
-// begin sets the time at which all added objects were observed.
-func (m *Model) begin(at time.Time) {
-	for name, n := range m.nodes {
-		if !n.estimated {
-			n.estimate, n.estimated = estimateOf(&m.rules, n.object, m.records[name], at), true
-		}
-	}
-	for key, p := range m.pods {
-		if p.Bound.IsZero() {
-			p.Bound = p.boundBefore(at)
-		}
-		if n := m.nodes[p.Node]; m.began.IsZero() && n != nil && !m.matters(n) {
-			m.pass(p)
-			delete(m.pods, key)
-		}
-	}
-	m.began = at
-}
-
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	known, ok := m.nodes[n.Name]
+	before, ok := m.nodes[n.Name]
+	same := ok && before.object.UID == n.UID
 	switch {
-	case ok && known.object.UID == n.UID && older(n, known.object): // a list may come from a cache that lags behind
-	case ok && known.estimated && known.object.UID == n.UID:
-		known.object = small(n)
-		known.estimate = known.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
+	case same && older(n, before.object): // a list may come from a cache that lags behind
+	case same:
+		before.object = trimmed(n)
+		before.estimate = before.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.rules, &bare, journal.Record{},
-			at).with(&m.rules, n, at), estimated: true}
+		estimate := estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at)
+		m.nodes[n.Name] = &node{trimmed(n), estimate}
 	}
 }
 
@@ -247,6 +206,19 @@ func (m *Model) ReplaceNodes(list []*v1.Node, at time.Time) {
 	maps.DeleteFunc(m.nodes, func(name string, _ *node) bool { return !names[name] })
 }
 
+// RemoveNode removes a node.
+func (m *Model) RemoveNode(n *v1.Node) { delete(m.nodes, n.Name) }
+
+// UpdatePod adds or replaces a pod that was observed to appear or to change at this time.
+func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
+	updated := podOf(p)
+	updated.Bound = at
+	if before, ok := m.pods[updated.key()]; ok {
+		updated.Bound = before.Bound
+	}
+	m.pods[updated.key()] = &updated
+}
+
 // ReplacePods replaces all pods by a list that was observed at this time.
 func (m *Model) ReplacePods(list []*v1.Pod, at time.Time) {
 	keys := map[types.UID]bool{}
@@ -257,69 +229,5 @@ func (m *Model) ReplacePods(list []*v1.Pod, at time.Time) {
 	maps.DeleteFunc(m.pods, func(uid types.UID, _ *pod) bool { return !keys[uid] })
 }
 
-// RemoveNode removes a node.
-func (m *Model) RemoveNode(name string) { delete(m.nodes, name) }
-
-// UpdatePod adds or replaces a pod that was observed to appear or to change at this time.
-func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
-	seen := podOf(p)
-	seen.Bound = at
-	if before, ok := m.pods[seen.key()]; ok {
-		seen.Bound = before.Bound
-	}
-	m.pods[seen.key()] = &seen
-}
-
-// RemovePod removes a pod. A pod without a UID is identified by its namespace and name, with a slash between them.
-func (m *Model) RemovePod(uid types.UID) { delete(m.pods, uid) }
-
-// tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
-// nodes, or among all if none is named.
-func (m *Model) tainted(among []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.nodes)), func(name string) bool {
-		return !m.concerned(m.nodes[name]) || len(among) > 0 && !slices.Contains(among, name)
-	})
-}
-
-// stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
-// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or
-// trips.
-func (m *Model) stale(nodes []string, at time.Time) time.Time {
-	return m.guards.stale(stale(m.records, m.tainted(nodes), at), at)
-}
-
-// twiceError returns an error if an object was added twice, in states of different times.
-func (m *Model) twiceError() error {
-	if len(m.twice) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s is there twice in %s; give what was written "+
-		"at one moment", slices.Min(m.twice), m.reading.From)
-}
-
-// Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".
-func (f Focus) Words(nodes []string) string {
-	var words string
-	if f.Namespace != "" {
-		words += " in namespace " + f.Namespace
-	}
-	if len(nodes) > 0 {
-		words += " on " + Few(nodes)
-	}
-	if f.Labels != nil && !f.Labels.Empty() {
-		words += " for pods with " + f.Labels.String()
-	}
-	return words
-}
-
-// inNames returns the budgets in the order of their names.
-func inNames(budgets map[string]budget) []budget {
-	var list []budget
-	for _, b := range budgets {
-		list = append(list, b)
-	}
-	slices.SortFunc(list, func(a, b budget) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	})
-	return list
-}
+// RemovePod removes a pod.
+func (m *Model) RemovePod(p *v1.Pod) { delete(m.pods, p.UID) }

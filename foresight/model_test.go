@@ -43,44 +43,42 @@ func TestATimeAddedOfZeroTellsNothing(t *testing.T) {
 }
 
 func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
-	o := modelOf(foresight.Focus{}, node("n1", timed("gpu:NoExecute", -100), parsed("disk:NoExecute")), node("n2", parsed("gpu:NoSchedule")))
-	for _, p := range []*v1.Pod{
+	o := modelOf(foresight.Focus{}, node("n1", timed("gpu:NoExecute", -100), parsed("disk:NoExecute")), node("n2", parsed("gpu:NoSchedule")),
 		pod("later", tolerates("gpu", 300), tolerates("disk", -1)), pod("soon", tolerates("gpu", 120), tolerates("", -1)),
 		pod("late", tolerates("disk", -1)), pod("unsure", tolerates("gpu", -1), tolerates("disk", 60)),
-		pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")), pod("lost", on("n3")), pod("going", deleted),
-	} {
-		o.AddPod(p)
-	}
-	o.Begin(noon)
+		pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")), pod("lost", on("n3")), pod("going", deleted))
 	want := []string{
 		"late goes at -1m39s, due by timeAdded, in 0 s", "soon goes at 21s, scheduled by timeAdded, in 21 s",
 		"unsure goes at -8h59m0s to 1m0s, scheduled by unknown, in 60 s", "later goes at 3m21s, scheduled by timeAdded, in 201 s",
 	}
 	pending := o.Pending(noon, nil)
-	if diff := cmp.Diff(want, scheduled(pending)); diff != "" || !pending.Unsure() || pending.Overdue(10*time.Second) != 1 {
+	if diff := cmp.Diff(want, scheduled(pending)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !noted(pending.Notes, "known only where it has a timeAdded") || !noted(pending.Notes, "1 pod should have gone by now") || *pending.TaintedNodes != 1 {
+		t.Errorf("%d nodes are tainted, notes: %q", *pending.TaintedNodes, pending.Notes)
 	}
 	if got := o.Pending(noon, []string{"n2", "n3"}); len(got.Pods) != 0 || got.Pods == nil {
 		t.Errorf("on other nodes: %v", got.Pods)
 	}
-	if got := o.Tainted(nil); !slices.Equal(got, []string{"n1"}) {
-		t.Errorf("tainted are %v", got)
+}
+
+// hidden returns a model that knows the nodes by these partitions of the journal alone.
+func hidden(by foresight.Ruleset, objects ...any) *foresight.Model {
+	m, err := load(by, foresight.Focus{}, foresight.Reading{Hidden: "list"}, append(objects, journal.Partition{Written: at(-5)})...)
+	if err != nil {
+		panic(err)
 	}
-	if could, all := o.Undecided([]string{"n1"}); could != 3 || all != 6 {
-		t.Errorf("undecided are %d of %d, want 3 of 6", could, all)
-	}
+	return m
 }
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	o := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
-	o.AddPod(pod("a", tolerates("gpu", 60)))
-	o.Begin(noon)
-	o.ReplaceByRecords([]journal.Partition{page(record)}, noon)
+	o := hidden(foresight.Ruleset{}, pod("a", tolerates("gpu", 60)), page(record))
 	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	o.ReplaceByRecords([]journal.Partition{{}}, noon)
+	o.UpdateJournal(journal.PartitionOf("n1"), stored(journal.Partition{Written: at(-1)}), nil, noon)
 	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
 		t.Errorf("with an empty journal: %v", got)
 	}
@@ -114,20 +112,21 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 }
 
 func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
-	m := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
-	for name, r := range map[string]journal.Record{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)} {
-		m.AddNode(node(name, parsed("gpu:NoExecute")))
-		m.AddRecords(journal.Partition{Records: map[string]journal.Record{name: r}}, noon)
+	objects := []any{node("n0", parsed("gpu:NoExecute")), pod("none", on("n0"))} // no partition has this node
+	for name, written := range map[string]float64{"n1": -20, "n2": -120, "n3": -180} {
+		since := taint.History{{Taint: parsed("gpu:NoExecute"), Since: at(-300)}}
+		objects = append(objects, node(name, parsed("gpu:NoExecute")), pod(name, on(name)), pageOf(name, recorded("uid-"+name, written, since)))
 	}
-	m.AddNode(node("none", parsed("gpu:NoExecute")))
+	m := modelOf(foresight.Focus{}, objects...)
 	for _, c := range []struct {
 		nodes []string
-		want  time.Time
+		want  string // when it was last written
 	}{
-		{[]string{"kept", "none"}, time.Time{}}, {[]string{"kept", "old", "older"}, at(-180)}, {[]string{"old"}, at(-120)}, {nil, at(-180)},
+		{[]string{"n1", "n0"}, ""}, {[]string{"n1", "n2", "n3"}, "11:57:00Z"}, {[]string{"n2"}, "11:58:00Z"}, {nil, "11:57:00Z"},
 	} {
-		if got := m.Stale(c.nodes, noon); !got.Equal(c.want) {
-			t.Errorf("%v: %v, want %v", c.nodes, got, c.want)
+		notes := m.Pending(noon, c.nodes).Notes
+		if old := noted(notes, "the journal was last written at 2026-05-01T"+c.want); old != (c.want != "") {
+			t.Errorf("%v: %q, want %q", c.nodes, notes, c.want)
 		}
 	}
 }
@@ -228,7 +227,7 @@ func (s *shown) changePod(name string) {
 		if s.model != nil && rapid.Bool().Draw(s.T, "by a list") {
 			s.model.ReplacePods(slices.Collect(maps.Values(s.pods)), s.now)
 		} else if s.model != nil {
-			s.model.RemovePod(old.UID)
+			s.model.RemovePod(old)
 		}
 		return
 	}
@@ -247,19 +246,22 @@ func (s *shown) changePod(name string) {
 
 // begin lets the model observe the cluster. As far as it knows, the pods were bound long ago.
 func (s *shown) begin() {
-	s.model = foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
-	s.model.AddNode(s.node.DeepCopy())
+	b := foresight.NewBuilder(foresight.Ruleset{}, foresight.Focus{})
+	b.Add(s.node.DeepCopy())
 	for _, p := range s.pods {
-		s.model.AddPod(p)
+		b.Add(p)
 	}
-	s.model.Begin(s.now)
+	model, err := b.Load(foresight.Reading{}, s.now)
+	s.must(err)
+	s.model = model
 }
 
 // record passes the manager's journal to the model.
 func (s *shown) record() {
 	s.current = true
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
-		s.model.AddRecords(journal.Partition{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
+		data, _ := journal.Encode(journal.Partition{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}})
+		s.model.UpdateJournal(journal.PartitionOf("n1"), journal.StoredPartition{Version: "1", Data: data}, nil, s.now)
 	}
 }
 

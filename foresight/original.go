@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,13 +12,13 @@ import (
 )
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
-// it; "" if it would decide alike. ours is the verdict by the basis. docs/semantics.md lists all differences.
+// it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all differences.
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
-	rules := by.tolerations()
+	rules := by.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	if by.configured() {
-		if why := beside(v, ours); why != "" {
-			return why
+		if clause := whenOriginalDeletes(v, ours); clause != "" {
+			return clause
 		}
 	}
 	switch v.Stay {
@@ -32,22 +33,32 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
 			"tolerations with the operators Lt and Gt"
 	}
-	finite := ne.finite(p, rules)
-	for _, f := range finite {
-		if f.seconds > math.MaxInt64/int64(time.Second) {
-			return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict " +
-				"the pod at once"
+	var countdowns []*taint.State
+	for _, history := range ne.latest.Taints {
+		for i := range history {
+			t := taint.Matching(p, &history[i].Taint, rules)
+			switch {
+			case history[i].Ended || t == nil || t.TolerationSeconds == nil:
+			case *t.TolerationSeconds > math.MaxInt64/int64(time.Second):
+				return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict " +
+					"the pod at once"
+			default:
+				countdowns = append(countdowns, &history[i])
+			}
 		}
 	}
-	if first := earliest(finite); v.Evict && v.Toleration != nil && first != nil && !first.taint.MatchTaint(v.Taint) {
-		return "the countdown of the original began with taint " + first.taint.ToString() + ", and no other " +
+	slices.SortStableFunc(countdowns, func(a, b *taint.State) int { return a.Since.Compare(b.Since) })
+	if n := len(countdowns); v.Evict && v.Toleration != nil && n > 0 &&
+		countdowns[0].Since.Before(countdowns[n-1].Since) && !countdowns[0].Taint.MatchTaint(v.Taint) {
+		return "the countdown of the original began with taint " + countdowns[0].Taint.ToString() + ", and no other " +
 			"taint moves it"
 	}
 	return ""
 }
 
-// beside returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
-func beside(original taint.Verdict, ours *policy.Verdict) string {
+// whenOriginalDeletes returns a clause with the time at which the original deletes the pod, if policies or guards
+// decide otherwise.
+func whenOriginalDeletes(original taint.Verdict, ours *policy.Verdict) string {
 	first := ours.First()
 	method, _ := ours.Due(first.At)
 	if !original.Evict || first.Evict && method == policy.Delete && !first.At.After(original.At) {
@@ -61,44 +72,4 @@ func ordinary(p *taint.Pod) *taint.Pod {
 	running := *p
 	running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
 	return &running
-}
-
-// tolerated is a taint of the node that the pod tolerates for some time.
-type tolerated struct {
-	taint   *v1.Taint
-	since   time.Time
-	seconds int64
-}
-
-// finite returns the taints of the node that the pod tolerates for some time.
-func (ne *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
-	var list []tolerated
-	for _, history := range ne.latest.Taints {
-		for i := range history {
-			s := &history[i]
-			if !stands(s, &s.Taint) {
-				continue
-			}
-			if t := taint.Matching(p, &s.Taint, rules); t != nil && t.TolerationSeconds != nil {
-				list = append(list, tolerated{&s.Taint, s.Since, *t.TolerationSeconds})
-			}
-		}
-	}
-	return list
-}
-
-// earliest returns the taint that started first; nil unless there are two with different starts.
-func earliest(list []tolerated) *tolerated {
-	var first *tolerated
-	differ := false
-	for i := range list {
-		differ = differ || !list[i].since.Equal(list[0].since)
-		if first == nil || list[i].since.Before(first.since) {
-			first = &list[i]
-		}
-	}
-	if !differ {
-		return nil
-	}
-	return first
 }

@@ -25,6 +25,10 @@ const (
 type Pending struct {
 	Header
 
+	// Focus and OnNodes are what was asked for: the pods on these nodes, or on all if there are none.
+	Focus   Focus    `json:"-"`
+	OnNodes []string `json:"-"`
+
 	// Pods to be evicted, in the order of their deadlines.
 	Pods []PendingPod `json:"pods"`
 
@@ -72,80 +76,83 @@ type Progress struct {
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 
-// OverdueAfter is how late an eviction is when it counts as overdue.
-const OverdueAfter = 10 * time.Second
-
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
 	var d doubts
-	by := m.now(at)
+	by := m.rulesNow(at)
 	for _, p := range m.pods {
 		n := m.nodes[p.Node]
-		if n == nil || len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
+		if n == nil || !among(nodes, p.Node) {
 			continue
 		}
-		if prediction, _ := n.estimate.judge(&p.Pod, by); prediction.Evict || prediction.HeldBy != "" {
+		if prediction, _ := n.estimate.predict(&p.Pod, &by); prediction.Evict || prediction.HeldBy != "" {
 			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
-	pending := NewPending(at, list)
-	m.finish(pending, by, d, nodes)
+	pending := NewPending(at, m.focus, nodes, list)
+	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
+		m.addUndecided(pending, missing, nodes)
+		pending.Trips, pending.Notes = by.trips, m.readingNotes()
+		return pending
+	}
+	pending.TaintedNodes = new(len(m.tainted(nodes)))
+	pending.Remarks = m.remarks(&by, at, d, nil)
+	pending.Incomplete = m.gaps(nodes)
+	if len(list) > 0 {
+		pending.Notes = append(pending.Notes, m.staleNote(nodes, at)...)
+	}
+	pending.noteOverdue()
 	return pending
 }
 
-// finish adds to an answer about these nodes what is not known, and the notes.
-func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
-	if missing := m.journal().Missing(); m.byRecords && missing != "" {
-		could, all := m.undecided(nodes)
-		p.Undecided = &could
-		p.Trips, p.Notes = by.trips, m.readingNotes()
-		p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
-			"which taints there are: none to %d of %s are scheduled%s; "+
-			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
-			"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
-		return
+// addUndecided adds the number of pods on these nodes that may be scheduled, if neither the nodes nor their journal
+// can be read.
+func (m *Model) addUndecided(p *Pending, missing string, nodes []string) {
+	could, all := m.undecided(nodes)
+	p.Undecided = &could
+	p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
+		"which taints there are: none to %d of %s are scheduled%s; "+
+		"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
+		"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
+}
+
+// noteOverdue notes how many pods should have gone.
+func (p *Pending) noteOverdue() {
+	overdue := 0
+	for i := range p.Pods {
+		countIf(&overdue, p.Pods[i].Overdue(p.At))
 	}
-	tainted := len(m.tainted(nodes))
-	p.TaintedNodes = &tainted
-	p.Remarks = m.remarks(by, p.At, d, nil)
-	p.Incomplete = m.gaps(nodes)
-	if len(p.Pods) > 0 {
-		p.Notes = append(p.Notes, m.staleNote(nodes, p.At)...)
-	}
-	if late := p.overdue(OverdueAfter); late > 0 {
-		p.Notes = append(p.Notes, Count(late, "pod")+" should have gone by now: no manager runs, or something is "+
-			"in the way; "+
-			"--server asks the manager, and 'taint-manager explain POD' tells what its events say")
+	if overdue > 0 {
+		p.Notes = append(p.Notes, Count(overdue, "pod")+" should have gone by now: no manager runs, or something is in "+
+			"the way; --server asks the manager, and 'taint-manager explain POD' tells what its events say")
 	}
 }
 
 func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
-	if prediction.At == nil {
-		prediction.At = prediction.HeldDeadline
-	}
-	one := PendingPod{PodRef: p.ref(), State: Scheduled, Prediction: prediction}
+	scheduled := PendingPod{PodRef: p.ref(), State: Scheduled, Prediction: prediction}
 	switch {
-	case !prediction.Evict:
-		one.State = Held
+	case prediction.At == nil:
+		scheduled.At, scheduled.State = prediction.HeldDeadline, Held
 	case !prediction.At.After(at):
-		one.State = Due
+		scheduled.State = Due
 	}
-	return one
+	return scheduled
 }
 
-// Now reports whether the pod exists and stays for now, and why.
-func (m *Model) Now(uid types.UID) (why string, stays bool) {
+// Stays reports whether the pod exists and stays for now, and why.
+func (m *Model) Stays(uid types.UID) (reason string, stays bool) {
 	p, ok := m.pods[uid]
 	if !ok {
 		return "", false
 	}
 	n := m.nodes[p.Node]
 	if n == nil {
-		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules.tolerations()).Because(), !p.Terminating
+		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules.config.Rules).Because(), !p.Terminating
 	}
-	prediction, _ := n.estimate.judge(&p.Pod, m.now(m.began))
+	by := m.rulesNow(m.at)
+	prediction, _ := n.estimate.predict(&p.Pod, &by)
 	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 
@@ -154,20 +161,18 @@ func (m *Model) Now(uid types.UID) (why string, stays bool) {
 func (m *Model) undecided(nodes []string) (could, all int) {
 	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
 	for _, p := range m.pods {
-		if len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
+		if !among(nodes, p.Node) {
 			continue
 		}
 		all++
 		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
-		if taint.Decide(&p.Pod, &with, m.rules.tolerations()).Evict {
-			could++
-		}
+		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
 	}
 	return could, all
 }
 
-// NewPending returns an answer with these pods, which it sorts, and whose InSeconds it sets.
-func NewPending(at time.Time, pods []PendingPod) *Pending {
+// NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
+func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *Pending {
 	for i := range pods {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
@@ -175,15 +180,7 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{Header: header("Pending", at), Pods: orNone(pods)}
-}
-
-// overdue counts the pods whose deadline was longer ago than by.
-func (p *Pending) overdue(by time.Duration) (n int) {
-	for i := range p.Pods {
-		add(&n, p.Pods[i].Evict && p.At.Sub(*p.Pods[i].At) > by)
-	}
-	return n
+	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: orNone(pods)}
 }
 
 // Names returns the namespaces and names of the pods that are to be evicted; the others are held.
@@ -200,7 +197,7 @@ func (p *Pending) Names() []string {
 // Evictions returns the number of pods that are to be evicted.
 func (p *Pending) Evictions() (because, all int) {
 	for i := range p.Pods {
-		add(&all, p.Pods[i].Evict)
+		countIf(&all, p.Pods[i].Evict)
 	}
 	return all, all
 }

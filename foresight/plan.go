@@ -1,6 +1,9 @@
 package foresight
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Plan predicts the effect of changes of taints.
 type Plan struct {
@@ -33,9 +36,9 @@ type Plan struct {
 // Names returns the namespaces and names of the pods that go, or go sooner, because of the change.
 func (p *Plan) Names() []string {
 	var names []string
-	for _, one := range p.Pods {
-		if one.Effect == Evicted || one.Effect == Sooner {
-			names = append(names, one.String())
+	for _, pod := range p.Pods {
+		if pod.Effect == Evicted || pod.Effect == Sooner {
+			names = append(names, pod.String())
 		}
 	}
 	return names
@@ -44,6 +47,14 @@ func (p *Plan) Names() []string {
 // Evictions returns the number of pods that go, or go sooner, because of the change, and that of all pods that go.
 func (p *Plan) Evictions() (because, all int) {
 	return p.Total.Evict, p.Total.going()
+}
+
+// Blocked returns the number of pods that are evicted, not deleted, and whose eviction budgets would block.
+func (p *Plan) Blocked() (n int) {
+	for _, pod := range p.Pods {
+		countIf(&n, len(pod.BlockedBy) > 0 && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod)
+	}
+	return n
 }
 
 // PlannedNode is a node that gets the taints.
@@ -102,8 +113,8 @@ type Question struct {
 	// At is the time at which the nodes get the taints.
 	At time.Time
 
-	// Compare, if not nil, is what the changes are compared with: this configuration instead of no changes. Compared is
-	// its name.
+	// Compare, if not nil, is the configuration that the changes are compared with, instead of no changes. Compared is
+	// the name of that configuration.
 	Compare  *Ruleset
 	Compared string
 }

@@ -13,8 +13,8 @@ import (
 // planned is a pod with its prediction.
 type planned struct {
 	*pod
-	result *PlannedPod
-	here   bool // on a node in question
+	result   *PlannedPod
+	selected bool // on a node in question
 }
 
 // effect returns the effect of the changes on a pod, by the predictions with them and without.
@@ -48,22 +48,22 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
 	}
-	by := m.judges(views, q)
+	by := m.planRules(views, q)
 	pods := m.planPods(views, by, q)
 	slices.SortFunc(pods, inOrder)
 	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
 	plan.count(pods, m.replicasOf())
-	plan.Remarks = m.remarks(by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
 	plan.Incomplete = m.gaps(q.Names)
 	return plan, nil
 }
 
-// doubts returns what the times of the plan depend on.
+// doubts returns the doubts about the times of the plan.
 func (p *Plan) doubts() (d doubts) {
-	for _, one := range p.Pods {
-		d.unsure = d.unsure || one.Earliest != nil || one.Without != nil && one.Without.Earliest != nil
-		d.asIfNow = d.asIfNow || one.SinceFrom == FromPolicy
+	for _, pod := range p.Pods {
+		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
+		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
 	}
 	return d
 }
@@ -108,22 +108,22 @@ func keyOf(p *pod) ownerKey { return ownerKey{p.Namespace, p.owner} }
 type view struct {
 	before, after nodeEstimate
 	taints        []v1.Taint // after
-	here          bool       // in question
+	selected      bool       // in question
 }
 
-// views returns the views of the nodes in question, to which it applies the changes, and of the other nodes with taints
-// because of which pods may have to go.
+// views returns the views of the nodes in question, and of the other nodes with taints that may evict. It applies the
+// changes to the nodes in question.
 func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
 	for name, n := range m.nodes {
 		v := view{n.estimate, n.estimate, n.object.Spec.Taints, selected[name] != nil}
-		if !v.here && !m.concerned(n) {
+		if !v.selected && !m.concerned(n) {
 			continue
 		}
 		if q.Compare != nil {
-			v.before = estimateOf(q.Compare, n.object, m.records[name], m.began)
+			v.before = estimateOf(q.Compare, n.object, m.records[name], m.at)
 		}
-		if v.here {
+		if v.selected {
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: m.change(&v, n, q)})
 		}
 		views[name] = v
@@ -136,7 +136,7 @@ func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[str
 // both.
 func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
 	v.taints, done = apply(q.Changes, v.taints)
-	changed := small(n.object)
+	changed := trimmed(n.object)
 	changed.Spec.Taints, changed.ResourceVersion = v.taints, ""
 	v.after = v.after.with(&m.rules, changed, q.At)
 	if q.Compare != nil {
@@ -145,66 +145,63 @@ func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
 	return done
 }
 
-// judges holds the judge with the changes and the judge without them.
-type judges struct{ with, without judge }
+// planRules holds the rules with the changes and without them.
+type planRules struct{ with, without rulesAt }
 
-// judges returns the judges of a plan. A breaker trips by the taints that the nodes would have.
-func (m *Model) judges(views map[string]view, q Question) judges {
+// planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have.
+func (m *Model) planRules(views map[string]view, q Question) *planRules {
 	taints := map[string][]v1.Taint{}
 	for name := range views {
-		if views[name].here {
+		if views[name].selected {
 			taints[name] = views[name].taints
 		}
 	}
-	with := m.judge(&m.rules, q.At, taints)
+	with := m.rulesAt(&m.rules, q.At, taints)
 	if q.Compare == nil {
-		return judges{with, m.now(q.At)}
+		return &planRules{with, m.rulesNow(q.At)}
 	}
-	return judges{with, m.judge(q.Compare, q.At, taints)}
+	return &planRules{with, m.rulesAt(q.Compare, q.At, taints)}
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
 // nodes.
-func (m *Model) planPods(views map[string]view, by judges, q Question) []*planned {
+func (m *Model) planPods(views map[string]view, by *planRules, q Question) []*planned {
 	var pods []*planned
 	for _, p := range m.pods {
-		v, known := views[p.Node]
-		if !known {
+		v, ok := views[p.Node]
+		if !ok {
 			continue
 		}
-		one := m.planPod(p, &v, by, q.At)
-		if !one.here {
-			one.result.Warnings = nil
-		}
-		if one.here || one.result.Evict {
-			pods = append(pods, one)
+		if result := m.planPod(p, &v, by, q.At); v.selected || result.Evict {
+			pods = append(pods, &planned{p, result, v.selected})
 		}
 	}
 	return pods
 }
 
-func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
-	with, verdict := v.after.judge(&p.Pod, by.with)
-	without, _ := v.before.judge(&p.Pod, by.without)
+func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPod {
+	with, verdict := v.after.predict(&p.Pod, &by.with)
+	without, _ := v.before.predict(&p.Pod, &by.without)
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict,
-			by.with.rules),
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
+		Original: v.after.original(&p.Pod, &verdict, by.with.ruleset),
 	}
+	result.share()
 	if without.Evict {
-		kept := without
-		m.shared.prediction(&kept)
-		result.Without = &kept
+		without.share()
+		result.Without = new(without) // a pod that stays keeps none in memory
 	}
-	m.shared.prediction(&result.Prediction)
 	if result.SinceFrom == FromSight {
 		result.SinceFrom = FromPlan
 	}
 	if result.Evict {
-		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.tolerations()), m.backAgain(&p.Pod, v, &verdict)...)
-		seconds := max(0, result.At.Sub(at).Seconds())
-		result.InSeconds = &seconds
+		result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	}
-	return &planned{p, result, v.here}
+	if result.Evict && v.selected {
+		result.Warnings = slices.Concat(shadowed(&p.Pod, v.taints, m.rules.config.Rules),
+			m.returnsToNode(&p.Pod, v, &verdict))
+	}
+	return result
 }
 
 // inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.

@@ -60,24 +60,30 @@ type Prediction struct {
 // Decided reports whether a policy or a breaker decides about the pod, or would by a policy in mode Audit.
 func (p *Prediction) Decided() bool { return p.Policy != "" || p.HeldBy != "" || len(p.Audits) > 0 }
 
-// judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
-func (ne *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
-	decided, perhaps := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
-	prediction := predictionOf(&decided)
-	if by.rules.auditing {
+// overdueAfter is how late an eviction is when it counts as overdue.
+const overdueAfter = 10 * time.Second
+
+// Overdue reports whether the deadline has passed by so much that the pod should be gone.
+func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
+
+// predict returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
+func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
+	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
+	prediction := predictionOf(&byLatest)
+	if by.Audits() {
 		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
 	}
-	latest, earliest := decided.First(), perhaps.First()
+	latest, earliest := byLatest.First(), byEarliest.First()
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		perhaps = by.Decide(atTheEarliest(p), &ne.earliest.Node)
-		earliest = perhaps.First()
+		byEarliest = by.Decide(atTheEarliest(p), &ne.earliest.Node)
+		earliest = byEarliest.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
-	return prediction, decided
+	return prediction, byLatest
 }
 
 // atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.
@@ -145,7 +151,7 @@ func audits(pairs []policy.PairDecision) []string {
 	return list
 }
 
-// would says what a policy would do about a pair.
+// would returns a clause: the action of a policy about a pair.
 func would(p *policy.PairDecision) string {
 	switch {
 	case p.Method == policy.Ignore:

@@ -1,7 +1,7 @@
 package foresight_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +12,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -29,187 +28,227 @@ func drains(key string) policy.Policy {
 	}
 }
 
-// outage returns a breaker for zones, which trips above half of their nodes.
-func outage(reset policy.Reset) policy.Breaker {
-	return policy.Breaker{
-		Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}},
-		MaxNodes: intstr.FromString("50%"), MinNodes: new(int32(1)), Reset: reset, Settle: lasting(0),
-	}
+// audited returns the policy in mode Audit.
+func audited(p policy.Policy) policy.Policy {
+	p.Mode = policy.Audit
+	return p
 }
 
-func basis(t *testing.T, c policy.Config) foresight.Ruleset {
-	t.Helper()
-	b, err := foresight.NewRuleset(c, false)
-	if err != nil {
-		t.Fatal(err)
+// lingers evicts pods at their deadlines, and deletes them an hour later.
+var lingers = policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
+
+// outage returns a breaker for zones, which trips above half of their nodes.
+func outage(change ...func(*policy.Breaker)) policy.Breaker {
+	b := policy.Breaker{
+		Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}},
+		MaxNodes: intstr.FromString("50%"), MinNodes: new(int32(1)), Settle: lasting(0),
+	}
+	for _, c := range change {
+		c(&b)
 	}
 	return b
 }
 
-// A trigger's start is taken from the journal as a manager takes it that begins to lead.
-func TestTheStartOfATriggerIsTheRecordedOne(t *testing.T) {
-	since := func(key string, seconds float64) taint.History {
-		return taint.History{{Taint: parsed(key), Since: at(seconds)}}
-	}
-	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
-	ahead.Writing.Stored = at(0)
-	versioned := recorded("uid-n1", 0, taint.History{{Taint: parsed("drain=a:NoSchedule"), Since: at(-50)}})
-	by := basis(t, policy.Config{Policies: []policy.Policy{drains("drain"), {Name: "tried", Mode: policy.Audit, Method: policy.Delete, Match: policy.Match{
-		Taints: []policy.Taint{{Key: "try", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}},
-	}, Tolerations: &policy.Tolerations{Absent: lasting(60)}}}})
-	for name, c := range map[string]struct {
-		taint    v1.Taint
-		recorded journal.Record
-		want     string
-	}{
-		"recorded":                            {parsed("drain:NoSchedule"), recorded("uid-n1", 0, since("drain:NoSchedule", -50)), "goes at 10s, journal"},
-		"not recorded":                        {parsed("drain:NoSchedule"), journal.Record{}, "goes at 1m0s, policy"},
-		"by a clock that is ahead":            {parsed("drain:NoSchedule"), ahead, "goes at 11s, journal"},
-		"from before the node was made":       {parsed("drain:NoSchedule"), recorded("uid-n1", 0, since("drain:NoSchedule", -90000)), "goes at -8h58m59s, journal"},
-		"of another node of that name":        {parsed("drain:NoSchedule"), recorded("uid-n0", 0, since("drain:NoSchedule", -50)), "goes at 1m0s, policy"},
-		"of another key":                      {parsed("drain:NoSchedule"), recorded("uid-n1", 0, since("drained:NoSchedule", -50)), "goes at 1m0s, policy"},
-		"of a key that no policy names":       {parsed("reboot:NoSchedule"), recorded("uid-n1", 0, since("reboot:NoSchedule", -50)), "stays, "},
-		"as a NoExecute taint":                {parsed("drain:NoSchedule"), recorded("uid-n1", 0, since("drain:NoExecute", -50)), "goes at 1m0s, policy"},
-		"lifted and set again since":          {timed("drain:NoSchedule", -20), recorded("uid-n1", -30, since("drain:NoSchedule", -50)), "goes at 1m0s, policy"},
-		"a timeAdded does not count":          {timed("drain:NoSchedule", -20), recorded("uid-n1", -10, taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}), "goes at 45s, journal"},
-		"with another value, which has ended": {parsed("drain=b:NoSchedule"), versioned, "goes at 10s, journal"},
-		"only audited":                        {parsed("try:NoSchedule"), recorded("uid-n1", 0, since("try:NoSchedule", -50)), "stays, "},
-	} {
-		m := judgedBy(by, foresight.Focus{}, node("n1", c.taint), pod("a", ownedBy("ReplicaSet/a")), page(c.recorded))
-		e := m.MustExplain("shop", "a", noon)
-		if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-		pending := m.Pending(noon, nil)
-		if asIfNow := strings.HasSuffix(c.want, "policy"); pending.AsIfNow() != asIfNow {
-			t.Errorf("%s: as if now is %t", name, !asIfNow)
-		}
-	}
-}
+func byHand(b *policy.Breaker)       { b.Reset = policy.Manual }
+func ofTheCluster(b *policy.Breaker) { b.TopologyKey = "" }
 
-// A plan that sets a trigger says so, and one that only compares judges each configuration by its own triggers.
-func TestAPlanKnowsWhichTriggersAreItsOwn(t *testing.T) {
-	record := recorded("uid-n1", 0, taint.History{{Taint: parsed("drain:NoSchedule"), Since: at(-50)}})
-	web, other := pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2"))
-	ofOther := journal.Partition{Records: map[string]journal.Record{"n2": recorded("uid-n2", 0, record.Triggers[0])}}
-	by, old := basis(t, policy.Config{Policies: []policy.Policy{drains("drain"), drains("reboot")}}), basis(t, policy.Config{Policies: []policy.Policy{drains("drain")}})
-	for name, c := range map[string]struct {
-		question foresight.Question
-		compare  *foresight.Ruleset
-		want     []string
-	}{
-		"another taint":       {ask("reboot:NoSchedule"), nil, []string{"a anyway goes at 10s by drain, journal; goes at 10s", "b anyway goes at 10s by drain, journal; goes at 10s"}},
-		"another value":       {ask("drain=b:NoSchedule"), nil, []string{"a anyway goes at 10s by drain, journal; goes at 10s", "b anyway goes at 10s by drain, journal; goes at 10s"}},
-		"the taint is lifted": {ask("drain:NoSchedule-"), nil, []string{"b anyway goes at 10s by drain, journal; goes at 10s", "a saved stays by , ; goes at 10s"}},
-		"compared":            {ask(), &old, []string{"a anyway goes at 10s by drain, journal; goes at 10s", "b anyway goes at 10s by drain, journal; goes at 10s"}},
-	} {
-		c.question.Compare = c.compare
-		p, err := judgedBy(by, foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), node("n2", parsed("drain:NoSchedule")), web, other, page(record), ofOther).Plan(c.question)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, one := range p.Pods {
-			got = append(got, one.Name+" "+one.Effect+" "+told(&one.Prediction)+" by "+one.Policy+", "+one.SinceFrom+"; "+told(one.Without))
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	both := []v1.Taint{parsed("reboot:NoSchedule"), parsed("drain:NoSchedule")}
-	reboots := taint.History{{Taint: both[0], Since: at(-70)}}
-	m := judgedBy(old, foresight.Focus{}, node("n1", both[0]), node("n2", both...), web, other, page(recorded("uid-n1", 0, reboots)),
-		journal.Partition{Records: map[string]journal.Record{"n2": recorded("uid-n2", 0, reboots, record.Triggers[0])}})
-	dropped := ask()
-	dropped.Compare = &by
-	p, err := m.Plan(dropped)
+func rulesOf(t *testing.T, c policy.Config) foresight.Ruleset {
+	t.Helper()
+	rules, err := foresight.NewRuleset(c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"b later goes at 10s, without it goes at -10s", "a saved stays, without it goes at -10s"} {
-		if got := p.Pods[i].Name + " " + p.Pods[i].Effect + " " + told(&p.Pods[i].Prediction) + ", without it " + told(p.Pods[i].Without); got != want {
-			t.Errorf("a policy is dropped: %s, want %s", got, want)
-		}
-	}
-	fresh, err := judgedBy(by, foresight.Focus{}, node("n1"), web).Plan(ask("drain:NoSchedule"))
-	if err != nil || fresh.Pods[0].SinceFrom != foresight.FromPlan || fresh.AsIfNow() {
-		t.Errorf("a trigger that the plan sets: %+v, %v", fresh.Pods[0], err)
-	}
+	return rules
 }
 
-// Trips and ends of holds are those that a manager adopts that begins to lead.
-func TestWhatTheJournalRecordsOfGuardsCounts(t *testing.T) {
-	trip := guard.TripRecord{Breaker: "outage", TopologyKey: "zone", Group: "a", Began: at(-300)}
-	spent := trip
-	spent.Ended = true
-	paused := []policy.HoldRecord{{By: policy.ByPause, Holds: true}}
-	ended := []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}
-	of := func(breakers ...policy.Breaker) policy.Config {
-		lingers := policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
-		return policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: breakers}}
-	}
-	recordedTrip := func(reset string) []foresight.Trip {
-		return []foresight.Trip{{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset}}
-	}
-	const goes, deleted = "goes at -4m59s", ", deleted at 55m1s"
-	for name, c := range map[string]struct {
-		config policy.Config
-		record *guard.Record
-		want   string
-		trips  []foresight.Trip
-	}{
-		"nothing":                              {of(outage("")), &guard.Record{}, goes + deleted, nil},
-		"not known":                            {of(outage("")), nil, goes + deleted, nil},
-		"a trip":                               {of(outage("")), &guard.Record{Trips: []guard.TripRecord{trip}}, "held by breaker outage (a)", recordedTrip("Automatic")},
-		"one that is reset by hand":            {of(outage(policy.Manual)), &guard.Record{Trips: []guard.TripRecord{trip}}, "held by breaker outage (a)", recordedTrip("Manual")},
-		"one that was reset by hand":           {of(outage(policy.Manual)), &guard.Record{Trips: []guard.TripRecord{spent}}, goes + deleted, nil},
-		"one of a breaker that is not known":   {of(), &guard.Record{Trips: []guard.TripRecord{trip}}, goes + deleted, recordedTrip("")},
-		"one of such a breaker that was reset": {of(), &guard.Record{Trips: []guard.TripRecord{spent}}, goes + deleted, nil},
-		"an end":                               {of(), &guard.Record{Holds: ended}, goes + ", deleted at 58m20s", nil},
-		"a pause that is over":                 {of(), &guard.Record{Holds: paused}, goes + ", deleted at 1h0m0s", nil},
-	} {
-		n := node("n1", timed("out:NoExecute", -300))
-		n.Labels["zone"] = "a"
-		calm := node("n2")
-		calm.Labels["zone"] = "a"
-		m := judgedBy(basis(t, c.config), foresight.Focus{}, n, calm, pod("a"))
-		m.SetGuards(c.record, journal.Writing{At: at(-5)})
-		e, pending := m.MustExplain("shop", "a", noon), m.Pending(noon, nil)
-		got := told(e.Prediction)
-		if e.Prediction.DeleteAt != nil {
-			got += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
-		}
-		if e.Prediction.HeldBy != "" {
-			got = "held by " + e.Prediction.HeldBy
-		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-		q := ask("other:NoSchedule")
-		plan, err := m.Plan(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, trips := range map[string][]foresight.Trip{"explain": e.Trips, "pending": pending.Trips, "plan": plan.Trips} {
-			if diff := cmp.Diff(c.trips, trips); diff != "" {
-				t.Errorf("%s: %s (-want +got):\n%s", name, what, diff)
-			}
-		}
-		if m.GuardsKnown() != (c.record != nil) || m.PauseRecorded() != (name == "a pause that is over") {
-			t.Errorf("%s: known %t, paused %t", name, m.GuardsKnown(), m.PauseRecorded())
-		}
-	}
+func policies(t *testing.T, list ...policy.Policy) foresight.Ruleset {
+	t.Helper()
+	return rulesOf(t, policy.Config{Policies: list})
 }
 
-func TestABreakerThatTheTaintsTripIsToldOf(t *testing.T) {
-	n := node("n1")
+func breakers(t *testing.T, list ...policy.Breaker) foresight.Ruleset {
+	t.Helper()
+	return rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: list}})
+}
+
+// zoned returns a node of zone a.
+func zoned(name string, taints ...v1.Taint) *v1.Node {
+	n := node(name, taints...)
 	n.Labels["zone"] = "a"
-	m := judgedBy(basis(t, policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{outage("")}}}), foresight.Focus{}, n, pod("a"))
+	return n
+}
+
+// since returns the history of a taint that started once.
+func since(key string, seconds float64) taint.History {
+	return taint.History{{Taint: parsed(key), Since: at(seconds)}}
+}
+
+// tripped returns the record of a trip of the breaker outage, five minutes ago.
+func tripped(key, group string) guard.TripRecord {
+	return guard.TripRecord{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}
+}
+
+func trips(list ...guard.TripRecord) *guard.Record { return &guard.Record{Trips: list} }
+
+// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead; from
+// now if the journal has no start of it.
+func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
+	rules := policies(t, drains("drain"), audited(drains("try")))
+	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
+	ahead.Writing.Stored = at(0)
+	added := taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}
+	for _, c := range []struct {
+		name     string
+		taint    v1.Taint
+		recorded []any
+		want     string
+	}{
+		{"the journal has it", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -50)))}, "goes at 10s, journal"},
+		{"the journal has it with another value", parsed("drain=b:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain=a:NoSchedule", -50)))}, "goes at 10s, journal"},
+		{"the journal's clock is ahead", parsed("drain:NoSchedule"), []any{page(ahead)}, "goes at 11s, journal"},
+		{"the record is older than the node", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -90000)))}, "goes at -8h58m59s, journal"},
+		{"a timeAdded does not count", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -10, added))}, "goes at 45s, journal"},
+		{"no journal", parsed("drain:NoSchedule"), nil, "goes at 1m0s, policy"},
+		{"a record of another node of that name", parsed("drain:NoSchedule"), []any{page(recorded("uid-n0", 0, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a record of another key", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drained:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a record of a NoExecute taint", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoExecute", -50)))}, "goes at 1m0s, policy"},
+		{"a record from before the taint was set again", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -30, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a taint that no policy names", parsed("reboot:NoSchedule"), []any{page(recorded("uid-n1", 0, since("reboot:NoSchedule", -50)))}, "stays, "},
+		{"a taint that only a policy in mode Audit names", parsed("try:NoSchedule"), []any{page(recorded("uid-n1", 0, since("try:NoSchedule", -50)))}, "stays, "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := judgedBy(rules, foresight.Focus{}, append(c.recorded, node("n1", c.taint), pod("a", ownedBy("ReplicaSet/a")))...)
+			e := explained(m, noon)
+			if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if asIfNow := noted(m.Pending(noon, nil).Notes, "here as if that were now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
+				t.Errorf("pending notes that the start is not known: %t", asIfNow)
+			}
+		})
+	}
+}
+
+func TestWithoutNodesTheJournalHasTheTriggers(t *testing.T) {
+	m := hidden(policies(t, drains("drain")), pod("a", ownedBy("ReplicaSet/a")), page(recorded("uid-n1", -5, since("drain:NoSchedule", -50))))
+	if diff := cmp.Diff([]string{"a goes at 10s, scheduled by journal, in 10 s"}, scheduled(m.Pending(noon, nil))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
+	e := explained(judgedBy(policies(t, audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
+	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
+	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The triggers of a plan are those of the nodes, or of the plan itself. With --compare each configuration has its own.
+func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
+	drain, both := policies(t, drains("drain")), policies(t, drains("drain"), drains("reboot"))
+	world := []any{
+		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
+		node("n1", parsed("drain:NoSchedule")), page(recorded("uid-n1", 0, since("drain:NoSchedule", -50))),
+		node("n2", parsed("drain:NoSchedule")), pageOf("n2", recorded("uid-n2", 0, since("drain:NoSchedule", -50))),
+	}
+	rebooted := []any{
+		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
+		node("n1", parsed("reboot:NoSchedule")), page(recorded("uid-n1", 0, since("reboot:NoSchedule", -70))),
+		node("n2", parsed("reboot:NoSchedule"), parsed("drain:NoSchedule")),
+		pageOf("n2", recorded("uid-n2", 0, since("reboot:NoSchedule", -70), since("drain:NoSchedule", -50))),
+	}
+	const unchanged = " anyway: goes at 10s by drain since journal, without it goes at 10s"
+	for _, c := range []struct {
+		name     string
+		rules    foresight.Ruleset
+		compared *foresight.Ruleset
+		objects  []any
+		change   []string
+		want     []string
+	}{
+		{"another taint", both, nil, world, []string{"reboot:NoSchedule"}, []string{"a" + unchanged, "b" + unchanged}},
+		{"another value of the taint", both, nil, world, []string{"drain=b:NoSchedule"}, []string{"a" + unchanged, "b" + unchanged}},
+		{"the taint is lifted", both, nil, world, []string{"drain:NoSchedule-"}, []string{"b" + unchanged, "a saved: stays by  since , without it goes at 10s"}},
+		{"the plan sets the taint", drain, nil, []any{node("n1"), pod("a", ownedBy("ReplicaSet/a"))}, []string{"drain:NoSchedule"}, []string{"a evicted: goes at 1m0s by drain since plan, without it unknown"}},
+		{"a policy is added that matches nothing", both, &drain, world, nil, []string{"a" + unchanged, "b" + unchanged}},
+		{"a policy is dropped", drain, &both, rebooted, nil, []string{
+			"b later: goes at 10s by drain since journal, without it goes at -10s", "a saved: stays by  since , without it goes at -10s",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := ask(c.change...)
+			q.Compare = c.compared
+			p, err := judgedBy(c.rules, foresight.Focus{}, c.objects...).Plan(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, pod := range p.Pods {
+				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "here as if that were now") {
+				t.Errorf("notes %q (-want +got):\n%s", p.Notes, diff)
+			}
+		})
+	}
+}
+
+// Trips and ends of holds in the journal count as for a manager that begins to lead: each answer names the trips.
+func TestRecordedTripsAndHoldsCount(t *testing.T) {
+	spent := tripped("zone", "a")
+	spent.Ended = true
+	paused := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
+	ended := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
+	const goes, held = "goes at -4m59s, deleted at ", "held by breaker outage (a)"
+	for _, c := range []struct {
+		name     string
+		breakers []policy.Breaker
+		record   *guard.Record
+		want     string
+		reset    []string // of the trips that are named
+		note     string
+	}{
+		{"no trip", []policy.Breaker{outage()}, &guard.Record{}, goes + "55m1s", nil, ""},
+		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "whether a breaker has tripped or the manager is paused is not known"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped("zone", "a")), held, []string{"Automatic"}, "until few enough nodes"},
+		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("zone", "a")), held, []string{"Manual"}, "until its resetBefore is set"},
+		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
+		{"a trip of a breaker that is not configured", nil, trips(tripped("zone", "a")), goes + "55m1s", []string{""}, "name the manager's file with --config"},
+		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
+		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
+		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager that has written the journal is paused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := judgedBy(breakers(t, c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))
+			if got := foretold(t, m, noon); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			plan, err := m.Plan(ask("other:NoSchedule"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []foresight.Trip
+			for _, reset := range c.reset {
+				want = append(want, foresight.Trip{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset})
+			}
+			for what, r := range map[string]foresight.Remarks{"pending": m.Pending(noon, nil).Remarks, "plan": plan.Remarks} {
+				if diff := cmp.Diff(want, r.Trips); diff != "" || !noted(r.Notes, c.note) || c.note == "" && (noted(r.Notes, "tripped") || noted(r.Notes, "paused")) {
+					t.Errorf("%s notes %q, trips (-want +got):\n%s", what, r.Notes, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestABreakerThatAPlanTripsIsNamed(t *testing.T) {
+	m := judgedBy(breakers(t, outage()), foresight.Focus{}, zoned("n1"), pod("a"))
 	p, err := m.Plan(ask("out:NoExecute"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]foresight.Trip{{Breaker: "outage", Group: "a", Since: noon, Reset: "Automatic"}}, p.Trips); diff != "" || p.Total.Held != 1 {
+	want := []foresight.Trip{{Breaker: "outage", Group: "a", Since: noon, Reset: "Automatic"}}
+	if diff := cmp.Diff(want, p.Trips); diff != "" || p.Total.Held != 1 {
 		t.Errorf("%d are held (-want +got):\n%s", p.Total.Held, diff)
 	}
 	if got := m.Pending(noon, nil).Trips; got != nil {
@@ -217,118 +256,85 @@ func TestABreakerThatTheTaintsTripIsToldOf(t *testing.T) {
 	}
 }
 
-func TestWithoutNodesTheJournalTellsTheTriggers(t *testing.T) {
-	m := foresight.NewModel(basis(t, policy.Config{Policies: []policy.Policy{drains("drain")}}), foresight.Focus{})
-	m.AddPod(pod("a", ownedBy("ReplicaSet/a")))
-	m.Begin(noon)
-	m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("drain:NoSchedule"), Since: at(-50)}}))}, noon)
-	if diff := cmp.Diff([]string{"a goes at 10s, scheduled by journal, in 10 s"}, scheduled(m.Pending(noon, nil))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A record of guards that a manager has not written for a minute is old, if it has something.
-func TestARecordOfGuardsThatNobodyKeepsIsToldOf(t *testing.T) {
-	trips := &guard.Record{Trips: []guard.TripRecord{{Breaker: "outage", Began: at(-300)}}}
-	for name, c := range map[string]struct {
+// A journal that no manager has written for a minute is old. A record of guards counts if it has a trip or a hold.
+func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
+	for _, c := range []struct {
+		name    string
 		record  *guard.Record
 		written float64
-		want    time.Time
+		node    bool    // its record was written at -100 s
+		want    float64 // 0: not noted
 	}{
-		"kept": {trips, -20, time.Time{}}, "old": {trips, -120, at(-120)}, "old, and empty": {&guard.Record{}, -120, time.Time{}}, "older than that of a node": {trips, -200, at(-200)},
-		"younger than that of a node": {trips, -70, at(-70)},
+		{"one that is kept", trips(tripped("", "")), -20, false, 0},
+		{"an old one", trips(tripped("", "")), -120, false, -120},
+		{"an old one that is empty", &guard.Record{}, -120, false, 0},
+		{"one that is older than that of a node", trips(tripped("", "")), -200, true, -200},
+		{"one that is younger than that of a node", trips(tripped("", "")), -70, true, -100},
 	} {
-		m := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
-		m.SetGuards(c.record, journal.Writing{At: at(c.written)})
-		if strings.Contains(name, "of a node") {
-			m.AddNode(node("n1", parsed("gpu:NoExecute")))
-			m.AddRecords(page(recorded("uid-n1", -100)), noon)
-			if c.written > -100 {
-				c.want = at(-100)
-			}
+		page := holding(c.record)
+		page.Written = at(c.written)
+		objects := []any{page, node("n1", parsed("disk:NoExecute")), pod("a")}
+		if c.node {
+			objects = append(objects, node("n2", parsed("gpu:NoExecute")), pageOf("n2", recorded("uid-n2", -100, since("gpu:NoExecute", -300))))
 		}
-		if got := m.Stale(nil, noon); !got.Equal(c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		var want string
+		if c.want != 0 {
+			want = "the journal was last written at " + taint.Stamp(at(c.want)) + ": "
+		}
+		notes := modelOf(foresight.Focus{}, objects...).Pending(noon, nil).Notes
+		if !noted(notes, want) || want == "" && noted(notes, "last written") {
+			t.Errorf("%s: %q, want %q", c.name, notes, want)
 		}
 	}
 }
 
-func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
-	audited := drains("drain")
-	audited.Mode = policy.Audit
-	by := basis(t, policy.Config{Policies: []policy.Policy{audited}})
-	e := judgedBy(by, foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))).MustExplain("shop", "a", noon)
-	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
-	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// Breakers compare affected nodes with all nodes. From some of them no trip follows, and only recorded trips count.
-func TestFromSomeNodesNoTripFollows(t *testing.T) {
-	zones, whole, unpooled := outage(""), outage(""), outage("")
-	whole.TopologyKey, unpooled.TopologyKey = "", ""
-	unpooled.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
-	trip := func(key, group string) *guard.Record {
-		return &guard.Record{Trips: []guard.TripRecord{{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}}}
-	}
-	const goes, held = "goes at -4m59s", "held by breaker outage"
-	for name, c := range map[string]struct {
+// A breaker compares affected nodes with all nodes. If only some nodes are known, or those of the journal, no trip follows
+// from them: recorded trips count, and without the labels of nodes only those of the whole cluster.
+func TestFromSomeNodesOnlyRecordedTripsCount(t *testing.T) {
+	unpooled := outage(ofTheCluster, func(b *policy.Breaker) {
+		b.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	})
+	resetBefore := func(b *policy.Breaker) { b.ResetBefore = new(metav1.NewTime(at(-60))) }
+	const goes, held, heldInA = "goes at -4m59s, deleted at 55m1s", "held by breaker outage", "held by breaker outage (a)"
+	for _, c := range []struct {
+		name              string
 		breaker           policy.Breaker
 		record            *guard.Record
 		all, some, hidden string
-		known             bool // which pods the trip holds is known by the journal alone
 	}{
-		"no trip is recorded":                   {zones, &guard.Record{}, held + " (a)", goes, goes, false},
-		"the record is not known":               {whole, nil, held, goes, goes, false},
-		"a trip of the whole cluster":           {whole, trip("", ""), held, held, held, true},
-		"one that is reset by hand":             {func() policy.Breaker { b := whole; b.Reset = policy.Manual; return b }(), trip("", ""), held, held, held, true},
-		"one that resetBefore has ended":        {func() policy.Breaker { b := whole; b.ResetBefore = new(metav1.NewTime(at(-60))); return b }(), trip("", ""), goes, goes, goes, false},
-		"a trip of the node's group":            {zones, trip("zone", "a"), held + " (a)", held + " (a)", goes, false},
-		"a trip of another group":               {zones, trip("zone", "b"), held + " (a)", goes, goes, false},
-		"a trip of the nodes without the label": {zones, trip("zone", policy.NoGroup), held + " (a)", goes, goes, false},
-		"a trip of a breaker for some nodes":    {unpooled, trip("", ""), held, held, goes, false},
+		{"no trip is recorded", outage(), &guard.Record{}, heldInA, goes, goes},
+		{"the record is not known", outage(ofTheCluster), nil, held, goes, goes},
+		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held, held},
+		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held, held},
+		{"one that resetBefore has ended", outage(ofTheCluster, resetBefore), trips(tripped("", "")), goes, goes, goes},
+		{"a trip of the node's group", outage(), trips(tripped("zone", "a")), heldInA, heldInA, goes},
+		{"a trip of another group", outage(), trips(tripped("zone", "b")), heldInA, goes, goes},
+		{"a trip of the nodes without the label", outage(), trips(tripped("zone", policy.NoGroup)), heldInA, goes, goes},
+		{"a trip of a breaker for some nodes", unpooled, trips(tripped("", "")), held, held, goes},
 	} {
-		n := node("n1", timed("out:NoExecute", -300))
-		n.Labels["zone"] = "a"
-		of := func(prepare func(*foresight.Model)) *foresight.Model {
-			m := foresight.NewModel(basis(t, policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}}), foresight.Focus{})
-			m.AddPod(pod("a"))
-			prepare(m)
-			m.SetGuards(c.record, journal.Writing{At: at(-5)})
-			m.Begin(noon)
-			return m
-		}
-		for what, of := range map[string]struct {
-			*foresight.Model
+		rules := rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}})
+		for what, known := range map[string]struct {
+			reading foresight.Reading
 			want    string
-			partial bool
-		}{
-			"all":  {of(func(m *foresight.Model) { m.AddNode(n) }), c.all, false},
-			"some": {of(func(m *foresight.Model) { m.AddNode(n); m.SetPartial() }), c.some, true},
-			"hidden": {of(func(m *foresight.Model) {
-				m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("out:NoExecute"), Since: at(-299)}}))}, noon)
-			}), c.hidden, true},
-		} {
-			e, pending := of.MustExplain("shop", "a", noon), of.Pending(noon, nil)
-			got := told(e.Prediction)
-			if e.Prediction.HeldBy != "" {
-				got = "held by " + e.Prediction.HeldBy
-			}
-			if state := pending.Pods[0].State; got != of.want || of.Partial() != of.partial || (state == foresight.Held) != (e.Prediction.HeldBy != "") {
-				t.Errorf("%s, %s: %s, %s, want %s, partial %t", name, what, got, state, of.want, of.Partial())
-			}
-			if diff := cmp.Diff(e.Trips, pending.Trips); diff != "" {
-				t.Errorf("%s, %s: the trips differ: %s", name, what, diff)
-			}
-			for _, trip := range e.Trips {
-				if of.partial && !trip.Recorded {
-					t.Errorf("%s, %s: a trip follows from the taints: %+v", name, what, trip)
+		}{"all": {foresight.Reading{}, c.all}, "some": {foresight.Reading{Partial: true}, c.some}, "hidden": {foresight.Reading{Hidden: "list"}, c.hidden}} {
+			t.Run(c.name+", nodes that are known: "+what, func(t *testing.T) {
+				m, err := load(rules, foresight.Focus{}, known.reading, pod("a", on("n2")), zoned("n2", timed("out:NoExecute", -300)), holding(c.record),
+					pageOf("n2", recorded("uid-n2", -5, since("out:NoExecute", -299))))
+				if err != nil {
+					t.Fatal(err)
 				}
-				if known := of.HeldKnown(trip); known != (what != "hidden" || c.known) {
-					t.Errorf("%s, %s: known %t: %+v", name, what, known, trip)
+				if got := foretold(t, m, noon); got != known.want {
+					t.Errorf("got %s, want %s", got, known.want)
 				}
-			}
+				r := m.Pending(noon, nil).Remarks
+				follows := slices.ContainsFunc(r.Trips, func(t foresight.Trip) bool { return !t.Recorded })
+				if follows && what != "all" || noted(r.Notes, "whether their taints trip a breaker is not known") != (what != "all") {
+					t.Errorf("trips %+v, notes %q", r.Trips, r.Notes)
+				}
+				if lost := what == "hidden" && len(r.Trips) > 0 && c.hidden == goes; noted(r.Notes, "which pods it holds is not known: here none") != lost {
+					t.Errorf("a trip holds pods that are not known: notes %q", r.Notes)
+				}
+			})
 		}
 	}
 }

@@ -16,18 +16,6 @@ const writtenEvery = time.Minute
 // isWritten reports whether a journal with this writing was being written at this time.
 func isWritten(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
 
-// stale returns when the oldest partition with records of these nodes was written, if that is so long before at
-// that the journal seems to be no longer written; zero if there is no such partition.
-func stale(records map[string]journal.Record, nodes []string, at time.Time) (written time.Time) {
-	for _, name := range nodes {
-		one, ok := records[name]
-		if ok && !isWritten(one.Writing, at) && (written.IsZero() || one.Writing.At.Before(written)) {
-			written = one.Writing.At
-		}
-	}
-	return written
-}
-
 // nodeOf returns the node of this name as far as the record has it: its UID, its NoExecute taints and its triggers.
 func nodeOf(name string, r journal.Record) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID, ResourceVersion: r.Version}}

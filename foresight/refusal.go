@@ -55,14 +55,14 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
 			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+r.orTriggers())
 		}
-		if on := nodesWith(nodes, Absent, t); c.Remove && len(on) > 0 {
-			list = append(list, fmt.Sprintf("there is no %s to be removed on %s", t, some(on)))
-		}
-		if on := nodesWith(nodes, Unchanged, t); len(on) > 0 {
-			list = append(list, fmt.Sprintf("%s is there already on %s, and its countdowns go on", t, some(on)))
-		}
-		if on := nodesWith(nodes, Replaced, t); len(on) > 0 {
-			list = append(list, fmt.Sprintf("%s replaces the taint of another value on %s", t, some(on)))
+		for _, done := range []struct{ change, format string }{
+			{Absent, "there is no %s to be removed on %s"},
+			{Unchanged, "%s is there already on %s, and its countdowns go on"},
+			{Replaced, "%s replaces the taint of another value on %s"},
+		} {
+			if on := nodesWith(nodes, done.change, t); len(on) > 0 {
+				list = append(list, fmt.Sprintf(done.format, t, shortNodeList(on)))
+			}
 		}
 	}
 	return list
@@ -89,8 +89,8 @@ func nodesWith(nodes []PlannedNode, did, t string) []string {
 	return list
 }
 
-// some joins names, and shortens a long list.
-func some(names []string) string {
+// shortNodeList joins names of nodes. Of a long list it counts the rest.
+func shortNodeList(names []string) string {
 	const few = 3
 	if len(names) <= few {
 		return strings.Join(names, ", ")

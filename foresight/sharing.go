@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"encoding/json"
+	"unique"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -11,23 +12,16 @@ import (
 // sharing lets pods share equal values: the replicas of one owner have the same labels and tolerations, and many
 // pods have the same node and the same reason.
 type sharing struct {
-	texts       map[string]string
 	labels      map[string]map[string]string
 	tolerations map[string][]v1.Toleration
-	owners      map[taint.Owner]*taint.Owner
 }
 
 func newSharing() sharing {
-	return sharing{
-		map[string]string{},
-		map[string]map[string]string{},
-		map[string][]v1.Toleration{},
-		map[taint.Owner]*taint.Owner{},
-	}
+	return sharing{map[string]map[string]string{}, map[string][]v1.Toleration{}}
 }
 
-// text returns the first text that is equal to t.
-func (s *sharing) text(t string) string { return shared(s.texts, t, t) }
+// text returns the text that all texts equal to t share.
+func text[T ~string](t T) T { return unique.Make(t).Value() }
 
 // shared returns the first value that was stored under a key.
 func shared[K comparable, V any](stored map[K]V, key K, value V) V {
@@ -40,19 +34,19 @@ func shared[K comparable, V any](stored map[K]V, key K, value V) V {
 
 // pod replaces the values of a pod by shared ones.
 func (s *sharing) pod(p *pod) {
-	p.Namespace, p.Node, p.Phase = s.text(p.Namespace), s.text(p.Node), v1.PodPhase(s.text(string(p.Phase)))
+	p.Namespace, p.Node, p.Phase = text(p.Namespace), text(p.Node), text(p.Phase)
 	p.Labels = shared(s.labels, sharingKey(p.Labels), p.Labels)
 	p.Tolerations = shared(s.tolerations, sharingKey(p.Tolerations), p.Tolerations)
-	if p.Controller != nil {
-		p.Controller = shared(s.owners, *p.Controller, p.Controller)
+	if c := p.Controller; c != nil {
+		p.Controller = &taint.Owner{Kind: text(c.Kind), Name: text(c.Name)}
 	}
-	p.owner = Owner{s.text(p.owner.Kind), s.text(p.owner.Name)}
+	p.owner = Owner{text(p.owner.Kind), text(p.owner.Name)}
 }
 
-// prediction replaces the texts of a prediction by shared ones.
-func (s *sharing) prediction(f *Prediction) {
-	f.Reason, f.Taint, f.Toleration = s.text(f.Reason), s.text(f.Taint), s.text(f.Toleration)
-	f.Policy, f.Method, f.HeldBy = s.text(f.Policy), s.text(f.Method), s.text(f.HeldBy)
+// share replaces the texts of a prediction by shared ones.
+func (p *Prediction) share() {
+	p.Reason, p.Taint, p.Toleration = text(p.Reason), text(p.Taint), text(p.Toleration)
+	p.Policy, p.Method, p.HeldBy = text(p.Policy), text(p.Method), text(p.HeldBy)
 }
 
 // sharingKey returns a text that is the same for equal labels or tolerations, and differs for others.

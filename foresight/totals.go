@@ -67,19 +67,19 @@ func (t *Total) add(p *planned) {
 	case Stays:
 		t.Stay++
 	case Held:
-		add(&t.Held, p.here)
+		countIf(&t.Held, p.selected)
 	default:
-		add(&t.Anyway, p.here)
-		add(&t.Elsewhere, !p.here)
+		countIf(&t.Anyway, p.selected)
+		countIf(&t.Elsewhere, !p.selected)
 	}
 }
 
 // count adds the pods and their totals to the plan, in the order of their names.
 func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
-	for _, one := range pods {
-		p.Pods = append(p.Pods, one.result)
-		p.Total.add(one)
+	for _, pod := range pods {
+		p.Pods = append(p.Pods, pod.result)
+		p.Total.add(pod)
 	}
 	nodes := totalsBy(pods, func(p *planned) string { return p.Node })
 	for i := range p.Nodes {
@@ -105,7 +105,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 func totalsBy[K comparable](pods []*planned, key func(*planned) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {
-		if p.here {
+		if p.selected {
 			totals[key(p)] = Total{}
 		}
 	}

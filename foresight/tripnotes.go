@@ -10,12 +10,12 @@ import (
 )
 
 // holdNotes returns the notes about what holds evictions: trips, a pause, or that these are not known.
-func (m *Model) holdNotes(by judge, at time.Time) []string {
+func (m *Model) holdNotes(by *rulesAt, at time.Time) []string {
 	var notes []string
 	for _, t := range by.trips {
 		notes = append(notes, m.tripNote(t, at))
 	}
-	for _, r := range m.resets(at) {
+	for _, r := range by.resets {
 		notes = append(notes, r.tripped()+", and is reset at "+taint.Stamp(r.at)+" at the latest if nothing "+
 			"changes until then")
 	}
@@ -23,16 +23,18 @@ func (m *Model) holdNotes(by judge, at time.Time) []string {
 		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: "+
 			"only trips that the journal has count, pods may be held, and deleteAfter may count from later")
 	}
-	if m.unknownEnds() {
+	byLabels := func(h policy.HoldRecord) bool { return h.TopologyKey != "" }
+	if m.Hidden() && m.rules.deletesLater() && m.guards.hasHold(byLabels) {
 		notes = append(notes, "the journal has the end of a hold for nodes with certain labels, and this user may "+
 			"not list nodes, so deleteAfter may count from later")
 	}
+	paused := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
 	switch {
-	case m.pauseRecorded() && !m.rules.paused:
+	case !m.rules.paused && m.guards.hasHold(paused):
 		notes = append(notes, "the manager that has written the journal is paused: it starts no call, and here the "+
 			"pods are judged as if it were not")
-	case m.guards.record == nil && (m.rules.Guarded() || m.journal().failed()):
-		notes = append(notes, m.journal().unguarded())
+	case m.guards.record == nil && (m.rules.Guarded() || m.reading.Journal.failed()):
+		notes = append(notes, m.reading.Journal.unguarded())
 	}
 	return notes
 }
@@ -46,10 +48,10 @@ func (m *Model) tripNote(t Trip, at time.Time) string {
 		return t.tripped() + "; this configuration has no such breaker, so the pods that it holds are not shown"
 	case !t.Recorded:
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
-	case !m.heldKnown(t):
+	case m.Hidden() && m.rules.usesLabels(t.Breaker):
 		return t.tripped() + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so " +
 			"which pods it holds is not known: here none"
-	case m.resetUnknown(t, at):
+	case t.Reset == string(policy.Automatic) && m.partial() && m.readBefore(at).Before(at):
 		return t.String() + "; whether that comes before " + taint.Stamp(at) + " is not known, as this user may " +
 			"not list nodes"
 	}

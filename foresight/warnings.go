@@ -29,16 +29,16 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	return warnings
 }
 
-// backAgain returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
+// returnsToNode returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
 // keeps the scheduler from binding its replacement to the same node.
-func (m *Model) backAgain(p *taint.Pod, v *view, verdict *policy.Verdict) []string {
+func (m *Model) returnsToNode(p *taint.Pod, v *view, verdict *policy.Verdict) []string {
 	first := verdict.First()
 	if !first.Evict || first.Toleration == nil || first.Toleration.TolerationSeconds != nil {
 		return nil
 	}
 	for i := range v.taints {
 		if t := &v.taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
-			taint.Matching(p, t, m.rules.tolerations()) == nil {
+			taint.Matching(p, t, m.rules.config.Rules) == nil {
 			return nil
 		}
 	}

@@ -1,16 +1,21 @@
 package foresight_test
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -129,24 +134,74 @@ func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
 	return judgedBy(foresight.Ruleset{}, focus, objects...)
 }
 
-// judgedBy returns a model that judges by the basis.
+// judgedBy returns a model that judges by the rules.
 func judgedBy(by foresight.Ruleset, focus foresight.Focus, objects ...any) *foresight.Model {
-	m := foresight.NewModel(by, focus)
-	for _, o := range objects {
-		if page, ok := o.(journal.Partition); ok {
-			m.AddRecords(page, noon)
-			continue
-		}
-		m.Add(o)
+	m, err := load(by, focus, foresight.Reading{}, objects...)
+	if err != nil {
+		panic(err)
 	}
-	m.Begin(noon)
 	return m
+}
+
+// load returns a model for noon of the objects, read in this way. Partitions among them are those of the journal.
+func load(by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, objects ...any) (*foresight.Model, error) {
+	b, pages := foresight.NewBuilder(by, focus), map[int]journal.Partition{}
+	for _, o := range objects {
+		if p, ok := o.(journal.Partition); ok {
+			addPage(pages, p)
+		} else {
+			b.Add(o)
+		}
+	}
+	if r.Journal == nil && len(pages) > 0 {
+		r.Journal = foresight.NewJournal("the journal")
+	}
+	for number, p := range pages {
+		r.Journal.Add(number, stored(p), nil)
+	}
+	return b.Load(r, noon)
+}
+
+// addPage adds a partition that has the records of some nodes of one partition, or the record of guards.
+func addPage(pages map[int]journal.Partition, p journal.Partition) {
+	number := journal.GuardsPartition
+	for name := range p.Records {
+		number = journal.PartitionOf(name)
+	}
+	if before, ok := pages[number]; ok {
+		maps.Copy(before.Records, p.Records)
+		before.Guards = cmp.Or(before.Guards, p.Guards)
+		p = before
+	}
+	if p.Records == nil {
+		p.Records = map[string]journal.Record{}
+	}
+	pages[number] = p
+}
+
+// stored returns the partition as a manager has written it.
+func stored(p journal.Partition) journal.StoredPartition {
+	at := journal.StoredPartition{Version: "1"}
+	for _, r := range p.Records {
+		p.Written, at.Stored = r.Writing.At, r.Writing.Stored
+	}
+	at.Data, _ = journal.Encode(p)
+	return at
+}
+
+// explained explains the pod shop/a.
+func explained(m *foresight.Model, when time.Time) *foresight.Explanation {
+	e, err := m.Explain("shop", "a", when)
+	if err != nil {
+		panic(err)
+	}
+	return e
 }
 
 // planned returns the plan of a model that keeps only what the question needs.
 func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
-	m := modelOf(foresight.Focus{Nodes: &q.Selection}, objects...)
-	if err := m.Twice(); err != nil {
+	m, err := load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, foresight.Reading{}, objects...)
+	if err != nil {
 		return nil, err
 	}
 	return m.Plan(q)
@@ -176,8 +231,44 @@ func recorded(uid string, written float64, taints ...taint.History) journal.Reco
 }
 
 // page returns a partition of the journal with the record of n1.
-func page(r journal.Record) journal.Partition {
-	return journal.Partition{Records: map[string]journal.Record{"n1": r}}
+func page(r journal.Record) journal.Partition { return pageOf("n1", r) }
+
+// pageOf returns a partition of the journal with the record of a node.
+func pageOf(name string, r journal.Record) journal.Partition {
+	return journal.Partition{Records: map[string]journal.Record{name: r}}
+}
+
+// holding returns the partition of the journal with this record of guards and holds; none if it is nil.
+func holding(r *guard.Record) journal.Partition {
+	return journal.Partition{Written: at(-5), Guards: r}
+}
+
+// noted reports whether one of the notes has this part.
+func noted(notes []string, part string) bool {
+	return strings.Contains(strings.Join(notes, "\n"), part)
+}
+
+// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at 30s",
+// "goes at 30s, deleted at 1h0m30s", "held by policy x".
+func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
+	t.Helper()
+	e, pending := explained(m, when), m.Pending(when, nil)
+	words := told(e.Prediction)
+	if e.Prediction.HeldBy != "" {
+		words = "held by " + e.Prediction.HeldBy
+	}
+	if e.Prediction.DeleteAt != nil {
+		words += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
+	}
+	listed := slices.IndexFunc(pending.Pods, func(p foresight.PendingPod) bool { return p.Name == "a" })
+	if held := listed >= 0 && pending.Pods[listed].State == foresight.Held; (listed >= 0) == (words == "stays") ||
+		held != (e.Prediction.HeldBy != "") {
+		t.Errorf("explain says that it %s, and pending has %+v", words, pending.Pods)
+	}
+	if diff := gocmp.Diff(e.Trips, pending.Trips); diff != "" {
+		t.Errorf("the trips of explain (-) and of pending (+):\n%s", diff)
+	}
+	return words
 }
 
 // told formats a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".

@@ -45,8 +45,8 @@ func (e *ExitCode) String() string { return e.about }
 // Type implements pflag.Value.
 func (e *ExitCode) Type() string { return "any" }
 
-// of returns the error for these numbers of evictions: because of a change, and in total.
-func (e *ExitCode) of(because, all int) error {
+// check returns the error for these numbers of evictions: because of a change, and in total.
+func (e *ExitCode) check(because, all int) error {
 	if e.about == "true" && because > 0 || e.about == "any" && all > 0 {
 		return ErrWouldEvict
 	}

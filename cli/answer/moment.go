@@ -96,8 +96,8 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// Why returns the reason in short: untolerated, or after how long.
-func Why(f *foresight.Prediction) string {
+// ShortReason returns the reason in short: untolerated, or after how long.
+func ShortReason(f *foresight.Prediction) string {
 	if !f.Evict || f.ExposedSince == nil {
 		return ""
 	}

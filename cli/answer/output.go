@@ -55,7 +55,7 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+suggest.Listed(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+suggest.JoinWords(o.named(), "or")+".")
 	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table alone.")
 }
 
@@ -81,7 +81,7 @@ func (o *Output) Check() error {
 		return nil
 	}
 	return config.Refusal{
-		Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.Listed(o.named(), "or"),
+		Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.JoinWords(o.named(), "or"),
 		Next: "leave it out for table",
 	}
 }
@@ -102,7 +102,7 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err := a.CannotSay(); err != nil {
 		return err
 	}
-	return o.Exit.of(a.Evictions())
+	return o.Exit.check(a.Evictions())
 }
 
 // in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has

@@ -38,13 +38,13 @@ const maxRows = 10
 
 // Top writes the first rows of a table, and the number of the others.
 func (t *Text) Top(list *terminal.Table) {
-	more := len(list.Rows) - maxRows
-	if more > 0 {
+	hidden := len(list.Rows) - maxRows
+	if hidden > 0 {
 		list.Rows = list.Rows[:maxRows]
 	}
 	t.Table(list)
-	if more > 0 && !t.Bare {
-		t.Printf("... and %d more.\n", more)
+	if hidden > 0 && !t.Bare {
+		t.Printf("... and %d more.\n", hidden)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
@@ -37,10 +36,6 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
-		string(config.MethodDelete),
-		string(config.MethodEvict),
-	}, cobra.ShellCompDirectiveNoFileComp))
 	pods := o.from.PodNames(ctx)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,
@@ -84,27 +79,40 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, pod string) error
 	if err != nil {
 		return err
 	}
-	name, err := o.setPod(pod)
+	namespace, name, err := o.podOf(pod)
 	if err != nil {
 		return err
 	}
-	from, err := o.from.Open(cmd, false)
+	from, usual, err := o.from.Open(cmd, false)
 	if err != nil {
 		return err
 	}
-	explained, err := explain(ctx, from, &source.Scope{
-		Rules: rules,
-		Focus: foresight.Focus{Namespace: o.from.Namespace}, Pod: name, At: at,
+	m, err := source.Load(ctx, from, &source.Scope{
+		Rules: rules, Focus: foresight.Focus{Namespace: cmp.Or(namespace, usual)}, Pod: name, At: at,
 	})
 	if err != nil {
 		return err
 	}
-	if o.server != "" {
-		if err := o.askManager(ctx, explained); err != nil {
-			return err
-		}
+	explained, err := m.Explain(cmp.Or(namespace, usual), name, m.At())
+	if err != nil {
+		return err
+	}
+	if err := o.askManager(ctx, explained); err != nil {
+		return err
 	}
 	return o.output.Print(cmd, explained, func(t *answer.Text) { (&text{explained, t}).all() })
+}
+
+// askManager adds the manager's state of the pod, if the manager is to be asked.
+func (o *options) askManager(ctx context.Context, e *foresight.Explanation) error {
+	if o.server == "" {
+		return nil
+	}
+	manager, err := source.NewManager(o.server)
+	if err != nil {
+		return err
+	}
+	return manager.Complete(ctx, e)
 }
 
 // check returns an error for flags that are not allowed; otherwise the moment of the question.
@@ -121,28 +129,18 @@ func (o *options) check() (time.Time, error) {
 	return answer.Moment(o.at)
 }
 
-// explain reads the pod and what its verdict depends on, and computes the explanation.
-func explain(ctx context.Context, from source.Source, s *source.Scope) (*foresight.Explanation, error) {
-	m, err := source.Load(ctx, from, s)
-	if err != nil {
-		return nil, err
-	}
-	return m.Explain(m.Find(s.Pod)[0], s.Pod, m.At()) // Load has found one
-}
-
-// setPod parses POD, pod/POD or NAMESPACE/POD, and returns the name. It sets the namespace if the argument has one.
-func (o *options) setPod(pod string) (name string, err error) {
+// podOf parses POD, pod/POD or NAMESPACE/POD. The namespace is empty if the argument has none.
+func (o *options) podOf(pod string) (namespace, name string, err error) {
 	first, second, two := strings.Cut(pod, "/")
 	switch {
 	case pod == "" || two && (first == "" || second == "" || strings.Contains(second, "/")):
-		return "", fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", pod)
+		return "", "", fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", pod)
 	case !two:
-		return pod, nil
+		return "", pod, nil
 	case slices.Contains([]string{"pod", "pods", "po"}, first):
-		return second, nil
+		return "", second, nil
 	case o.from.Namespace != "" && o.from.Namespace != first:
-		return "", fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", pod, o.from.Namespace)
+		return "", "", fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", pod, o.from.Namespace)
 	}
-	o.from.Namespace = first
-	return second, nil
+	return first, second, nil
 }

@@ -1,63 +1,14 @@
 package explain
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// evictedState is the state of a pod that the manager has evicted.
-const evictedState = "evicted"
-
-// askManager adds the manager's state of the pod.
-func (o *options) askManager(ctx context.Context, explained *foresight.Explanation) error {
-	manager, err := source.NewManager(o.server)
-	if err != nil {
-		return err
-	}
-	s, err := manager.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	explained.Manager = managedOf(s, &explained.Pod)
-	for _, n := range source.NotesOf(s.Manager) {
-		if !slices.Contains(explained.Notes, n) { // the journal may have the same trips
-			explained.Notes = append(explained.Notes, n)
-		}
-	}
-	return nil
-}
-
-// managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
-func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
-	about := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
-	is := func(namespace, name, uid string) bool {
-		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
-	}
-	for i := range s.Evicted {
-		if one := &s.Evicted[i]; is(one.Namespace, one.Pod, one.UID) && !one.DryRun {
-			at := one.At.UTC()
-			about.State, about.At = evictedState, &at
-		}
-	}
-	for i := range s.Evictions {
-		one := &s.Evictions[i]
-		if !is(one.Namespace, one.Pod, one.UID) {
-			continue
-		}
-		at := one.Deadline.UTC()
-		about.State, about.At, about.Policy, about.HeldBy = one.State, &at, one.Policy, one.HeldBy
-		about.Progress = source.ProgressOf(one)
-	}
-	return about
-}
 
 // manager writes the manager's state of the pod.
 func (t *text) manager() {
@@ -73,7 +24,7 @@ func (t *text) manager() {
 	case "":
 		t.Printf("\n%s has no eviction of it.\n", who)
 		return
-	case evictedState:
+	case foresight.EvictedByManager:
 		t.Printf("\n%s has evicted it at %s.\n", who, taint.Stamp(*m.At))
 		return
 	}

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -80,7 +79,7 @@ func (t *text) prediction() {
 	for _, audit := range f.Audits {
 		t.Printf("In mode Audit: %s.\n", audit)
 	}
-	if t.overdue() {
+	if t.Overdue() {
 		t.WriteString(t.inTheWay())
 	}
 }
@@ -98,17 +97,12 @@ func (t *text) inTheWay() string {
 func (t *text) due() terminal.Safe {
 	f := t.Prediction
 	switch {
-	case t.overdue():
+	case t.Overdue():
 		return t.Paint(terminal.Bad, "was to be evicted "+answer.Lasting(*f.At, t.At)+" ago")
 	case !f.At.After(t.At):
 		return t.Paint(terminal.Bad, "is to be evicted now")
 	}
 	return t.Paint(terminal.Warned, "is to be evicted "+answer.When(f, t.At))
-}
-
-// overdue reports whether the deadline has passed by so much that the pod should be gone.
-func (t *text) overdue() bool {
-	return t.Pod.Ends == nil && t.Prediction.Evict && t.At.Sub(*t.Prediction.At) > foresight.OverdueAfter
 }
 
 // taints writes the taints one by one if the pod is to be evicted.
@@ -123,26 +117,26 @@ func (t *text) taints() {
 	t.Table(t.taintTable())
 	t.WriteString("\n")
 	for i := range t.Taints {
-		if one := &t.Taints[i]; len(one.Arithmetic) > 0 {
-			t.Printf("%s: %s.\n", one.Taint, strings.Join(one.Arithmetic, "; "))
+		if explained := &t.Taints[i]; len(explained.Arithmetic) > 0 {
+			t.Printf("%s: %s.\n", explained.Taint, strings.Join(explained.Arithmetic, "; "))
 		}
 	}
 }
 
 func (t *text) taintTable() *terminal.Table {
-	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
-	for i := range t.Taints {
-		one := &t.Taints[i]
-		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)),
-			terminal.Text(granted(one)), terminal.Text(until), then)
+	taints := make([]*foresight.ExplainedTaint, len(t.Taints))
+	for i := range taints {
+		taints[i] = &t.Taints[i]
 	}
-	return list
+	return answer.TableOf(taints,
+		answer.Texts("TAINT", func(e *foresight.ExplainedTaint) string { return e.Taint }),
+		answer.Texts("SINCE", sinceWhen), answer.Texts("COUNTS FROM", countsFrom), answer.Texts("TOLERATION", granted),
+		answer.Texts("TOLERATED UNTIL", t.until), answer.Painted("THEN", t.then, t.urgency))
 }
 
 // countsFrom returns the moment from which the time of the toleration counts.
-func countsFrom(one *foresight.ExplainedTaint) string {
-	switch f := one.Prediction; {
+func countsFrom(e *foresight.ExplainedTaint) string {
+	switch f := e.Prediction; {
 	case f == nil || f.ExposedSince == nil:
 		return ""
 	case f.ExposedSinceEarliest != nil:
@@ -161,7 +155,7 @@ func (t *text) budgets() {
 	for _, b := range t.Budgets {
 		asked := ""
 		switch {
-		case t.method() == string(config.MethodDelete):
+		case t.Method() == string(config.MethodDelete):
 			asked = "; it is not asked (" + t.methodOf() + ")"
 		case !b.Asked:
 			asked = "; this pod goes without asking it"
@@ -171,13 +165,10 @@ func (t *text) budgets() {
 		t.Printf("PodDisruptionBudget %s selects it, and "+
 			"admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
 	}
-	if len(t.Budgets) > 1 && t.method() == string(config.MethodEvict) {
+	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
 		t.WriteString("The API server evicts no pod that two of them select.\n")
 	}
 }
-
-// method returns how the pod goes first: as its policy says or, if none decides, as the manager does.
-func (t *text) method() string { return cmp.Or(t.Prediction.Method, t.EvictionMethod) }
 
 // methodOf names the source of the method.
 func (t *text) methodOf() string {
@@ -198,42 +189,60 @@ func (t *text) original() {
 		"decide otherwise"), t.Original, answer.Differences)
 }
 
-func sinceWhen(one *foresight.ExplainedTaint) string {
+func sinceWhen(e *foresight.ExplainedTaint) string {
 	switch {
-	case one.Since == nil:
+	case e.Since == nil:
 		return ""
-	case one.SinceEarliest != nil:
+	case e.SinceEarliest != nil:
 		return "not known"
 	}
-	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
+	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
 
 // granted returns the toleration, and how long it tolerates the taint.
-func granted(one *foresight.ExplainedTaint) string {
+func granted(e *foresight.ExplainedTaint) string {
 	switch {
-	case one.Toleration == "":
+	case e.Toleration == "":
 		return "none"
-	case one.TolerationSeconds == nil:
-		return one.Toleration + ", without a limit"
+	case e.TolerationSeconds == nil:
+		return e.Toleration + ", without a limit"
 	}
-	return fmt.Sprintf("%s, %d s", one.Toleration, *one.TolerationSeconds)
+	return fmt.Sprintf("%s, %d s", e.Toleration, *e.TolerationSeconds)
 }
 
-// follows returns the result of one taint alone, and until when it is tolerated.
-func (t *text) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
+// until returns the time until which a taint is tolerated.
+func (t *text) until(e *foresight.ExplainedTaint) string {
 	switch {
-	case one.Prediction == nil:
-		return terminal.Painted("evicts no pod", terminal.Good), ""
-	case !one.Prediction.Evict && one.Prediction.HeldBy != "":
-		return terminal.Painted("held", terminal.Warned), ""
-	case !one.Prediction.Evict:
-		return terminal.Painted("stays", terminal.Good), "for ever"
-	case one.Toleration == "" && one.Prediction.Policy == "":
-		return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Bad), "not tolerated"
-	case !one.Prediction.At.After(t.At):
-		return terminal.Painted("evicted now", terminal.Bad), answer.Stamp(one.Prediction)
+	case e.Prediction == nil || !e.Prediction.Evict && e.Prediction.HeldBy != "":
+		return ""
+	case !e.Prediction.Evict:
+		return "for ever"
+	case e.Toleration == "" && e.Prediction.Policy == "":
+		return "not tolerated"
 	}
-	return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Warned), answer.Stamp(one.Prediction)
+	return answer.Stamp(e.Prediction)
+}
+
+// then returns the result of one taint alone.
+func (t *text) then(e *foresight.ExplainedTaint) string {
+	switch {
+	case e.Prediction == nil:
+		return "evicts no pod"
+	case e.Prediction.Evict:
+		return "evicted " + answer.When(e.Prediction, t.At)
+	}
+	return answer.When(e.Prediction, t.At)
+}
+
+// urgency returns the colour of the result of one taint alone.
+func (t *text) urgency(e *foresight.ExplainedTaint) terminal.Colour {
+	switch f := e.Prediction; {
+	case f == nil || !f.Evict && f.HeldBy == "":
+		return terminal.Good
+	case f.Evict && (e.Toleration == "" && f.Policy == "" || !f.At.After(t.At)):
+		return terminal.Bad
+	}
+	return terminal.Warned
 }
 
 func (t *text) warnings() {
@@ -257,7 +266,7 @@ func (t *text) disruption() {
 
 // events writes the events of a pod that is gone, terminating or overdue; of any pod in the wide form.
 func (t *text) events() {
-	if len(t.Events) == 0 || !t.Wide() && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
+	if len(t.Events) == 0 || !t.Wide() && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.Overdue() {
 		return
 	}
 	t.WriteString("\n")

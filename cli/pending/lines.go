@@ -10,20 +10,15 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// The changes of a scheduled eviction, beside its states.
-const (
-	moved     = "moved"     // its time has changed
-	cancelled = "cancelled" // the pod stays
-	gone      = "gone"      // the pod is gone, or is being deleted
-	evicted   = "evicted"   // the manager reports that it has evicted the pod
-	over      = "over"      // the manager does not report why the eviction has ended
-)
+// moved is the change of an eviction whose time has changed. The others are its states, and why it has ended.
+const moved = "moved"
 
 // pendingChange is one change of the scheduled evictions.
 type pendingChange struct {
@@ -41,14 +36,14 @@ type pendingChange struct {
 
 // lines writes each change in a line, for files and other programs.
 type lines struct {
-	*options
+	form     string // of the output
 	w, notes io.Writer
-	shown    map[string]foresight.PendingPod
+	shown    map[string]foresight.PendingPod // by UID
 	noted    []string
 }
 
-func (l *lines) show(now *foresight.Pending, of current) error {
-	all := remarks(now)
+func (l *lines) show(now *foresight.Pending, of following) error {
+	all := now.All()
 	for _, n := range all {
 		if !slices.Contains(l.noted, n) {
 			answer.Note(l.notes, n)
@@ -67,34 +62,32 @@ func (l *lines) end(*foresight.Pending) error { return nil }
 
 // changes returns the changes since the last call: first the evictions that have ended, then the others in the order
 // of their times.
-func (l *lines) changes(now *foresight.Pending, of current) []pendingChange {
+func (l *lines) changes(now *foresight.Pending, of following) []pendingChange {
 	var list []pendingChange
-	add := func(change, why string, p foresight.PendingPod) {
-		list = append(list, pendingChange{foresight.APIVersion, "PendingChange", now.At, change, why, p})
+	add := func(change, reason string, p foresight.PendingPod) {
+		list = append(list, pendingChange{foresight.APIVersion, "PendingChange", now.At, change, reason, p})
 	}
-	there := map[string]foresight.PendingPod{}
+	before, after := l.shown, map[string]foresight.PendingPod{}
 	for _, p := range now.Pods {
-		there[p.UID] = p
+		after[p.UID] = p
 	}
-	for _, uid := range slices.SortedFunc(maps.Keys(l.shown), func(a, b string) int {
-		return cmp.Or(l.shown[a].At.Compare(*l.shown[b].At), cmp.Compare(a, b))
+	for _, uid := range slices.SortedFunc(maps.Keys(before), func(a, b string) int {
+		return cmp.Or(before[a].At.Compare(*before[b].At), cmp.Compare(a, b))
 	}) {
-		if _, ok := there[uid]; ok {
-			continue
+		if _, ok := after[uid]; !ok {
+			change, reason := of.Ended(uid)
+			add(change, reason, before[uid])
 		}
-		change, why := of.left(uid)
-		add(change, why, l.shown[uid])
 	}
 	for _, p := range now.Pods {
-		before, ok := l.shown[p.UID]
-		switch {
-		case !ok, before.State != p.State, before.Cause != p.Cause:
+		switch was, ok := before[p.UID]; {
+		case !ok, was.State != p.State, was.Cause != p.Cause:
 			add(p.State, "", p)
-		case hasMoved(&before, &p):
+		case hasMoved(&was, &p):
 			add(moved, "", p)
 		}
 	}
-	l.shown = there
+	l.shown = after
 	return list
 }
 
@@ -108,7 +101,7 @@ func hasMoved(before, now *foresight.PendingPod) bool {
 func (l *lines) write(c pendingChange) error {
 	var text []byte
 	var err error
-	switch form := l.output.Form; form {
+	switch l.form {
 	case answer.AsTable, answer.AsWide:
 		text = []byte(terminal.Escape(c.String()) + "\n")
 	case answer.AsName:
@@ -119,10 +112,10 @@ func (l *lines) write(c pendingChange) error {
 		text, err = json.Marshal(c)
 		text = append(terminal.EscapeJSON(text), '\n')
 	case answer.AsYAML:
-		text, err = answer.Document(c, form)
+		text, err = answer.Document(c, l.form)
 		text = append([]byte("---\n"), text...)
 	default:
-		text, err = answer.Document(c, form)
+		text, err = answer.Document(c, l.form)
 		text = append(text, '\n')
 	}
 	if err != nil {
@@ -137,9 +130,9 @@ func (p pendingChange) String() string {
 	s := fmt.Sprintf("%s %s %s on node %s", taint.Stamp(p.At.Truncate(time.Second)), p.Change, &p.Pod.PodRef,
 		p.Pod.Node)
 	switch p.Change {
-	case gone, evicted, over:
+	case source.Gone, source.Evicted, source.Over:
 		return s
-	case cancelled:
+	case source.Cancelled:
 		return s + ": " + p.Why
 	}
 	if p.Pod.Message != "" {

@@ -39,7 +39,6 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "node", o.from.NodeNames(ctx))
 	return cmd
 }
 
@@ -77,9 +76,9 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = o.output.Print(cmd, pending, func(t *answer.Text) { o.print(t, pending) })
+	err = o.output.Print(cmd, pending, func(t *answer.Text) { write(t, pending) })
 	if len(pending.Pods) == 0 && err == nil {
-		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(o.emptyMessage(pending)))
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(emptyMessage(pending)))
 	}
 	return err
 }
@@ -87,26 +86,21 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 // ask gets the scheduled evictions from the manager, or computes them.
 func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*foresight.Pending, error) {
 	if o.server != "" {
-		manager, err := o.manager()
+		manager, namespace, err := o.manager()
 		if err != nil {
 			return nil, err
 		}
-		s, err := manager.Snapshot(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return o.pendingOf(s), nil
+		return manager.Pending(ctx, namespace, o.nodes)
 	}
 	at, err := answer.Moment(o.at)
 	if err != nil {
 		return nil, err
 	}
-	o.everywhere = o.everywhere || o.from.Dumped() && o.from.Namespace == ""
-	from, err := o.from.Open(cmd, o.everywhere)
+	from, namespace, err := o.from.Open(cmd, o.everywhere)
 	if err != nil {
 		return nil, err
 	}
-	s := o.scope(rules)
+	s := o.scope(rules, namespace)
 	s.Focus.Nodes, s.At = &foresight.Selection{Names: o.nodes}, at
 	m, err := source.Load(ctx, from, s)
 	if err != nil {
@@ -115,33 +109,26 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 	return m.Pending(m.At(), o.nodes), nil
 }
 
-// scope returns what to read.
-func (o *options) scope(rules foresight.Ruleset) *source.Scope {
-	return &source.Scope{Rules: rules, Focus: o.focus(), Nodes: o.nodes, Scheduled: true}
-}
-
-// focus selects the pods.
-func (o *options) focus() foresight.Focus {
-	var focus foresight.Focus
-	if !o.everywhere {
-		focus.Namespace = o.from.Namespace
-	}
+// scope returns what to read of a namespace.
+func (o *options) scope(rules foresight.Ruleset, namespace string) *source.Scope {
+	s := &source.Scope{Rules: rules, Focus: foresight.Focus{Namespace: namespace}, Nodes: o.nodes, Scheduled: true}
 	if o.selector != "" {
-		focus.Labels, _ = labels.Parse(o.selector) // check has returned its error
+		s.Focus.Labels, _ = labels.Parse(o.selector) // check has returned its error
 	}
-	return focus
+	return s
 }
 
-// manager returns the manager, which needs no kubeconfig. Without a namespace all of them are selected.
-func (o *options) manager() (*source.Manager, error) {
-	if !o.everywhere && o.from.Namespace == "" {
-		namespace, err := o.from.ContextNamespace()
-		if err != nil {
-			return nil, err
+// manager returns the manager, which needs no kubeconfig, and the namespace in question: that of the flag, or that of
+// the kubeconfig's context. Empty stands for all.
+func (o *options) manager() (m *source.Manager, namespace string, err error) {
+	namespace = o.from.Namespace
+	if namespace == "" && !o.everywhere {
+		if namespace, err = o.from.ContextNamespace(); err != nil {
+			return nil, "", err
 		}
-		o.from.Namespace, o.everywhere = namespace, namespace == ""
 	}
-	return source.NewManager(o.server)
+	m, err = source.NewManager(o.server)
+	return m, namespace, err
 }
 
 // check returns an error for flags that are not allowed.

@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// print writes the answer for people.
-func (o *options) print(t *answer.Text, p *foresight.Pending) {
+// write writes the answer for people.
+func write(t *answer.Text, p *foresight.Pending) {
 	switch {
 	case len(p.Pods) == 0:
 	case t.Form == answer.AsSummary:
@@ -22,17 +22,17 @@ func (o *options) print(t *answer.Text, p *foresight.Pending) {
 		if !t.Bare {
 			t.Printf("%s:\n", total(p))
 		}
-		t.Table(o.table(p))
+		t.Table(table(p, t.Wide()))
 	}
 }
 
 // emptyMessage returns the answer if nothing is scheduled.
-func (o *options) emptyMessage(p *foresight.Pending) string {
-	s := "No eviction is scheduled" + o.focus().Words(o.nodes) + ", by taint-manager's rules"
+func emptyMessage(p *foresight.Pending) string {
+	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes) + ", by taint-manager's rules"
 	switch tainted := p.TaintedNodes; {
 	case tainted == nil:
 		return s + "."
-	case *tainted == 0 && len(o.nodes) == 0:
+	case *tainted == 0 && len(p.OnNodes) == 0:
 		return s + ": no node carries a NoExecute taint."
 	case *tainted == 0:
 		return s + ": no NoExecute taint is there."
@@ -60,53 +60,45 @@ type (
 	column = answer.Column[pod]
 )
 
-// table has a row for each pod.
-func (o *options) table(p *foresight.Pending) *terminal.Table {
+// table has a row for each pod; in the wide form with the whole reason.
+func table(p *foresight.Pending, wide bool) *terminal.Table {
 	pods := make([]pod, len(p.Pods))
 	for i := range pods {
 		pods[i] = &p.Pods[i]
 	}
-	return answer.TableOf(pods, o.columns(p.At, answer.ByPolicies(pods))...)
-}
-
-// columns are those of the table as of this time, perhaps with that of the policy.
-func (o *options) columns(at time.Time, policies bool) []column {
-	wide := o.output.Form == answer.AsWide
-	moment := func(p pod) string { return answer.Clock(&p.Prediction, at) }
-	if wide {
-		moment = func(p pod) string { return answer.Stamp(&p.Prediction) }
+	moment, reasonOf := func(p pod) string { return answer.Stamp(&p.Prediction) }, wholeReason
+	if !wide {
+		moment = func(pod pod) string { return answer.Clock(&pod.Prediction, p.At) }
+		reasonOf = func(p pod) string { return answer.ShortReason(&p.Prediction) }
 	}
-	list := []column{
-		answer.Painted("WHEN", func(p pod) string { return when(p, at) },
-			func(p pod) terminal.Colour { return urgency(p, at) }),
+	columns := []column{
+		answer.Painted("WHEN", func(pod pod) string { return when(pod, p.At) },
+			func(pod pod) terminal.Colour { return urgency(pod, p.At) }),
 		answer.Texts("AT", moment),
 	}
-	if o.everywhere {
-		list = append(list, answer.Texts("NAMESPACE", func(p pod) string { return p.Namespace }))
+	if p.Focus.Namespace == "" {
+		columns = append(columns, answer.Texts("NAMESPACE", func(p pod) string { return p.Namespace }))
 	}
-	list = append(list,
+	columns = append(columns,
 		answer.Texts("POD", func(p pod) string { return p.Name }),
 		answer.Texts("NODE", func(p pod) string { return p.Node }),
-		answer.Painted("STATE", func(p pod) string { return state(p, at) },
+		answer.Painted("STATE", func(pod pod) string { return state(pod, p.At) },
 			func(p pod) terminal.Colour { return answer.StateColour(p.State) }),
 		answer.Texts("TAINT", func(p pod) string { return answer.Because(&p.Prediction) }))
 	if wide {
-		list = append(list,
+		columns = append(columns,
 			answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
 			answer.Texts("SINCE FROM", func(p pod) string { return p.SinceFrom }))
 	}
-	if policies {
-		list = append(list, answer.Texts("POLICY", func(p pod) string { return answer.Decider(&p.Prediction, at) }))
+	if answer.ByPolicies(pods) {
+		decider := func(pod pod) string { return answer.Decider(&pod.Prediction, p.At) }
+		columns = append(columns, answer.Texts("POLICY", decider))
 	}
-	why := func(p pod) string { return answer.Why(&p.Prediction) }
-	if wide {
-		why = reason
-	}
-	return append(list, answer.Texts("WHY", why))
+	return answer.TableOf(pods, append(columns, answer.Texts("WHY", reasonOf))...)
 }
 
-// reason returns the whole reason, and the outcome of the last call.
-func reason(p pod) string {
+// wholeReason returns the whole reason, and the outcome of the last call.
+func wholeReason(p pod) string {
 	clauses := slices.Concat([]string{p.Reason}, p.Audits)
 	if p.Message != "" {
 		clauses = append(clauses, fmt.Sprintf("after %d tries: %s", p.Attempts, answer.OneLine(p.Message)))
@@ -116,7 +108,7 @@ func reason(p pod) string {
 
 // when formats the time until the eviction, or since.
 func when(p pod, at time.Time) string {
-	if p.Evict && at.Sub(*p.At) > foresight.OverdueAfter {
+	if p.Overdue(at) {
 		return answer.Lasting(*p.At, at) + " ago"
 	}
 	return answer.When(&p.Prediction, at)

@@ -27,12 +27,12 @@ const howToEnd = " Ctrl-C ends this."
 
 // screen shows the table on the terminal's alternate screen. At the end it prints the last one on the normal screen.
 type screen struct {
-	*options
 	w     io.Writer
+	wide  bool
 	begun bool
 }
 
-func (s *screen) show(now *foresight.Pending, _ current) error {
+func (s *screen) show(now *foresight.Pending, _ following) error {
 	var text strings.Builder
 	if !s.begun {
 		s.begun = true
@@ -40,7 +40,7 @@ func (s *screen) show(now *foresight.Pending, _ current) error {
 	}
 	columns, rows, _ := term.TerminalSize(s.w)
 	text.WriteString(home)
-	for _, line := range s.frame(now, terminal.PainterFor(s.w), columns, rows) {
+	for _, line := range frame(now, s.wide, terminal.PainterFor(s.w), columns, rows) {
 		text.WriteString(line + restOfLine + "\r\n")
 	}
 	text.WriteString(restBelow)
@@ -51,7 +51,7 @@ func (s *screen) show(now *foresight.Pending, _ current) error {
 func (s *screen) end(last *foresight.Pending) error {
 	var text strings.Builder
 	text.WriteString(ownScreen)
-	for _, line := range s.frame(last, terminal.PainterFor(s.w), 0, 0) {
+	for _, line := range frame(last, s.wide, terminal.PainterFor(s.w), 0, 0) {
 		text.WriteString(strings.TrimSuffix(line, howToEnd) + "\n")
 	}
 	_, err := io.WriteString(s.w, text.String())
@@ -59,16 +59,15 @@ func (s *screen) end(last *foresight.Pending) error {
 }
 
 // frame returns the lines for that many columns and rows; 0 means no limit.
-func (o *options) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
-	lines := []string{terminal.Escape(o.headline(now)), ""}
+func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows int) []string {
+	lines := []string{terminal.Escape(headline(now)), ""}
 	if len(now.Pods) > 0 {
-		list := o.table(now)
-		lines = slices.AppendSeq(lines, list.Lines(p, columns))
+		lines = slices.AppendSeq(lines, table(now, wide).Lines(p, columns))
 	} else if len(now.Incomplete) == 0 {
-		lines = append(lines, terminal.Escape(o.emptyMessage(now)))
+		lines = append(lines, terminal.Escape(emptyMessage(now)))
 	}
 	var notes []string
-	for _, n := range remarks(now) {
+	for _, n := range now.All() {
 		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
 	}
 	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {
@@ -91,7 +90,7 @@ func (o *options) frame(now *foresight.Pending, p terminal.Painter, columns, row
 }
 
 // headline returns the number of scheduled evictions, and the time of the answer.
-func (o *options) headline(now *foresight.Pending) string {
+func headline(now *foresight.Pending) string {
 	states := map[string]int{}
 	var order []string
 	for i := range now.Pods {
@@ -108,7 +107,7 @@ func (o *options) headline(now *foresight.Pending) string {
 	if len(counts) == 0 {
 		counts = []string{"nothing"}
 	}
-	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), o.focus().Words(o.nodes),
+	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), now.Focus.Words(now.OnNodes),
 		strings.Join(counts, ", "), howToEnd)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
@@ -22,15 +23,14 @@ func pendingPod(uid, name string, seconds float64, from time.Time) foresight.Pen
 
 // A watch goes on where an answer lacks something, and says so instead of that nothing is scheduled.
 func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
-	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), nil)
+	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), foresight.Focus{}, nil, nil)
 	now.Incomplete = []string{"half is not known"}
-	a := &options{everywhere: true, output: answer.Output{Form: answer.AsTable}}
-	shown := strings.Join(a.frame(now, false, 0, 0), "\n")
+	shown := strings.Join(frame(now, false, false, 0, 0), "\n")
 	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: cannot say all: half is not known.") {
 		t.Errorf("a screen has:\n%s", shown)
 	}
 	var out, notes strings.Builder
-	l := &lines{options: a, w: &out, notes: &notes}
+	l := &lines{form: answer.AsTable, w: &out, notes: &notes}
 	for range 2 {
 		if err := l.show(now, nil); err != nil {
 			t.Fatal(err)
@@ -48,11 +48,10 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	for i := range 9 {
 		pods = append(pods, pendingPod(fmt.Sprint(i), fmt.Sprintf("web-5d4f8c7b9-%05d", i), float64(i*30), at))
 	}
-	now := foresight.NewPending(at, pods)
+	now := foresight.NewPending(at, foresight.Focus{}, nil, pods)
 	now.Notes = []string{"this is a note that is longer than a terminal of eighty columns is wide, and so goes on"}
-	a := &options{everywhere: true, output: answer.Output{Form: answer.AsTable}}
 	for _, c := range []struct{ columns, rows int }{{80, 24}, {160, 24}, {80, 12}, {40, 8}, {20, 3}, {1, 1}} {
-		lines := a.frame(now, false, c.columns, c.rows)
+		lines := frame(now, false, false, c.columns, c.rows)
 		if len(lines) > max(1, c.rows-1) {
 			t.Errorf("%d lines on %d rows", len(lines), c.rows)
 		}
@@ -74,27 +73,27 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 		"Note: this is a note that is longer than a terminal of eighty columns is wide,",
 		"and so goes on.",
 	}
-	if diff := cmp.Diff(want, a.frame(now, false, 80, 11)); diff != "" {
+	if diff := cmp.Diff(want, frame(now, false, false, 80, 11)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // stays returns the changes of two pods.
-type stays struct{ current }
+type stays struct{ following }
 
-func (stays) left(uid string) (change, why string) {
+func (stays) Ended(uid string) (change, reason string) {
 	if uid == "stays" {
-		return cancelled, "the node has no NoExecute taint"
+		return source.Cancelled, "the node has no NoExecute taint"
 	}
-	return gone, ""
+	return source.Gone, ""
 }
 
 func TestOnlyChangesAreShown(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var out, notes strings.Builder
-	l := &lines{options: &options{output: answer.Output{Form: answer.AsTable}}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}
+	l := &lines{form: answer.AsTable, w: &out, notes: &notes}
 	show := func(seconds int, notes []string, pods ...foresight.PendingPod) {
-		now := foresight.NewPending(at.Add(time.Duration(seconds)*time.Second), pods)
+		now := foresight.NewPending(at.Add(time.Duration(seconds)*time.Second), foresight.Focus{}, nil, pods)
 		now.Notes = notes
 		if err := l.show(now, stays{}); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ func planFrom(tb testing.TB, q foresight.Question, in io.Reader) (*foresight.Pla
 	if err := fs.Parse([]string{"-f", "-"}); err != nil {
 		tb.Fatal(err)
 	}
-	from, err := flags.Open(cmd, true)
+	from, _, err := flags.Open(cmd, true)
 	if err != nil {
 		tb.Fatal(err)
 	}

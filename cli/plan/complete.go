@@ -22,5 +22,5 @@ func completeTaint(_ *cobra.Command, _ []string, typed string) ([]cobra.Completi
 	} {
 		taints = append(taints, typed[:colon+1]+string(effect))
 	}
-	return source.Beginning(typed, taints), cobra.ShellCompDirectiveNoFileComp
+	return source.WithPrefix(typed, taints), cobra.ShellCompDirectiveNoFileComp
 }

@@ -39,12 +39,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
-		string(config.MethodDelete),
-		string(config.MethodEvict),
-	}, cobra.ShellCompDirectiveNoFileComp))
 	source.Complete(cmd, "taint", completeTaint)
-	source.Complete(cmd, "node", o.from.NodeNames(ctx))
 	return cmd
 }
 
@@ -79,7 +74,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	from, err := o.from.Open(cmd, true)
+	from, _, err := o.from.Open(cmd, true)
 	if err != nil {
 		return err
 	}
@@ -98,7 +93,7 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 	}
 	q.At = m.At()
 	plan, err := m.Plan(q)
-	return plan, source.Refused(err, from)
+	return plan, source.WithHint(err, from)
 }
 
 // question returns the question that the flags ask. Its time is zero if there is none.

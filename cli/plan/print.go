@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,12 +60,12 @@ func (t *text) title() {
 	}
 	var does []string
 	if len(set) > 0 {
-		does = append(does, "gets "+suggest.Listed(set, "and"))
+		does = append(does, "gets "+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, "loses "+suggest.Listed(removed, "and"))
+		does = append(does, "loses "+suggest.JoinWords(removed, "and"))
 	}
-	end := suggest.Listed(does, "and")
+	end := suggest.JoinWords(does, "and")
 	if t.Compared != "" {
 		end = strings.TrimPrefix(end+", with this configuration instead of "+t.Compared, ", ")
 	}
@@ -86,7 +85,7 @@ func (t *text) subject() string {
 	if len(names) == 1 {
 		return "node " + names[0]
 	}
-	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.Few(names))
+	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.ShortList(names))
 }
 
 // totals writes how many pods go, stay or are held, and how many go whether or not the nodes get the taints.
@@ -137,7 +136,7 @@ func (t *text) budgets(write func(*terminal.Table)) {
 	switch blocked := t.Total.Blocked; {
 	case t.policies:
 		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they "+
-			"admit more.\n", count(t.blocked()))
+			"admit more.\n", count(t.Blocked()))
 	case t.EvictionMethod == string(config.MethodDelete):
 		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block "+
 			"%s of these.\n", count(blocked))
@@ -148,16 +147,6 @@ func (t *text) budgets(write func(*terminal.Table)) {
 			"(--eviction-method=evict).\n", blocked)
 	}
 	write(budgetsTable(t.Budgets))
-}
-
-// blocked counts the pods that budgets would block and whose method is evict.
-func (t *text) blocked() (n int) {
-	for _, p := range t.Pods {
-		if len(p.BlockedBy) > 0 && cmp.Or(p.Method, t.EvictionMethod) == string(config.MethodEvict) {
-			n++
-		}
-	}
-	return n
 }
 
 func count(n int) string {
@@ -180,6 +169,6 @@ func (t *text) warnings() {
 		}
 	}
 	for _, warning := range order {
-		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.Few(about[warning]), warning)
+		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.ShortList(about[warning]), warning)
 	}
 }

@@ -54,15 +54,15 @@ func (t *text) columns() []column {
 	if t.policies {
 		list = append(list, answer.Texts("POLICY", func(p pod) string { return answer.Decider(&p.Prediction, t.At) }))
 	}
-	return append(list, answer.Texts("WHY", t.why))
+	return append(list, answer.Texts("WHY", t.reason))
 }
 
-// why returns the reason in short; in the wide form the whole of it.
-func (t *text) why(p pod) string {
+// reason returns the reason in short; in the wide form the whole of it.
+func (t *text) reason(p pod) string {
 	if t.Wide() {
 		return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ")
 	}
-	return answer.Why(&p.Prediction)
+	return answer.ShortReason(&p.Prediction)
 }
 
 // without says what becomes of the pod without the changes.
@@ -146,6 +146,6 @@ func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {
 		answer.Texts("BUDGET", func(b foresight.BudgetPlan) string { return b.Name }),
 		answer.Numbers("ADMITS NOW", func(b foresight.BudgetPlan) int { return b.Admits }),
 		answer.Numbers("ASKED FOR", func(b foresight.BudgetPlan) int { return b.Evictions }),
-		answer.Painted("BLOCKS", func(b foresight.BudgetPlan) string { return foresight.Few(b.Blocks) },
+		answer.Painted("BLOCKS", func(b foresight.BudgetPlan) string { return foresight.ShortList(b.Blocks) },
 			func(foresight.BudgetPlan) terminal.Colour { return terminal.Bad }))
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
 )
 
 // completionPatience is how long completion waits for the cluster.
@@ -23,27 +24,29 @@ func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	}
 }
 
-// Complete sets the completion of the flags of the source.
+// Complete sets the completion of the command's flags that take names from the cluster, or an eviction method.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
-	Complete(cmd, "context", f.contexts)
-	Complete(cmd, "namespace", f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object,
-		error,
-	) {
-		return r.client.CoreV1().Namespaces().List(ctx, o)
-	}))
-}
-
-// NodeNames completes with the nodes of the cluster.
-func (f *Flags) NodeNames(ctx context.Context) cobra.CompletionFunc {
-	return f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Nodes().List(ctx, o)
-	})
+	const noFile = cobra.ShellCompDirectiveNoFileComp
+	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"context": f.contexts, "eviction-method": cobra.FixedCompletions(methods, noFile),
+		"namespace": f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+			return c.client.CoreV1().Namespaces().List(ctx, o)
+		}),
+		"node": f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+			return c.client.CoreV1().Nodes().List(ctx, o)
+		}),
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			Complete(cmd, flag, complete)
+		}
+	}
 }
 
 // PodNames completes with the pods of the namespace.
 func (f *Flags) PodNames(ctx context.Context) cobra.CompletionFunc {
-	return f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Pods(r.namespace).List(ctx, o)
+	return f.names(ctx, func(ctx context.Context, c Cluster, o metav1.ListOptions) (runtime.Object, error) {
+		return c.client.CoreV1().Pods(c.namespace).List(ctx, o)
 	})
 }
 
@@ -65,7 +68,7 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 
 // names completes with names from the cluster. If the cluster does not answer, it completes nothing.
 func (f *Flags) names(
-	ctx context.Context, list func(context.Context, *reached, metav1.ListOptions) (runtime.Object, error),
+	ctx context.Context, list func(context.Context, Cluster, metav1.ListOptions) (runtime.Object, error),
 ) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := f.reach()
@@ -78,12 +81,12 @@ func (f *Flags) names(
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return Beginning(typed, names), cobra.ShellCompDirectiveNoFileComp
+		return WithPrefix(typed, names), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// Beginning returns the words that begin with the text after the last comma.
-func Beginning(typed string, list []string) []cobra.Completion {
+// WithPrefix returns the words that begin with the text after the last comma.
+func WithPrefix(typed string, list []string) []cobra.Completion {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	var fitting []cobra.Completion
 	for _, word := range list {
@@ -96,5 +99,5 @@ func Beginning(typed string, list []string) []cobra.Completion {
 
 // contexts completes with the contexts of the kubeconfig.
 func (f *Flags) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return Beginning(typed, f.contextNames()), cobra.ShellCompDirectiveNoFileComp
+	return WithPrefix(typed, f.contextNames()), cobra.ShellCompDirectiveNoFileComp
 }

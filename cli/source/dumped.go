@@ -35,15 +35,15 @@ type dumped struct {
 // oldAfter is the age from which a dump is evaluated as of its own time.
 const oldAfter = 10 * time.Minute
 
-func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r reading, err error) {
+func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
-	to := d.visitor(s, into, now)
+	visit := d.visitor(s, to, now)
 	for _, file := range d.files {
-		if err := d.readFile(file, to); err != nil {
+		if err := d.readFile(file, visit); err != nil {
 			return r, err
 		}
 	}
-	r.Dumped, r.At = true, now.Truncate(time.Second)
+	r.Dumped, r.At, r.Journal = true, now.Truncate(time.Second), d.pages
 	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
 		r.At = d.newest
 		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges "+
@@ -52,46 +52,43 @@ func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r re
 	if !s.Scheduled && s.Pod == "" && d.budgets == 0 {
 		r.Notes = []string{d.String() + " has no PodDisruptionBudgets"}
 	}
-	return r, nil
+	return r, d.check(s, to)
 }
 
 // visitor adds the objects of the scope.
-func (d *dumped) visitor(s *Scope, into foresight.Builder, now time.Time) dump.Visitor {
-	to := dump.Visitor{
-		Node: func(n *v1.Node) { into.Add(n) }, Pod: func(p *v1.Pod) { into.Add(p) },
-		Namespace: func(n *v1.Namespace) { into.Add(n) }, ConfigMap: d.visit,
-		Time: func(t time.Time) {
+func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Visit {
+	inQuestion := func(namespace, name string) bool {
+		return s.Pod == "" || name == s.Pod && (s.Focus.Namespace == "" || s.Focus.Namespace == namespace)
+	}
+	return func(object any, times []time.Time) {
+		for _, t := range times {
 			if t.After(d.newest) && !t.After(now) {
 				d.newest = t
 			}
-		},
-	}
-	if !s.Scheduled {
-		to.Budget = func(b *policyv1.PodDisruptionBudget) {
+		}
+		switch o := object.(type) {
+		case *v1.ConfigMap:
+			d.addPage(o)
+		case *policyv1.PodDisruptionBudget:
+			if s.Scheduled {
+				return
+			}
 			d.budgets++
-			into.Add(b)
+		case *v1.Pod:
+			if !inQuestion(o.Namespace, o.Name) {
+				d.others = append(d.others, o.Name)
+				return
+			}
+		case *v1.Event:
+			if of := o.InvolvedObject; s.Pod == "" || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
+				return
+			}
 		}
+		to.Add(object)
 	}
-	if s.Pod == "" {
-		return to
-	}
-	namespace := s.Focus.Namespace
-	to.Pod = func(p *v1.Pod) {
-		if namespace != "" && namespace != p.Namespace || p.Name != s.Pod {
-			d.others = append(d.others, p.Name)
-			return
-		}
-		into.Add(p)
-	}
-	to.Event = func(e *v1.Event) {
-		if o := e.InvolvedObject; o.Kind == "Pod" && o.Name == s.Pod && (namespace == "" || namespace == o.Namespace) {
-			into.Add(e)
-		}
-	}
-	return to
 }
 
-func (d *dumped) readFile(file string, to dump.Visitor) error {
+func (d *dumped) readFile(file string, to dump.Visit) error {
 	from, size, err := d.open(file)
 	if err != nil {
 		return fmt.Errorf("%s can't be read: %w; %s", name(file), err, d.howToWrite())
@@ -105,15 +102,13 @@ func (d *dumped) readFile(file string, to dump.Visitor) error {
 	return nil
 }
 
-func (d *dumped) journal(context.Context, []string, bool) *foresight.Journal { return d.pages }
-
 // check returns an error if the dump has no nodes or no pods, or lacks those of the scope.
-func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *reading) error {
+func (d *dumped) check(s *Scope, of *foresight.Builder) error {
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
 		return d.checkPod(s, of.Find(s.Pod))
-	case len(of.Nodes()) == 0:
+	case !of.HasNodes():
 		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
 		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
@@ -129,7 +124,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
+			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	case s.Focus.Namespace == "":
@@ -166,7 +161,7 @@ func (d *dumped) String() string {
 	for _, file := range d.files {
 		names = append(names, name(file))
 	}
-	return suggest.Listed(names, "and")
+	return suggest.JoinWords(names, "and")
 }
 
 // name returns the name of a file in messages.

@@ -3,12 +3,14 @@ package source
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -17,8 +19,10 @@ const askAgainAfter = time.Second
 
 // Followed is the state of a manager, which is asked every second for what has changed.
 type Followed struct {
-	from    *Manager
-	changed chan struct{}
+	from      *Manager
+	namespace string   // in question; empty for all
+	among     []string // nodes in question; empty for all
+	changed   chan struct{}
 
 	mu        sync.Mutex // guards all below
 	tag       string     // of the last answer
@@ -31,8 +35,10 @@ type Followed struct {
 
 // Follow requests the state once, so that a refusal is reported at once; then it asks for changes until the context
 // ends.
-func (m *Manager) Follow(ctx context.Context) (*Followed, error) {
-	f := &Followed{from: m, changed: make(chan struct{}, 1), evicted: map[string]bool{}}
+func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Followed, error) {
+	f := &Followed{
+		from: m, namespace: namespace, among: nodes, changed: make(chan struct{}, 1), evicted: map[string]bool{},
+	}
 	if err := f.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -98,28 +104,33 @@ func (f *Followed) note(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trouble = err
-	select {
-	case f.changed <- struct{}{}:
-	default:
-	}
+	notify(f.changed)
 }
 
 // News receives a value when something may have changed.
 func (f *Followed) News() <-chan struct{} { return f.changed }
 
-// Snapshot returns the present state, and why the manager does not answer, or nil.
-func (f *Followed) Snapshot() (*status.Snapshot, error) {
+// Pending returns the evictions that the manager has of the pods in question. A note says why it does not answer.
+func (f *Followed) Pending() *foresight.Pending {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &status.Snapshot{
+	pending := pendingOf(&status.Snapshot{
 		At: time.Now().Round(0), Manager: f.manager,
 		Evictions: slices.Collect(maps.Values(f.evictions)), Nodes: slices.Collect(maps.Values(f.nodes)),
-	}, f.trouble
+	}, f.namespace, f.among)
+	if f.trouble != nil {
+		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be "+
+			"out of date: %v", f.trouble))
+	}
+	return pending
 }
 
-// Evicted reports whether the manager has evicted the pod within the last hour, or since it is followed.
-func (f *Followed) Evicted(uid string) bool {
+// Ended returns [Evicted] if the manager has evicted the pod within the last hour, or since it is followed, else [Over].
+func (f *Followed) Ended(uid string) (change, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.evicted[uid]
+	if f.evicted[uid] {
+		return Evicted, ""
+	}
+	return Over, ""
 }

@@ -56,7 +56,7 @@ func follow(t *testing.T, m *manager) *Followed {
 		t.Fatal(err)
 	}
 	client.http.Transport = m
-	f, err := client.Follow(t.Context())
+	f, err := client.Follow(t.Context(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func follow(t *testing.T, m *manager) *Followed {
 
 // uidsOf returns the UIDs of the evictions, in any order, as letters.
 func uidsOf(f *Followed) string {
-	s, _ := f.Snapshot()
+	pods := f.Pending().Pods
 	list := ""
 	for _, letter := range "abcd" {
-		for i := range s.Evictions {
-			if s.Evictions[i].UID == string(letter) {
+		for i := range pods {
+			if pods[i].UID == string(letter) {
 				list += string(letter)
 			}
 		}
@@ -88,8 +88,10 @@ func TestAManagerIsAskedEverySecondForWhatHasChanged(t *testing.T) {
 		change.Gone, change.Evicted = append(change.Gone, "a"), []status.Evicted{{UID: "a"}}
 		m.changes = append(m.changes, change)
 		time.Sleep(askAgainAfter + time.Millisecond)
-		if got := uidsOf(f); got != "bc" || !f.Evicted("a") || f.Evicted("b") {
-			t.Errorf("after a second: %s, evicted a %t, b %t", got, f.Evicted("a"), f.Evicted("b"))
+		a, _ := f.Ended("a")
+		b, _ := f.Ended("b")
+		if got := uidsOf(f); got != "bc" || a != Evicted || b != Over {
+			t.Errorf("after a second: %s; a ended as %s, b as %s", got, a, b)
 		}
 		time.Sleep(10 * time.Second)
 		if got := uidsOf(f); got != "bc" || m.requests != 12 {
@@ -109,13 +111,13 @@ func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
 		f := follow(t, m)
 		m.away = true
 		time.Sleep(askAgainAfter + time.Millisecond)
-		if _, trouble := f.Snapshot(); trouble == nil || !strings.Contains(trouble.Error(), "connection refused") || uidsOf(f) != "a" {
-			t.Errorf("while it is away: %v, %s", trouble, uidsOf(f))
+		if notes := strings.Join(f.Pending().Notes, "\n"); !strings.Contains(notes, "connection refused") || uidsOf(f) != "a" {
+			t.Errorf("while it is away: %s, %s", notes, uidsOf(f))
 		}
 		m.away = false
 		time.Sleep(askAgainAfter)
-		if _, trouble := f.Snapshot(); trouble != nil {
-			t.Errorf("then: %v", trouble)
+		if notes := f.Pending().Notes; notes != nil {
+			t.Errorf("then: %v", notes)
 		}
 	})
 }
@@ -126,7 +128,7 @@ func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.http.Transport = &manager{changes: []status.Changes{answerOf(status.KindChanges, "1")}}
-	if _, err := client.Follow(t.Context()); err == nil || !strings.Contains(err.Error(), "Changes") {
+	if _, err := client.Follow(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "Changes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -40,15 +40,12 @@ func (c Cluster) store() *store.ConfigMaps {
 	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
 }
 
-func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresight.Journal {
+// journal reads the partitions with these numbers.
+func (c Cluster) journal(ctx context.Context, numbers []int) *foresight.Journal {
 	from, read := c.store(), c.location.none()
 	var reading sync.WaitGroup
 	var adding sync.Mutex
-	for number := range journal.Partitions {
-		if !all && number != journal.GuardsPartition &&
-			!slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
-			continue
-		}
+	for _, number := range numbers {
 		reading.Go(func() {
 			stored, err := from.Read(ctx, number)
 			adding.Lock()
@@ -60,8 +57,26 @@ func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresig
 	return read
 }
 
-// visit adds a ConfigMap of a dump, if it is a partition of the journal.
-func (d *dumped) visit(m *v1.ConfigMap) {
+// partitionsOf returns the numbers of the partitions with these nodes, and of that of the guards.
+func partitionsOf(nodes []string) []int {
+	numbers := []int{journal.GuardsPartition}
+	for _, n := range nodes {
+		numbers = append(numbers, journal.PartitionOf(n))
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// allPartitions returns the numbers of all partitions.
+func allPartitions() (numbers []int) {
+	for number := range journal.Partitions {
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+// addPage adds a ConfigMap of a dump, if it is a partition of the journal.
+func (d *dumped) addPage(m *v1.ConfigMap) {
 	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
 	if number >= 0 && m.Namespace == d.location.namespace {
 		d.pages.Add(number, journal.StoredPartition{

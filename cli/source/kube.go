@@ -3,9 +3,11 @@ package source
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
@@ -17,22 +19,11 @@ import (
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
-// kube is the connection to a cluster, as kubectl has it: by $KUBECONFIG or ~/.kube/config, or by the service
-// account of the pod in which the program runs.
-type kube struct {
-	kubeconfig string
-	overrides  clientcmd.ConfigOverrides // of the kubeconfig
-	Namespace  string
-	fs         *pflag.FlagSet // with all flags of the connection
-
-	userAgent string
-}
-
-// bind adds the flags that every plugin of kubectl has. Rarely used ones are accepted, and hidden in the help.
+// bindKube adds the flags that every plugin of kubectl has. Rarely used ones are accepted, and hidden in the help.
 // --server has another meaning here.
-func (k *kube) bind(fs *pflag.FlagSet) {
-	k.fs = fs
-	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
+func (f *Flags) bindKube(fs *pflag.FlagSet) {
+	f.ofCluster = fs
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
 		"or ~/.kube/config, else the service account of the pod that this runs in.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{},
@@ -47,7 +38,7 @@ func (k *kube) bind(fs *pflag.FlagSet) {
 	names.AuthOverrideFlags.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
 	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 " +
 		"is no limit."
-	clientcmd.BindOverrideFlags(&k.overrides, fs, names)
+	clientcmd.BindOverrideFlags(&f.overrides, fs, names)
 	for _, rare := range []string{
 		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile,
 		clientcmd.FlagCAFile,
@@ -57,11 +48,14 @@ func (k *kube) bind(fs *pflag.FlagSet) {
 	}
 }
 
-// check returns an error if the timeout is not valid.
-func (k *kube) check() error {
-	if _, err := clientcmd.ParseTimeout(k.overrides.Timeout); k.overrides.Timeout != "" && err != nil {
+// Check returns an error for flags that contradict each other, or that are not valid.
+func (f *Flags) Check() error {
+	if given := f.given(); len(f.files) > 0 && given != "" {
+		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
+	}
+	if _, err := clientcmd.ParseTimeout(f.overrides.Timeout); f.overrides.Timeout != "" && err != nil {
 		return config.Refusal{
-			Flag: clientcmd.FlagTimeout, Value: k.overrides.Timeout, Allowed: "it takes a duration",
+			Flag: clientcmd.FlagTimeout, Value: f.overrides.Timeout, Allowed: "it takes a duration",
 			Next: "write it as 10s or 1m, or leave it out for no limit",
 		}
 	}
@@ -69,39 +63,28 @@ func (k *kube) check() error {
 }
 
 // given returns the first flag of the connection that the user has set, or "".
-func (k *kube) given() string {
+func (f *Flags) given() string {
 	var first string
-	k.fs.VisitAll(func(f *pflag.Flag) {
-		if first == "" && f.Changed && f.Name != "filename" {
-			first = "--" + f.Name
+	f.ofCluster.VisitAll(func(flag *pflag.Flag) {
+		if first == "" && flag.Changed && flag.Name != "filename" {
+			first = "--" + flag.Name
 		}
 	})
 	return first
 }
 
-// reached is a cluster with its client.
-type reached struct {
-	client kubernetes.Interface
-
-	// server is its address, which origin has provided.
-	server, origin string
-
-	// namespace is the one of the flag or, without it, of the kubeconfig's context.
-	namespace string
-}
-
 // loader returns a loader that reads the kubeconfig on demand.
-func (k *kube) loader() clientcmd.ClientConfig {
+func (f *Flags) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = k.kubeconfig
-	overrides := k.overrides
-	overrides.Context.Namespace = k.Namespace
+	rules.ExplicitPath = f.kubeconfig
+	overrides := f.overrides
+	overrides.Context.Namespace = f.Namespace
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 
 // contextNames returns the contexts of the kubeconfig, or none if it can't be read.
-func (k *kube) contextNames() []string {
-	raw, err := k.loader().RawConfig()
+func (f *Flags) contextNames() []string {
+	raw, err := f.loader().RawConfig()
 	if err != nil {
 		return nil
 	}
@@ -109,44 +92,47 @@ func (k *kube) contextNames() []string {
 }
 
 // ContextNamespace returns the namespace of the kubeconfig's context, or "" if there is no kubeconfig.
-func (k *kube) ContextNamespace() (string, error) {
-	loader := k.loader()
+func (f *Flags) ContextNamespace() (string, error) {
+	loader := f.loader()
 	raw, err := loader.RawConfig()
-	if err != nil && k.kubeconfig == "" && k.overrides.CurrentContext == "" {
+	if err != nil && f.kubeconfig == "" && f.overrides.CurrentContext == "" {
 		return "", nil
 	}
-	if err == nil && k.overrides.CurrentContext == "" && raw.Contexts[raw.CurrentContext] == nil {
+	if err == nil && f.overrides.CurrentContext == "" && raw.Contexts[raw.CurrentContext] == nil {
 		return "", nil
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return "", k.unusable(loader, err)
+		return "", f.unusable(loader, err)
 	}
 	return namespace, nil
 }
 
 // reach creates the client of the cluster. It sends no request.
-func (k *kube) reach() (*reached, error) {
-	if k.kubeconfig != "" {
-		if err := transport.Readable(k.kubeconfig); err != nil {
-			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
-				"user may read", k.kubeconfig, err)
+func (f *Flags) reach() (c Cluster, err error) {
+	if f.kubeconfig != "" {
+		if err := transport.Readable(f.kubeconfig); err != nil {
+			return c, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
+				"user may read", f.kubeconfig, err)
 		}
 	}
-	loader := k.loader()
+	loader := f.loader()
 	base, err := loader.ClientConfig()
 	if err != nil {
-		return nil, k.unusable(loader, err)
+		return c, f.unusable(loader, err)
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return nil, k.unusable(loader, err)
+		return c, f.unusable(loader, err)
 	}
-	client, err := kubernetes.NewForConfig(forPeople(base, k.userAgent))
+	client, err := kubernetes.NewForConfig(forPeople(base, f.userAgent))
 	if err != nil {
-		return nil, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+		return c, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	return &reached{client: client, server: base.Host, origin: k.origin(loader), namespace: namespace}, nil
+	return Cluster{
+		client: client, server: base.Host, origin: f.origin(loader), namespace: namespace, messages: io.Discard,
+		now: time.Now, location: f.location,
+	}, nil
 }
 
 // forPeople returns a configuration for few and large answers, for which a user waits.
@@ -160,9 +146,9 @@ func forPeople(base *rest.Config, userAgent string) *rest.Config {
 }
 
 // origin returns where the server's address comes from.
-func (k *kube) origin(loader clientcmd.ClientConfig) string {
-	if k.kubeconfig != "" {
-		return "--kubeconfig=" + k.kubeconfig
+func (f *Flags) origin(loader clientcmd.ClientConfig) string {
+	if f.kubeconfig != "" {
+		return "--kubeconfig=" + f.kubeconfig
 	}
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
 		if _, err := os.Stat(file); err == nil {
@@ -173,17 +159,17 @@ func (k *kube) origin(loader clientcmd.ClientConfig) string {
 }
 
 // unusable returns an error that describes the problem with the kubeconfig.
-func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
-	contexts := k.contextNames()
+func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
+	contexts := f.contextNames()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig " +
 			"file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
-	case k.overrides.CurrentContext != "" && len(contexts) > 0 &&
-		!slices.Contains(contexts, k.overrides.CurrentContext):
+	case f.overrides.CurrentContext != "" && len(contexts) > 0 &&
+		!slices.Contains(contexts, f.overrides.CurrentContext):
 		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+
-			"get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader),
-			suggest.Nearest(k.overrides.CurrentContext, contexts))
+			"get-contexts' lists them", f.overrides.CurrentContext, f.origin(loader),
+			suggest.Nearest(f.overrides.CurrentContext, contexts))
 	}
-	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
+	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", f.origin(loader), err)
 }

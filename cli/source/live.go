@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
@@ -27,7 +28,10 @@ const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
 // Cluster is a live cluster, read from its API server.
 type Cluster struct {
-	*reached
+	client         kubernetes.Interface
+	server, origin string // the server's address, and what has provided it
+	namespace      string // of the flag or, if there is none, of the kubeconfig's context
+
 	messages io.Writer
 	now      func() time.Time
 	location location
@@ -38,18 +42,31 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
-// read lists the nodes, then the pods, then the budgets; or reads the objects about one pod.
-func (c Cluster) read(ctx context.Context, s *Scope, to foresight.Builder) (r reading, err error) {
+// read lists the nodes, then the pods, then the budgets; or reads the objects about one pod. Then it reads the journal:
+// the partitions of the tainted nodes in question and that of the guards or, if the nodes are hidden, all.
+func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
+	nodes := s.Nodes
 	if s.Pod != "" {
-		err = c.readPod(ctx, s, to, &r)
+		nodes = make([]string, 1)
+		nodes[0], err = c.readPod(ctx, s, to, &r)
 	} else {
 		err = c.readAll(ctx, s, to, &r)
 	}
 	r.At = c.now().Round(0)
+	if err == nil {
+		err = c.check(ctx, s, to, &r)
+	}
+	switch {
+	case err != nil || r.Journal != nil:
+	case r.Hidden != "":
+		r.Journal = c.journal(ctx, allPartitions())
+	default:
+		r.Journal = c.journal(ctx, partitionsOf(to.Tainted(nodes)))
+	}
 	return r, err
 }
 
-func (c Cluster) readAll(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	switch err := c.listNodes(ctx, to); {
 	case s.Scheduled && apierrors.IsForbidden(err):
 		r.Hidden = "list"
@@ -69,13 +86,13 @@ func (c Cluster) readAll(ctx context.Context, s *Scope, to foresight.Builder, r 
 	return c.listNamespaces(ctx, s, to, r)
 }
 
-func (c Cluster) listNodes(ctx context.Context, to foresight.Builder) error {
+func (c Cluster) listNodes(ctx context.Context, to *foresight.Builder) error {
 	return c.each(ctx, "nodes", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		return c.client.CoreV1().Nodes().List(ctx, o)
 	})
 }
 
-func (c Cluster) listPods(ctx context.Context, s *Scope, to foresight.Builder) error {
+func (c Cluster) listPods(ctx context.Context, s *Scope, to *foresight.Builder) error {
 	return c.each(ctx, s.whichPods(), to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		s.narrow(&o)
 		return c.client.CoreV1().Pods(s.Focus.Namespace).List(ctx, o)
@@ -83,7 +100,7 @@ func (c Cluster) listPods(ctx context.Context, s *Scope, to foresight.Builder) e
 }
 
 // listNamespaces adds the labels of the namespaces, or of the one in question.
-func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	if !s.namespaces() {
 		return nil
 	}
@@ -99,7 +116,7 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to foresight.Buil
 	return err
 }
 
-func (c Cluster) listBudgets(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
 	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 		error,
 	) {
@@ -137,14 +154,14 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
 // namespace without pods.
-func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error {
-	namespace, nodes := s.Focus.Namespace, len(of.Nodes())
+func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
+	namespace, hasNodes := s.Focus.Namespace, of.HasNodes()
 	switch {
 	case s.Pod != "":
 		return nil
-	case nodes == 0 && !s.Scheduled:
+	case !hasNodes && !s.Scheduled:
 		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
-	case nodes > 0:
+	case hasNodes:
 		if err := s.checkNodes(of, c); err != nil {
 			return err
 		}
@@ -166,7 +183,7 @@ func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *r
 type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
 
 // each lists page by page and adds each object.
-func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder, list listing) error {
+func (c Cluster) each(ctx context.Context, resource string, to *foresight.Builder, list listing) error {
 	p := terminal.NewProgress(c.messages, "Reading "+resource, 0)
 	defer p.End()
 	for o := (metav1.ListOptions{Limit: portion}); ; {
@@ -193,7 +210,7 @@ func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder
 }
 
 // addAll adds each object of a list, and returns their number.
-func addAll(list runtime.Object, to foresight.Builder) (n int64, err error) {
+func addAll(list runtime.Object, to *foresight.Builder) (n int64, err error) {
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		n++
 		to.Add(object)
@@ -203,16 +220,16 @@ func addAll(list runtime.Object, to foresight.Builder) (n int64, err error) {
 }
 
 // refused returns an error that gives the API server's reason and the next step.
-func (r *reached) refused(what string, err error) error {
+func (c Cluster) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or "+
 			"for a dump, and give it with --filename=FILE", what, err, what)
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
-		return transport.Unreachable(r.server, r.origin, err)
+		return transport.Unreachable(c.server, c.origin, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("asking to %s: %w", what, err)
 	}
 	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server "+
-		"address in %s", r.server, what, err, r.origin)
+		"address in %s", c.server, what, err, c.origin)
 }

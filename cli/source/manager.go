@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -72,8 +70,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Snapshot returns the manager's present state.
-func (m *Manager) Snapshot(ctx context.Context) (*status.Snapshot, error) {
+// snapshot returns the manager's present state.
+func (m *Manager) snapshot(ctx context.Context) (*status.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
 	body, err := m.get(ctx, "")
@@ -143,52 +141,4 @@ func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 			"some seconds", m.name)
 	}
 	return nil
-}
-
-// TripsOf returns the trips of a manager.
-func TripsOf(m status.Manager) []foresight.Trip {
-	var list []foresight.Trip
-	for _, t := range m.Trips {
-		list = append(list, foresight.Trip{
-			Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true,
-			Reset: t.Reset,
-		})
-	}
-	return list
-}
-
-// NotesOf returns notes about the replica that has answered.
-func NotesOf(m status.Manager) []string {
-	var notes []string
-	if m.Role == status.Standby {
-		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
-			"blocked, delayed or in flight; forward the port of "+
-			"that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
-	}
-	if m.Paused {
-		notes = append(notes, "the manager is paused: it starts no call")
-	}
-	for _, t := range TripsOf(m) {
-		notes = append(notes, t.String())
-	}
-	if m.DryRun {
-		notes = append(notes, "this is a dry run: it evicts no pod")
-	}
-	if m.Trouble != "" {
-		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)
-	}
-	return notes
-}
-
-// ProgressOf returns what the manager has done about an eviction.
-func ProgressOf(e *status.Eviction) foresight.Progress {
-	p := foresight.Progress{
-		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget,
-		WaitsFor: e.WaitsFor, WaitsForRate: e.WaitsForRate, SlowPlace: e.SlowPlace,
-	}
-	if !e.NextTry.IsZero() {
-		next := e.NextTry.UTC()
-		p.NextTry = &next
-	}
-	return p
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/foresight"
@@ -25,17 +26,12 @@ type Source interface {
 	// of kubectl.
 	Hint(kubectl string) string
 
-	// read adds the objects of the scope.
-	read(ctx context.Context, s *Scope, to foresight.Builder) (reading, error)
-
-	// journal reads the manager's journal: the partitions of these nodes and that of the guards, or all.
-	journal(ctx context.Context, nodes []string, all bool) *foresight.Journal
-
-	// check returns an error if what was read can't answer the question.
-	check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error
+	// read adds the objects of the scope, and reads the manager's journal. It returns an error if what was read can't
+	// answer the question.
+	read(ctx context.Context, s *Scope, to *foresight.Builder) (foresight.Reading, error)
 }
 
-// Scope says what a question needs.
+// Scope selects the objects that a question needs.
 type Scope struct {
 	// Rules judge the pods. Compared is another configuration that judges them, too, or nil.
 	Rules    foresight.Ruleset
@@ -53,8 +49,8 @@ type Scope struct {
 	// At is the time of the question; zero is the time of the reading.
 	At time.Time
 
-	// Scheduled means that only what is scheduled now is asked: no pods are needed while no node is tainted, budgets
-	// don't matter, and the journal takes the place of nodes that can't be listed.
+	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
+	// no budgets are needed, and the journal takes the place of nodes that can't be listed.
 	Scheduled bool
 
 	// NeedBudgets means that there is no answer without budgets.
@@ -74,12 +70,6 @@ func (s *Scope) labels() string {
 	return s.Focus.Labels.String()
 }
 
-// reading is what was read beside the objects.
-type reading struct {
-	foresight.Reading
-	node string // of the one pod, in a live cluster
-}
-
 // Load reads the scope, and returns the model that answers questions about it.
 func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
 	to := foresight.NewBuilder(s.Rules, s.Focus)
@@ -88,28 +78,20 @@ func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) 
 		return nil, err
 	}
 	read.From = from.String()
-	if err := from.check(ctx, s, to, &read); err != nil {
-		return nil, err
-	}
-	nodes := s.Nodes
-	if s.Pod != "" {
-		nodes = []string{read.node}
-	}
-	read.Journal = from.journal(ctx, to.Tainted(nodes), read.Hidden != "")
-	return to.Load(read.Reading, s.At)
+	return to.Load(read, s.At)
 }
 
 // checkNodes returns an error if a node of the question does not exist.
-func (s *Scope) checkNodes(of foresight.Builder, from Source) error {
+func (s *Scope) checkNodes(of *foresight.Builder, from Source) error {
 	wanted := s.Nodes
 	if s.Focus.Nodes != nil {
 		wanted = s.Focus.Nodes.Names
 	}
-	return Refused(of.CheckNodes(wanted), from)
+	return WithHint(of.CheckNodes(wanted), from)
 }
 
-// Refused adds the next step to an error about a question that does not fit the cluster.
-func Refused(err error, from Source) error {
+// WithHint adds the next step to an error about a question that does not fit the cluster.
+func WithHint(err error, from Source) error {
 	q, ok := errors.AsType[*foresight.QuestionError](err)
 	if !ok {
 		return err
@@ -117,55 +99,54 @@ func Refused(err error, from Source) error {
 	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
 }
 
-// Flags are the flags of a source.
+// Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
+// ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
-	kube
-	files    []string
-	location location
+	Namespace string
+
+	kubeconfig string
+	overrides  clientcmd.ConfigOverrides // of the kubeconfig
+	ofCluster  *pflag.FlagSet            // has all flags of the cluster
+	files      []string
+	location   location
+	userAgent  string
 }
 
 // NewFlags returns flags whose client sends the user agent to API servers.
-func NewFlags(userAgent string) Flags { return Flags{kube: kube{userAgent: userAgent}} }
+func NewFlags(userAgent string) Flags { return Flags{userAgent: userAgent} }
 
 // Bind adds the flags of the cluster or the dump, and those of the journal.
 func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
-	f.bind(cluster)
+	f.bindKube(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be "+
 			"it compressed by gzip or zstd; - is the standard input. May be given several times.")
 	f.location.flags(journal)
 }
 
-// Check returns an error for flags that contradict each other.
-func (f *Flags) Check() error {
-	if given := f.given(); len(f.files) > 0 && given != "" {
-		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
-	}
-	return f.check()
-}
-
 // Dumped reports whether a dump is given.
 func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 
-// Open opens the cluster or the dump. For a cluster it sets the namespace of the context, unless everywhere is set.
-func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (Source, error) {
+// Open opens the cluster or the dump, and returns the namespace in question: that of the flag or, if there is none,
+// that of a cluster's context, unless everywhere is set. Empty stands for all.
+func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
 		return &dumped{
 			files: f.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), pages: f.location.none(),
 			location: f.location,
-		}, nil
+		}, f.Namespace, nil
 	}
 	return f.Live(cmd.ErrOrStderr(), everywhere)
 }
 
 // Live opens the cluster, as Open does. It draws its progress on messages.
-func (f *Flags) Live(messages io.Writer, everywhere bool) (Cluster, error) {
-	to, err := f.reach()
-	if err != nil {
-		return Cluster{}, err
+func (f *Flags) Live(messages io.Writer, everywhere bool) (c Cluster, namespace string, err error) {
+	if c, err = f.reach(); err != nil {
+		return c, "", err
 	}
-	if f.Namespace == "" && !everywhere {
-		f.Namespace = to.namespace
+	c.messages, namespace = messages, f.Namespace
+	if namespace == "" && !everywhere {
+		namespace = c.namespace
 	}
-	return Cluster{to, messages, time.Now, f.location}, nil
+	return c, namespace, nil
 }

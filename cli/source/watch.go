@@ -21,9 +21,18 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
+// Why the eviction of a pod has ended.
+const (
+	Cancelled = "cancelled" // the pod stays
+	Gone      = "gone"      // the pod is gone, or is being deleted
+	Evicted   = "evicted"   // the manager reports that it has evicted the pod
+	Over      = "over"      // the manager does not report why
+)
+
 // Watched is the state of a cluster that is watched.
 type Watched struct {
 	now     func() time.Time
+	among   []string // nodes in question; empty for all
 	changed chan struct{}
 
 	mu      sync.Mutex // guards all below
@@ -34,14 +43,18 @@ type Watched struct {
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
 // process does not wait for the goroutines when it ends.
 func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
-	model, err := Load(ctx, c, s)
+	m, err := Load(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watched{now: c.now, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{}}
-	go watchOn(ctx, w, podShelf(w), c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
-	if !model.Hidden() {
-		go watchOn(ctx, w, nodeShelf(w), c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
+	w := &Watched{
+		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
+	}
+	pods := &reflectorStore[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, m.RemovePod}
+	go watchOn(ctx, w, pods, c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
+	if !m.Hidden() {
+		nodes := &reflectorStore[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
+		go watchOn(ctx, w, nodes, c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
 	}
 	journals := c.store()
 	for number := range journal.Partitions {
@@ -57,8 +70,13 @@ func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do(w.now())
+	notify(w.changed)
+}
+
+// notify signals a change.
+func notify(changed chan<- struct{}) {
 	select {
-	case w.changed <- struct{}{}:
+	case changed <- struct{}{}:
 	default:
 	}
 }
@@ -66,11 +84,11 @@ func (w *Watched) change(do func(at time.Time)) {
 // News receives a value when something has changed.
 func (w *Watched) News() <-chan struct{} { return w.changed }
 
-// Pending returns what is scheduled now on these nodes, or on all if none is named.
-func (w *Watched) Pending(nodes []string) *foresight.Pending {
+// Pending returns what is scheduled now on the nodes in question.
+func (w *Watched) Pending() *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pending := w.model.Pending(w.now(), nodes)
+	pending := w.model.Pending(w.now(), w.among)
 	for _, what := range []string{"nodes", "pods"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
@@ -80,24 +98,14 @@ func (w *Watched) Pending(nodes []string) *foresight.Pending {
 	return pending
 }
 
-// Stays reports whether the pod exists and stays for now, and why.
-func (w *Watched) Stays(uid types.UID) (why string, stays bool) {
+// Ended returns [Cancelled] and the reason if the pod stays, else [Gone].
+func (w *Watched) Ended(uid string) (change, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.model.Now(uid)
-}
-
-func podShelf(w *Watched) *shelf[*v1.Pod] {
-	m := w.model
-	return &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, func(p *v1.Pod) { m.RemovePod(p.UID) }}
-}
-
-func nodeShelf(w *Watched) *shelf[*v1.Node] {
-	m := w.model
-	return &shelf[*v1.Node]{
-		w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode,
-		func(n *v1.Node) { m.RemoveNode(n.Name) },
+	if reason, stays := w.model.Stays(types.UID(uid)); stays {
+		return Cancelled, reason
 	}
+	return Gone, ""
 }
 
 // resource is a kind of object that can be listed and watched.
@@ -106,9 +114,9 @@ type resource[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// watchOn keeps a shelf up to date with the API server, until the context ends.
+// watchOn keeps a reflectorStore up to date with the API server, until the context ends.
 func watchOn[T, L runtime.Object](
-	ctx context.Context, w *Watched, to *shelf[T], from resource[L], narrow func(*metav1.ListOptions),
+	ctx context.Context, w *Watched, to *reflectorStore[T], from resource[L], narrow func(*metav1.ListOptions),
 	client kubernetes.Interface,
 ) {
 	silent := logr.Discard() // errors are shown in the answer's notes
@@ -146,8 +154,8 @@ func (w *Watched) note(what string, err error) {
 	w.trouble[what] = err
 }
 
-// shelf is the store of a reflector, which uses it from one goroutine.
-type shelf[T runtime.Object] struct {
+// reflectorStore is the store of a reflector, which uses it from one goroutine.
+type reflectorStore[T runtime.Object] struct {
 	w       *Watched
 	what    string
 	kind    T
@@ -157,29 +165,29 @@ type shelf[T runtime.Object] struct {
 }
 
 // Add stores an object that the watch has shown.
-func (s *shelf[T]) Add(object any) error { return s.Update(object) }
+func (rs *reflectorStore[T]) Add(object any) error { return rs.Update(object) }
 
 // Update stores an object that the watch has shown.
-func (s *shelf[T]) Update(object any) error {
-	s.w.change(func(at time.Time) { s.update(object.(T), at) })
+func (rs *reflectorStore[T]) Update(object any) error {
+	rs.w.change(func(at time.Time) { rs.update(object.(T), at) })
 	return nil
 }
 
 // Delete removes an object.
-func (s *shelf[T]) Delete(object any) error {
-	s.w.change(func(time.Time) { s.remove(object.(T)) })
+func (rs *reflectorStore[T]) Delete(object any) error {
+	rs.w.change(func(time.Time) { rs.remove(object.(T)) })
 	return nil
 }
 
 // Replace stores a list.
-func (s *shelf[T]) Replace(objects []any, _ string) error {
+func (rs *reflectorStore[T]) Replace(objects []any, _ string) error {
 	list := make([]T, len(objects))
 	for i := range objects {
 		list[i] = objects[i].(T)
 	}
-	s.w.change(func(at time.Time) { s.replace(list, at) })
+	rs.w.change(func(at time.Time) { rs.replace(list, at) })
 	return nil
 }
 
 // Resync does nothing.
-func (s *shelf[T]) Resync() error { return nil }
+func (rs *reflectorStore[T]) Resync() error { return nil }

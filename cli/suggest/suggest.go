@@ -14,7 +14,7 @@ func Nearest(typed string, names []string) string {
 	if len(similar) == 0 {
 		return ""
 	}
-	return " (did you mean " + Listed(similar, "or") + "?)"
+	return " (did you mean " + JoinWords(similar, "or") + "?)"
 }
 
 // most is how many names are suggested.
@@ -38,8 +38,8 @@ func Similar(typed string, names []string) (similar []string) {
 	return similar
 }
 
-// Listed joins words: "a", "a or b", "a, b or c".
-func Listed(words []string, last string) string {
+// JoinWords joins words: "a", "a or b", "a, b or c".
+func JoinWords(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -1,0 +1,4 @@
+package cli
+
+// NewCommand returns the command line, for tests of its flags.
+var NewCommand = newCommand

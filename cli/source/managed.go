@@ -1,0 +1,151 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// Pending asks the manager which evictions it has of the pods in the namespace on these nodes; empty stands for all.
+func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string) (*foresight.Pending, error) {
+	s, err := m.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return pendingOf(s, namespace, nodes), nil
+}
+
+// Complete asks the manager for its state of the pod, and adds it to the explanation.
+func (m *Manager) Complete(ctx context.Context, e *foresight.Explanation) error {
+	s, err := m.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	e.Manager = managedOf(s, &e.Pod)
+	for _, n := range notesOf(&s.Manager) {
+		if !slices.Contains(e.Notes, n) { // the journal may have the same trips
+			e.Notes = append(e.Notes, n)
+		}
+	}
+	return nil
+}
+
+// pendingOf returns what a manager has shown of the pods in the namespace on these nodes.
+func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.Pending {
+	selected := func(node string) bool { return len(nodes) == 0 || slices.Contains(nodes, node) }
+	var list []foresight.PendingPod
+	for i := range s.Evictions {
+		if e := &s.Evictions[i]; (namespace == "" || namespace == e.Namespace) && selected(e.Node) {
+			list = append(list, podOf(e))
+		}
+	}
+	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
+	pending.Trips, pending.Notes = tripsOf(&s.Manager), notesOf(&s.Manager)
+	tainted, unnamed := 0, slices.Clone(nodes)
+	for i := range s.Nodes {
+		if name := s.Nodes[i].Name; selected(name) {
+			tainted++
+			unnamed = slices.DeleteFunc(unnamed, func(n string) bool { return n == name })
+		}
+	}
+	if len(unnamed) == 0 {
+		pending.TaintedNodes = &tainted
+		return pending
+	}
+	// The manager names only tainted nodes, so the others may not exist.
+	pending.Notes = append(pending.Notes, "the manager names no tainted node "+suggest.JoinWords(unnamed, "or")+
+		", and does not tell whether there is such a node; check its name with 'kubectl get nodes'")
+	return pending
+}
+
+func podOf(e *status.Eviction) foresight.PendingPod {
+	pod := foresight.PendingPod{
+		PodRef: foresight.PodRef{Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node}, State: e.State,
+		Prediction: foresight.Prediction{
+			Evict: e.State != status.Held, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
+			ExposedSince: new(e.ExposedSince.UTC()), Policy: e.Policy, Method: e.Method, HeldBy: e.HeldBy,
+		},
+		Progress: progressOf(e),
+	}
+	if !pod.Evict {
+		pod.HeldDeadline = pod.At
+	}
+	if !e.DeleteAt.IsZero() {
+		pod.DeleteAt = &e.DeleteAt
+	}
+	if e.Owner != nil {
+		pod.Owner = &foresight.Owner{Kind: e.Owner.Kind, Name: e.Owner.Name}
+	}
+	return pod
+}
+
+// managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
+func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
+	state := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
+	is := func(namespace, name, uid string) bool {
+		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
+	}
+	for i := range s.Evicted {
+		if e := &s.Evicted[i]; is(e.Namespace, e.Pod, e.UID) && !e.DryRun {
+			state.State, state.At = foresight.EvictedByManager, new(e.At.UTC())
+		}
+	}
+	for i := range s.Evictions {
+		if e := &s.Evictions[i]; is(e.Namespace, e.Pod, e.UID) {
+			state.State, state.At, state.Policy, state.HeldBy = e.State, new(e.Deadline.UTC()), e.Policy, e.HeldBy
+			state.Progress = progressOf(e)
+		}
+	}
+	return state
+}
+
+// progressOf returns what the manager has done about an eviction.
+func progressOf(e *status.Eviction) foresight.Progress {
+	p := foresight.Progress{
+		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget,
+		WaitsFor: e.WaitsFor, WaitsForRate: e.WaitsForRate, SlowPlace: e.SlowPlace,
+	}
+	if !e.NextTry.IsZero() {
+		p.NextTry = new(e.NextTry.UTC())
+	}
+	return p
+}
+
+// tripsOf returns the trips of a manager.
+func tripsOf(m *status.Manager) []foresight.Trip {
+	var list []foresight.Trip
+	for _, t := range m.Trips {
+		list = append(list, foresight.Trip{
+			Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true, Reset: t.Reset,
+		})
+	}
+	return list
+}
+
+// notesOf returns notes about the replica that has answered.
+func notesOf(m *status.Manager) []string {
+	var notes []string
+	if m.Role == status.Standby {
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
+			"blocked, delayed or in flight; forward the port of "+
+			"that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
+	}
+	if m.Paused {
+		notes = append(notes, "the manager is paused: it starts no call")
+	}
+	for _, t := range tripsOf(m) {
+		notes = append(notes, t.String())
+	}
+	if m.DryRun {
+		notes = append(notes, "this is a dry run: it evicts no pod")
+	}
+	if m.Trouble != "" {
+		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)
+	}
+	return notes
+}

@@ -1,0 +1,25 @@
+package source
+
+import (
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {
+	now := time.Now()
+	p := podOf(&status.Eviction{State: status.Due, Deadline: now, Policy: "drain", Method: "evict", DeleteAt: now.Add(90 * time.Minute)})
+	if got := answer.Decider(&p.Prediction, now); got != "drain, deletes in 1h30m0s" {
+		t.Errorf("its policy is %q", got)
+	}
+}
+
+func TestWhatAManagerHoldsIsNotCountedAsGoing(t *testing.T) {
+	s := &status.Snapshot{At: time.Now(), Evictions: []status.Eviction{{Pod: "web", State: status.Held, HeldBy: "policy quarantine"}}}
+	pending := pendingOf(s, "", nil)
+	if _, going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, s.At) != "held" {
+		t.Errorf("got %+v", pending)
+	}
+}
