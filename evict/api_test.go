@@ -12,9 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -224,39 +221,6 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
 			}
 		})
-	}
-}
-
-// sealed returns metadata as an API server answers that is asked for protobuf.
-func sealed(t *testing.T, m metav1.ObjectMeta) reply {
-	t.Helper()
-	object := &metav1.PartialObjectMetadata{ObjectMeta: m}
-	object.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))
-	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(schema.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, object)
-	var body strings.Builder
-	if err := protobuf.NewSerializer(scheme, scheme).Encode(object, &body); err != nil {
-		t.Fatal(err)
-	}
-	return reply{code: 200, body: body.String(), header: map[string]string{"Content-Type": runtime.ContentTypeProtobuf}}
-}
-
-func TestTheGenerationIsReadFromAnAnswerInProtobuf(t *testing.T) {
-	going := metav1.ObjectMeta{Generation: 8, DeletionTimestamp: new(metav1.Now())}
-	for _, test := range []struct {
-		name   string
-		answer metav1.ObjectMeta
-		want   eviction.Kind
-	}{
-		{"as known", metav1.ObjectMeta{Generation: 7}, eviction.Accepted},
-		{"edited since", metav1.ObjectMeta{Generation: 8}, eviction.Unconfirmed},
-		{"a deletion that has begun is no edit", going, eviction.Accepted},
-	} {
-		s := newServer(t)
-		s.replies[patchVerb] = sealed(t, test.answer)
-		if outcome := evictOnce(t, s, APIOptions{}, someRequest()); outcome.Kind != test.want {
-			t.Errorf("%s: got %+v, want %s", test.name, outcome, test.want.String())
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package evict
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	v1 "k8s.io/api/core/v1"
@@ -43,10 +44,8 @@ func newSender(client kubernetes.Interface) sender {
 type restSender struct{ client rest.Interface }
 
 // briefly asks for an answer without spec and status: they are not needed, and the API server need not encode and send
-// them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
-const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
-	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
-	"application/vnd.kubernetes.protobuf,application/json"
+// them. Metadata has the generation. The answer is JSON, of which [generationIn] decodes what it needs and no more.
+const briefly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 func (r restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
 	result := r.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
@@ -65,22 +64,29 @@ func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.D
 	return generationIn(result), result.Error()
 }
 
-// generationIn reads the generation from an answer; 0 where there is none.
+// generationIn reads the generation from an answer; 0 where there is none. Metadata may have 100,000 labels, which are
+// not decoded.
 func generationIn(result rest.Result) int64 {
-	var object metav1.PartialObjectMetadata
-	if result.Into(&object) != nil {
+	var object struct {
+		Metadata struct {
+			Generation        int64   `json:"generation"`
+			DeletionTimestamp *string `json:"deletionTimestamp"`
+		} `json:"metadata"`
+	}
+	body, err := result.Raw()
+	if err != nil || json.Unmarshal(body, &object) != nil {
 		return 0
 	}
-	return generationOf(&object)
+	return ofSpec(object.Metadata.Generation, object.Metadata.DeletionTimestamp != nil)
 }
 
-// generationOf returns the generation of the pod's spec. The API server counts the beginning of a deletion as an edit,
-// in the answer to a preflight, too.
-func generationOf(object metav1.Object) int64 {
-	if object.GetDeletionTimestamp() != nil {
-		return object.GetGeneration() - 1
+// ofSpec returns the generation of the pod's spec. The API server counts the beginning of a deletion as an edit, in the
+// answer to a preflight, too.
+func ofSpec(generation int64, terminating bool) int64 {
+	if terminating {
+		return generation - 1
 	}
-	return object.GetGeneration()
+	return generation
 }
 
 // node reads a node from etcd, not from the API server's cache, as it names no version.
@@ -119,7 +125,7 @@ func (t typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (in
 	if err != nil {
 		return 0, err
 	}
-	return generationOf(object), nil
+	return ofSpec(object.Generation, object.DeletionTimestamp != nil), nil
 }
 
 func (t typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
