@@ -65,7 +65,7 @@ func (p *process) serve(r *request) {
 	}
 	if held := s.held(r.pod); held > 0 {
 		r.pod = "" // once
-		p.w.counts.HeldByWebhook++
+		p.w.counts["HeldByWebhook"]++
 		if held > gaveUp {
 			p.w.after(gaveUp, func() { r.told(p, givenUp()) })
 			return

@@ -21,7 +21,7 @@ type stream struct {
 
 	pos      int           // position of the next event in the server's log
 	listed   bool          // the first list has arrived
-	lists    int           // number of lists that have arrived
+	listing  []func()      // called once the next list is complete
 	open     bool          // the watch is open
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
@@ -60,7 +60,7 @@ func (s *stream) connect() {
 	s.p.heard()
 	if s.listed && !s.forgets {
 		s.open = true
-		s.w.counts.Resumed++
+		s.w.counts["Resumed"]++
 		s.w.say(s.p.name, "watches %s on", s.what())
 		s.plan()
 		return
@@ -74,7 +74,7 @@ func (s *stream) list() {
 	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
 		pos = s.w.server.posAt(s.w.now() - span(s.r, 0, 3*time.Second))
 		if pos < len(s.w.server.log) {
-			s.w.counts.StaleLists++
+			s.w.counts["StaleLists"]++
 		}
 	}
 	nodes, pods := s.w.server.stateAt(pos)
@@ -83,17 +83,28 @@ func (s *stream) list() {
 		how := oracle.FirstListed
 		if s.listed {
 			how = oracle.Relisted
-			s.w.counts.Relists++
+			s.w.counts["Relists"]++
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
-		s.lists++
 		if s.pods {
 			s.p.listedPods(pods, how)
 		} else {
 			s.p.listedNodes(nodes, version, how)
 		}
+		all := s.listing
+		s.listing = nil
+		for _, do := range all {
+			do()
+		}
 		s.plan()
 	})
+}
+
+// listAgain makes the process list again, and calls the function once the list is complete.
+func (s *stream) listAgain(do func()) {
+	s.forgets = true // also if it is broken now
+	s.listing = append(s.listing, do)
+	s.breaks(0, true)
 }
 
 // breaks ends the watch, which resumes after a while.

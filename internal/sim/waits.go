@@ -31,7 +31,7 @@ func (w *waits) ended(f *flight, o *eviction.Outcome) {
 	namespace, now := f.e.Pod.Namespace, w.p.w.now()
 	switch {
 	case now-f.began >= maybeSlow:
-		w.p.w.counts.Slow++
+		w.p.w.counts["Slow"]++
 		w.slow[namespace] = now
 	case o.Kind == eviction.Accepted, o.Kind == eviction.Blocked, o.Cause == eviction.CauseAdmission,
 		o.Cause == eviction.CauseWebhook:
@@ -78,7 +78,7 @@ func (w *waits) judge() error {
 	before := w.since
 	w.since = map[types.UID]time.Duration{}
 	for _, s := range w.p.shards {
-		for _, v := range s.core.Views(w.p.now()) {
+		for _, v := range s.core.Views(w.p.Now()) {
 			if err := w.judgeOne(&v, before); err != nil {
 				return err
 			}
@@ -100,9 +100,9 @@ func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) e
 	due := v.State == eviction.Due || v.State == eviction.Delayed
 	switch cause := v.Waits.Cause; {
 	case cause == eviction.WaitsForRate:
-		p.w.counts.RateWaits++
+		p.w.counts["RateWaits"]++
 		return nil
-	case !due || v.Next.After(p.now()) || slots <= 0:
+	case !due || v.Next.After(p.Now()) || slots <= 0:
 		return nil
 	case cause == eviction.WaitsForSlowPlace && !slow:
 		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for a slow place, and no call of its namespace was slow", p.name, uid)

@@ -59,8 +59,8 @@ func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
 func run(p *plan, o Options) Result {
 	w := newWorld(p, o)
 	w.live()
-	w.counts.Worlds = 1
-	w.counts.Counts = w.oracle.Seen
+	w.counts["Worlds"] = 1
+	w.counts.Add(w.oracle.Seen)
 	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
 }
 
@@ -68,7 +68,7 @@ func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
 		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
 	}
-	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+	w := &World{plan: p, trace: o.Trace, counts: Counts{}, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
 	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
@@ -127,14 +127,11 @@ func (w *World) until(moment time.Duration) {
 	w.time = max(w.time, moment)
 }
 
-// end judges the world by the view of the leader.
+// end judges the world by the view of the leader. What is held may stay.
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.processes {
-		if p != nil && p.leading() && w.oracle.Governed {
-			return p.nothingLost()
-		}
 		if p != nil && p.leading() {
-			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
+			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
 		}
 	}
 	return broken(oracle.Behind, "nobody leads")

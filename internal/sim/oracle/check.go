@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -71,7 +72,7 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 		return violation(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
 	case !v.evict && h.Queued:
 		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.why)
-	case !v.evict || h.Calling || h.Accepted:
+	case !v.evict || h.Calling || h.Accepted || p.oracle.Governed && !h.Queued:
 		return nil
 	case !h.Queued:
 		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
@@ -88,7 +89,7 @@ func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.why)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
-	if deadline > v.hi && v.hi < cutOff {
+	if deadline > v.hi && v.hi < cutOff && !p.oracle.Governed {
 		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.why)
 	}
 	return nil
@@ -102,8 +103,6 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 	switch {
 	case p.pod(uid) == nil:
 		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
-	case p.oracle.Governed:
-		return nil
 	}
 	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
 		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
@@ -128,10 +127,6 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	s := p.pod(uid)
 	if s == nil {
 		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
-	}
-	if p.oracle.Governed {
-		s.confirmed = sent
-		return nil
 	}
 	v := p.drifted(p.judge(s), served)
 	if !v.evict || sent < v.lo {
@@ -193,13 +188,13 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
 	case s == nil || !p.hasCalled(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
-	case p.oracle.LastLook && !p.oracle.Governed && !p.StillDue(uid):
+	case p.oracle.LastLook && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
 			s.lost)
 	case s.lost > 0:
-		p.oracle.Seen.Repeated++
+		p.oracle.Seen["Repeated"]++
 	}
 	return nil
 }
@@ -231,10 +226,11 @@ func (p *Process) Answered(uid types.UID, got bool) {
 }
 
 // Ends judges the end of the world. Since the moment quiet no request fails and a process leads. A pod that is due
-// must be gone once its deadline has passed by more than grace.
-func (p *Process) Ends(at, quiet, grace time.Duration) error {
+// must be gone once its deadline has passed by more than grace, unless it is held. Nil stands for no holds.
+func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
-		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil {
+		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil ||
+			held != nil && held(story.pod) {
 			continue
 		}
 		s := p.pod(story.pod.UID)

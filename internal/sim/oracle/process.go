@@ -170,7 +170,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 func (p *Process) count(l *life, k *known) {
 	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.dropped = true
-		p.oracle.Seen.Forgotten++
+		p.oracle.Seen["Forgotten"]++
 	}
 }
 
@@ -180,10 +180,10 @@ func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v
 	gone := p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group)
 	switch {
 	case !may:
-		p.oracle.Seen.Renewed++
+		p.oracle.Seen["Renewed"]++
 		return nil
 	case gone > 0:
-		p.oracle.Seen.OneByException++
+		p.oracle.Seen["OneByException"]++
 		l.bridged, l.gone = true, gone
 	}
 	if !must || l.told > before { // a record may contain states from within the gap

@@ -102,7 +102,7 @@ func (p *Process) judgeGap(k *known) {
 			s.lo, s.hi = max(s.lo, theirs.earliest()), max(s.hi, theirs.earliest())
 		}
 		l.gone = 0
-		p.oracle.Seen.Told++
+		p.oracle.Seen["Told"]++
 	}
 }
 
@@ -219,7 +219,7 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 		return own
 	}
 	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
-		p.oracle.Seen.OneByException++
+		p.oracle.Seen["OneByException"]++
 		theirs.bridged = true
 	}
 	last := max(own.lookAt(version), 0)
@@ -230,7 +230,7 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 	theirs.carryOn(own, last, version)
 	theirs.found, theirs.foundAs, theirs.foundBy, theirs.foundAt = own.found, own.foundAs, own.foundBy, own.foundAt
 	theirs.absentAt, theirs.told, theirs.taken = own.absentAt, version, true
-	p.oracle.Seen.TakenOver++
+	p.oracle.Seen["TakenOver"]++
 	return theirs
 }
 
