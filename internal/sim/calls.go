@@ -247,7 +247,7 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f, &o)
+	p.waits.ended(f)
 	p.w.check(f.giveBack(&o))
 	p.governance.noteRefusal(&f.e, &o)
 	p.w.counts[o.Kind.String()]++

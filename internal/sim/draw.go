@@ -31,47 +31,16 @@ type weighted struct {
 // common returns the actions of users and controllers; faults returns the others.
 func common() []weighted {
 	return []weighted{
-		{setTaint, 22},
-		{liftTaint, 10},
-		{flap, 8},
-		{swap, 10},
-		{ready, 3},
-		{rewrite, 3},
-		{heartbeat, 4},
-		{deleteNode, 2},
-		{createPod, 8},
-		{deletePod, 3},
-		{forceDelete, 1},
-		{replacePod, 3},
-		{tolerate, 8},
-		{finishPod, 1},
-		{touchPod, 2},
+		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3}, {heartbeat, 4}, {deleteNode, 2},
+		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3}, {tolerate, 8}, {finishPod, 1}, {touchPod, 2},
 	}
 }
 
-func faultWeights() []weighted {
+func faults() []weighted {
 	return []weighted{
-		{away, 3},
-		{hang, 1},
-		{failing, 3},
-		{throttling, 2},
-		{losing, 4},
-		{slow, 2},
-		{refusing, 2},
-		{budget, 2},
-		{holding, 3},
-		{holdingToo, 2},
-		{breakWatch, 3},
-		{forgetWatch, 5},
-		{stallWatch, 3},
-		{kill, 6},
-		{stop, 2},
-		{pause, 2},
-		{setClock, 1},
-		{handOver, 2},
-		{losePartition, 1},
-		{touchPartition, 1},
-		{journalBroken, 1},
+		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2}, {refusing, 2}, {budget, 2},
+		{holding, 3}, {holdingToo, 2}, {breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3}, {kill, 6}, {stop, 2}, {pause, 2},
+		{setClock, 1}, {handOver, 2}, {losePartition, 1}, {touchPartition, 1}, {journalBroken, 1},
 	}
 }
 
@@ -113,7 +82,7 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.action(choose(d.r, faultWeights()), d.at))
+		d.add(d.action(choose(d.r, faults()), d.at))
 	default:
 		d.add(d.action(choose(d.r, common()), d.at))
 	}

@@ -96,7 +96,7 @@ func (a *action) String() string {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
 		fmt.Fprintf(&b, " n%d %s", a.node, a.taint.ToString())
 	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		fmt.Fprintf(&b, " p%d %s", a.pod, shownTolerations(a.tolerations))
+		fmt.Fprintf(&b, " p%d %s", a.pod, shown{a.tolerations})
 	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver, deafen:
 		fmt.Fprintf(&b, " r%d pods=%v", a.replica, a.pods)
 	}

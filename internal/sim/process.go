@@ -68,8 +68,8 @@ func (w *World) start(replica int) {
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits = waits{p: p, slow: map[string]time.Duration{}, quick: map[string]time.Duration{}}
-	p.after(500*time.Millisecond, p.waits.watch)
+	p.waits = waits{p: p, slow: map[string]time.Duration{}}
+	p.after(500*time.Millisecond, p.waits.check)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
 	p.feed.SetAhead(p.skew.Excess)
 	p.govern()
@@ -217,57 +217,45 @@ func (p *process) PodChanged(uid types.UID, node string) {
 
 func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(node, len(p.shards))] }
 
-// sawNode passes an event of the node watch to the cache.
-func (p *process) sawNode(n *v1.Node, event watch.EventType) {
-	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
-	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
-	if p.governance.shows(n.Name, n.Spec.Taints, p.w.now()); event == watch.Deleted {
-		p.governance.shows(n.Name, nil, 0)
+// shown passes an event of a watch to the oracle and to the cache.
+func (p *process) shown(w *written, event watch.EventType) {
+	p.w.say(p.name, "sees %s %v", event, w)
+	now, gone := p.w.now(), event == watch.Deleted
+	store, object := p.feed.Nodes(), any(w.node)
+	if w.pod != nil {
+		store, object = p.feed.Pods(), w.pod
+		p.observer.WatchedPod(now, w.pod, gone)
+	} else {
+		p.observer.WatchedNode(now, w.node, gone)
+		p.governance.shows(w.node, gone, now)
 	}
-	p.saw(p.feed.Nodes(), n, event)
-}
-
-// sawPod passes an event of the pod watch to the cache.
-func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
-	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
-	p.observer.WatchedPod(p.w.now(), pod, event == watch.Deleted)
-	p.saw(p.feed.Pods(), pod, event)
-}
-
-func (p *process) saw(in cache.TransformingStore, object any, event watch.EventType) {
-	if event == watch.Deleted {
-		p.must(in.Delete(object))
+	if gone {
+		p.must(store.Delete(object))
 		return
 	}
-	p.must(in.Update(object))
+	p.must(store.Update(object))
 }
 
-// listedNodes passes a list of nodes to the cache.
+// listedNodes passes a list of nodes to the oracle and to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
-	p.w.say(p.name, "lists %d nodes", len(nodes))
 	p.observer.ListedNodes(p.w.now(), nodes, how)
-	items, taints := make([]any, len(nodes)), map[string][]v1.Taint{}
-	for i, n := range nodes {
-		p.w.say(p.name, "  %v", (*shownNode)(n))
-		items[i], taints[n.Name] = n, n.Spec.Taints
-	}
 	since := p.w.now()
 	if how == oracle.FirstListed {
 		since = 0 // a breaker that finds taints at its start has nothing to wait for
 	}
-	for i := range p.w.plan.nodes {
-		p.governance.shows(nodeName(i), taints[nodeName(i)], since)
+	p.governance.showsAll(nodes, since)
+	items := make([]any, len(nodes))
+	for i, n := range nodes {
+		items[i] = n
 	}
 	p.listed(p.nodes, p.feed.Nodes(), items, version)
 }
 
-// listedPods passes a list of pods to the cache.
+// listedPods passes a list of pods to the oracle and to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
-	p.w.say(p.name, "lists %d pods", len(pods))
 	p.observer.ListedPods(p.w.now(), pods, how)
 	items := make([]any, len(pods))
 	for i, pod := range pods {
-		p.w.say(p.name, "  %v", (*shownPod)(pod))
 		items[i] = pod
 	}
 	p.listed(p.pods, p.feed.Pods(), items, "")
@@ -275,6 +263,10 @@ func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
 func (p *process) listed(s *stream, to cache.TransformingStore, items []any, version string) {
+	p.w.say(p.name, "lists %d %s:", len(items), s.what())
+	for _, item := range items {
+		p.w.say(p.name, "  %v", shown{item})
+	}
 	if s.r.IntN(2) == 0 {
 		trim := to.Transformer()
 		for i := range items {

@@ -19,7 +19,7 @@ const (
 	HeldGoes     = "nothing that is held goes"
 	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
 	ByPolicy     = "the first policy that matches decides"
-	Crowded      = "no more calls than slots and slow places, and one of a namespace of which nothing is known"
+	Crowded      = "no more calls than slots and slow places"
 )
 
 func broken(rule, format string, args ...any) error {
@@ -155,25 +155,38 @@ func (g *governance) noteHolds() {
 	}
 }
 
-// shows notes that the process is shown the NoExecute taints of a node, as they are there since that moment at most.
-func (g *governance) shows(node string, taints []v1.Taint, at time.Duration) {
-	now := map[onNode]time.Duration{}
-	for _, t := range taints {
-		if t.Effect != v1.TaintEffectNoExecute {
-			continue
+// showsAll notes that the process is shown all nodes.
+func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
+	for t := range g.shown {
+		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == t.node }) {
+			delete(g.shown, t)
+			delete(g.held, t)
 		}
-		since, was := g.shown[onNode{node, t.Key}]
-		switch _, swapped := g.shown[onNode{node, swapOf(t.Key)}]; {
-		case swapped:
-			since = 0 // the program may know the presence of both for longer
-		case !was:
-			since = at
-		}
-		now[onNode{node, t.Key}] = since
 	}
-	gone := func(t onNode, _ time.Duration) bool { _, is := now[t]; return t.node == node && !is }
-	maps.DeleteFunc(g.shown, gone)
-	maps.DeleteFunc(g.held, gone)
+	for _, n := range nodes {
+		g.shows(n, false, since)
+	}
+}
+
+// shows notes that the process is shown a node, and takes taints that are new for present since that moment.
+func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
+	now := map[onNode]time.Duration{}
+	for _, t := range n.Spec.Taints {
+		is := onNode{n.Name, t.Key}
+		before, was := g.shown[is]
+		switch _, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
+		case gone || t.Effect != v1.TaintEffectNoExecute:
+		case swapped:
+			now[is] = 0 // the program may know the presence of both for longer
+		case was:
+			now[is] = before
+		default:
+			now[is] = since
+		}
+	}
+	ended := func(t onNode, _ time.Duration) bool { _, is := now[t]; return t.node == n.Name && !is }
+	maps.DeleteFunc(g.shown, ended)
+	maps.DeleteFunc(g.held, ended)
 	maps.Copy(g.shown, now)
 	g.noteHolds()
 }
@@ -218,8 +231,6 @@ func (f *flight) permitted() error {
 		return broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
 	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
 		return broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
-	case !p.waits.isSlow(of.Namespace) && !p.waits.isQuick(of.Namespace, slip) && p.waits.calls(of.Namespace, 0) > 0:
-		return broken(Crowded, "%s calls for pod %s, and another call of its namespace is under way", p.name, of.UID)
 	}
 	return f.countTokens(-1)
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -149,12 +148,7 @@ func (s *stream) deliver() {
 	s.planned = false
 	w := &s.w.server.log[s.pos]
 	s.pos++
-	switch event := s.event(w); {
-	case s.pods:
-		s.p.sawPod(w.pod, event)
-	default:
-		s.p.sawNode(w.node, event)
-	}
+	s.p.shown(w, s.event(w))
 	s.plan()
 }
 
@@ -198,9 +192,9 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 	for i := range s.log[:pos] {
 		switch w := &s.log[i]; {
 		case w.node != nil:
-			nodes = replaced(nodes, w.node, w.gone, func(n *v1.Node) bool { return n.Name == w.node.Name })
+			nodes = replaced(nodes, w.node, w.gone)
 		default:
-			pods = replaced(pods, w.pod, w.gone || !watched(w.pod), func(p *v1.Pod) bool { return p.UID == w.pod.UID })
+			pods = replaced(pods, w.pod, w.gone || !watched(w.pod))
 		}
 	}
 	return nodes, pods
@@ -212,18 +206,4 @@ func (s *server) versionAt(pos int) string {
 		return strconv.Itoa(s.version)
 	}
 	return strconv.Itoa(s.log[pos].version - 1)
-}
-
-// replaced returns the list with the object's previous version replaced by the new one, or removed.
-func replaced[T any](list []*T, now *T, gone bool, same func(*T) bool) []*T {
-	switch i := slices.IndexFunc(list, same); {
-	case i < 0 && gone:
-	case i < 0:
-		list = append(list, now)
-	case gone:
-		list = slices.Delete(list, i, i+1)
-	default:
-		list[i] = now
-	}
-	return list
 }

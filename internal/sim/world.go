@@ -68,11 +68,11 @@ func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
 		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
 	}
-	w := &World{plan: p, trace: o.Trace, counts: Counts{}, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+	w := &World{loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{}, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
 	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
-	w.oracle.LastLook = true
+	w.oracle.Ordered = true
 	w.oracle.Governed = o.Policies
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.partitionChanged = w.partitionChanged

@@ -54,6 +54,9 @@ type Held struct {
 // Settled judges the state of a process that has processed everything it was shown.
 func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 	for _, s := range p.pods {
+		if s.gone {
+			continue
+		}
 		h := holds(s.pod.UID)
 		if p.fooled[s.pod.Spec.NodeName] {
 			continue
@@ -65,18 +68,18 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 	return nil
 }
 
-func (p *Process) settled(at time.Duration, s *seen, h Held) error {
-	v := p.drifted(p.judge(s), at)
+func (p *Process) settled(at time.Duration, s *podView, h Held) error {
+	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case h.Accepted && !s.accepted:
 		return violation(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
 	case !v.evict && h.Queued:
-		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.why)
+		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.cause)
 	case !v.evict || h.Calling || h.Accepted || p.oracle.Governed && !h.Queued:
 		return nil
 	case !h.Queued:
 		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
-			s.pod.UID, v.lo, v.hi, v.why)
+			s.pod.UID, v.lo, v.hi, v.cause)
 	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
 		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
@@ -84,13 +87,13 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 }
 
 // within requires the deadline to be within its bounds.
-func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
+func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
-		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.why)
+		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
 	if deadline > v.hi && v.hi < cutOff && !p.oracle.Governed {
-		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.why)
+		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
 	return nil
 }
@@ -111,13 +114,13 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 }
 
 // due requires that the pod is due at that moment.
-func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
-	v := p.drifted(p.judge(s), at)
+func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) error {
+	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case !v.evict:
-		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.why)
+		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
 	case at < v.lo:
-		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.why)
+		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
 	}
 	return p.within(s, v, deadline)
 }
@@ -128,7 +131,7 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	if s == nil {
 		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	v := p.drifted(p.judge(s), served)
+	v := p.drifted(p.evaluate(s), served)
 	if !v.evict || sent < v.lo {
 		return violation(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}
@@ -165,7 +168,7 @@ func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
 // Planned returns the number of pods for which the process must have an eviction scheduled.
 func (p *Process) Planned() (n int) {
 	for _, s := range p.pods {
-		if p.judge(s).evict && !s.accepted {
+		if !s.gone && p.evaluate(s).evict && !s.accepted {
 			n++
 		}
 	}
@@ -175,7 +178,7 @@ func (p *Process) Planned() (n int) {
 // StillDue reports whether the pod is to be evicted, by all that the process was shown so far.
 func (p *Process) StillDue(uid types.UID) bool {
 	s := p.pod(uid)
-	return s != nil && p.judge(s).evict
+	return s != nil && p.evaluate(s).evict
 }
 
 // Deletes judges a DELETE or an eviction that is sent.
@@ -188,7 +191,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
 	case s == nil || !p.hasCalled(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
-	case p.oracle.LastLook && !p.StillDue(uid):
+	case p.oracle.Ordered && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
@@ -201,8 +204,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 
 // hasCalled reports whether a call was started for the pod. The pod may have left the view since, and be back.
 func (p *Process) hasCalled(uid types.UID) bool {
-	called := func(s *seen) bool { return s.pod.UID == uid && s.called }
-	return slices.ContainsFunc(p.pods, called) || slices.ContainsFunc(p.history, called)
+	return slices.ContainsFunc(p.pods, func(s *podView) bool { return s.pod.UID == uid && s.called })
 }
 
 // Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the
@@ -237,8 +239,8 @@ func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) 
 		if s == nil {
 			return violation(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
 		}
-		if v := p.judge(s); v.evict && v.hi+grace < at {
-			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.why)
+		if v := p.evaluate(s); v.evict && v.hi+grace < at {
+			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.cause)
 		}
 		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
 			return violation(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)

@@ -70,7 +70,7 @@ func bearing(key string, seconds int64) v1.Toleration {
 // wantBounds requires the bounds of the pod's deadline to be these two seconds.
 func (s *scene) wantBounds(t *testing.T, lo, hi float64) {
 	t.Helper()
-	v := s.p.judge(s.p.pod("p"))
+	v := s.p.evaluate(s.p.pod("p"))
 	if !v.evict || v.lo != at(lo) || v.hi != at(hi) {
 		t.Errorf("got %+v, want bounds of %v and %v", v, at(lo), at(hi))
 	}

@@ -46,9 +46,9 @@ type Oracle struct {
 	// Drifting means that clocks drift.
 	Drifting bool
 
-	// LastLook adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
+	// Ordered adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
-	LastLook bool
+	Ordered bool
 
 	// Governed means that there are policies and guards. These may hold pods, and put off deadlines.
 	Governed bool
