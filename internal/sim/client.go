@@ -78,8 +78,9 @@ func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 // EvictV1 sends the POST of a pod's eviction.
 func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	return p.p.await(&ask{
-		what: "eviction of pod " + e.Name, pod: e.Name, writes: true, deletes: true, meant: precondition(e.DeleteOptions),
-		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
+		what: "eviction of pod " + e.Name, pod: e.Name, writes: true, deletes: true,
+		meant: precondition(e.DeleteOptions),
+		do:    func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
 	})
 }
 
@@ -103,12 +104,12 @@ func (p podClient) Patch(
 	if err != nil {
 		return nil, err
 	}
-	f.told(patched)
+	f.noteGeneration(patched)
 	return patched, nil
 }
 
-// told records the generation that an answer has shown. The beginning of a deletion counts as an edit.
-func (f *flight) told(p *v1.Pod) {
+// noteGeneration records the generation that an answer has shown. The beginning of a deletion counts as an edit.
+func (f *flight) noteGeneration(p *v1.Pod) {
 	f.shown = p.Generation
 	if p.DeletionTimestamp != nil {
 		f.shown--

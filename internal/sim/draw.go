@@ -28,19 +28,51 @@ type weighted struct {
 	weight int
 }
 
-// common returns the actions of users and controllers; faults returns the others.
+// common returns the actions of users and controllers.
 func common() []weighted {
 	return []weighted{
-		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3}, {heartbeat, 4}, {deleteNode, 2},
-		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3}, {tolerate, 8}, {finishPod, 1}, {touchPod, 2},
+		{setTaint, 22},
+		{liftTaint, 10},
+		{flap, 8},
+		{swap, 10},
+		{ready, 3},
+		{rewrite, 3},
+		{heartbeat, 4},
+		{deleteNode, 2},
+		{createPod, 8},
+		{deletePod, 3},
+		{forceDelete, 1},
+		{replacePod, 3},
+		{tolerate, 8},
+		{finishPod, 1},
+		{touchPod, 2},
 	}
 }
 
+// faults returns all other actions.
 func faults() []weighted {
 	return []weighted{
-		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2}, {refusing, 2}, {budget, 2},
-		{holding, 3}, {holdingToo, 2}, {breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3}, {kill, 6}, {stop, 2}, {pause, 2},
-		{setClock, 1}, {handOver, 2}, {losePartition, 1}, {touchPartition, 1}, {journalBroken, 1},
+		{away, 3},
+		{hang, 1},
+		{failing, 3},
+		{throttling, 2},
+		{losing, 4},
+		{slow, 2},
+		{refusing, 2},
+		{budget, 2},
+		{holding, 3},
+		{holdingToo, 2},
+		{breakWatch, 3},
+		{forgetWatch, 5},
+		{stallWatch, 3},
+		{kill, 6},
+		{stop, 2},
+		{pause, 2},
+		{setClock, 1},
+		{handOver, 2},
+		{losePartition, 1},
+		{touchPartition, 1},
+		{journalBroken, 1},
 	}
 }
 

@@ -118,7 +118,7 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	if watched && read.writer != k.p {
 		k.p.w.counts["Received"] += len(read.truths)
 	}
-	k.tell(i, &k.heard[i][len(k.heard[i])-1])
+	k.report(i, &k.heard[i][len(k.heard[i])-1])
 	s := journal.StoredPartition{
 		Data: read.data, Watched: watched,
 		Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
@@ -129,9 +129,9 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	k.step(store.Heard{Partition: i, Content: s, Received: k.p.Now()})
 }
 
-// tell tells the oracle which records the process has heard of, unless the process has written the partition in this
+// report tells the oracle which records the process has heard of, unless the process has written the partition in this
 // term.
-func (k *keeper) tell(i int, h *heard) {
+func (k *keeper) report(i int, h *heard) {
 	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
 		return
 	}
@@ -182,7 +182,7 @@ func (k *keeper) endTerm() {
 	k.step(store.TermEnded{Term: k.terms})
 	for _, call := range k.calls {
 		if call != nil && !k.p.dead {
-			call.told(k.p, canceled())
+			call.deliver(k.p, canceled())
 		}
 	}
 }

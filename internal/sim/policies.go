@@ -100,7 +100,8 @@ func (pd policyDrawer) rates() (list []policy.Rate) {
 	}
 	if pd.IntN(3) == 0 {
 		list = append(list, policy.Rate{
-			Name: "zones", TopologyKey: zoneLabel, Taints: []policy.TaintKey{{Key: "gpu"}, {Key: v1.TaintNodeUnreachable}},
+			Name: "zones", TopologyKey: zoneLabel,
+			Taints:             []policy.TaintKey{{Key: "gpu"}, {Key: v1.TaintNodeUnreachable}},
 			EvictionsPerSecond: pick(pd.Rand, 0.3, 1), Burst: 1 + pd.IntN(2),
 		})
 	}

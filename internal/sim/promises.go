@@ -43,11 +43,13 @@ func (f *flight) decided() error {
 	case by != "":
 		return broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID, key, by)
 	case p.w.now()-p.w.shownSince(node, key) < g.settle(key)-slip:
-		return broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, e.Pod.UID, key)
+		return broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name,
+			e.Pod.UID, key)
 	case cmp.Or(e.Method, g.config.Method) == method:
 		return nil
 	case method == policy.Delete || of == nil:
-		return broken(ByPolicy, "%s goes on with pod %s by method %s instead of %s", p.name, e.Pod.UID, e.Method, method)
+		return broken(ByPolicy, "%s goes on with pod %s by method %s instead of %s", p.name, e.Pod.UID, e.Method,
+			method)
 	}
 	return f.deletesAfter(of.DeleteAfter.Duration)
 }

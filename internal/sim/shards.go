@@ -15,13 +15,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shardRun stands in for the goroutine of a shard: it passes inputs from an inbox, and the timer, to the core. Changes of
-// nodes come first; the order of the others is drawn.
+// shardRun stands in for the goroutine of a shard: it passes inputs from an inbox, and the timer, to the core. Changes
+// of nodes come first; the order of the other inputs is drawn.
 type shardRun struct {
 	p     *process
 	core  *shard.Core
 	inbox []shard.Input
-	next  time.Duration // when it looks again; never if nothing is scheduled
+	next  time.Duration // when it works again; never if nothing is scheduled
 }
 
 // never is the moment of what is not scheduled, or has not happened.
@@ -74,7 +74,7 @@ func (s *shardRun) behind(pod *taint.Pod) bool {
 		slices.Contains(s.inbox, shard.Input(shard.NodeChanged{Name: pod.Node}))
 }
 
-// soon makes the shard look within some milliseconds.
+// soon makes the shard work within some milliseconds.
 func (s *shardRun) soon() {
 	most := time.Millisecond
 	if s.p.r.IntN(20) == 0 {
@@ -83,7 +83,7 @@ func (s *shardRun) soon() {
 	s.wake(s.p.w.now() + span(s.p.r, 0, most))
 }
 
-// wake makes the shard look at a moment, unless it looks before that.
+// wake makes the shard work at a moment, unless it works before that.
 func (s *shardRun) wake(at time.Duration) {
 	if at >= min(s.next, oracle.Far) || !s.p.started {
 		return
@@ -91,13 +91,13 @@ func (s *shardRun) wake(at time.Duration) {
 	s.next = at
 	s.p.after(at-s.p.w.now(), func() {
 		if s.next == at {
-			s.look()
+			s.work()
 		}
 	})
 }
 
-// look processes all changes of nodes and one other input, and schedules the next look.
-func (s *shardRun) look() {
+// work processes all changes of nodes and one other input, and schedules what follows.
+func (s *shardRun) work() {
 	s.next = never
 	slices.SortStableFunc(s.inbox, byTurn)
 	for len(s.inbox) > 0 && turnOf(s.inbox[0]) < otherTurn {

@@ -50,7 +50,7 @@ func (w *waits) slowCalls(namespace string) (n int) {
 	return n
 }
 
-// check judges twice a second all pods that wait.
+// check evaluates twice a second all pods that wait.
 func (w *waits) check() {
 	const every = 500 * time.Millisecond
 	p, before := w.p, w.since
@@ -58,7 +58,7 @@ func (w *waits) check() {
 	if p.w.now()-w.checked <= every && p.started && !p.ending && p.leading() { // it is late if it was frozen
 		for _, s := range p.shards {
 			for _, v := range s.core.Views(p.Now()) {
-				p.w.check(w.judge(&v, before))
+				p.w.check(w.evaluate(&v, before))
 			}
 		}
 	}
@@ -66,9 +66,9 @@ func (w *waits) check() {
 	p.after(every, w.check)
 }
 
-// judge requires that a pod that is due is not kept waiting by slow calls of other namespaces. Slow calls hold slots
+// evaluate requires that a pod that is due is not kept waiting by slow calls of other namespaces. Slow calls hold slots
 // while all slow places are taken, and those of slow namespaces hold half of the slots at most.
-func (w *waits) judge(v *eviction.View, before map[types.UID]time.Duration) error {
+func (w *waits) evaluate(v *eviction.View, before map[types.UID]time.Duration) error {
 	p, uid, slow := w.p, v.Pod.UID, w.isSlow(v.Pod.Namespace)
 	slots := p.w.plan.workers - max(0, w.slowCalls("")-p.w.plan.places)
 	if slow {

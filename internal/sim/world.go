@@ -68,7 +68,10 @@ func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
 		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
 	}
-	w := &World{loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{}, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+	w := &World{
+		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+	}
 	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
@@ -114,13 +117,13 @@ func (w *World) live() {
 	w.close()
 }
 
-// restless is more events than any world has, unless something repeats itself without end.
-const restless = 1_000_000
+// mostEvents is more events than any world has, unless something repeats itself without end.
+const mostEvents = 1_000_000
 
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
-		if w.seq > restless {
+		if w.seq > mostEvents {
 			w.check(broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}

@@ -103,8 +103,7 @@ func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.ever(uid)
 	s.called = true
-	switch {
-	case p.pod(uid) == nil:
+	if p.pod(uid) == nil {
 		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
