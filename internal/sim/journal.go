@@ -99,7 +99,7 @@ func (k *keeper) watch(i int, missed bool) {
 	if len(k.heard[i]) == 0 {
 		return // it is not listed yet
 	}
-	if w := k.p.w; w.server.strike(away) || w.server.strike(hang) || k.deaf > w.now() {
+	if w := k.p.w; !w.server.answers() || k.deaf > w.now() {
 		k.p.after(time.Second, func() { k.watch(i, true) })
 		return
 	}

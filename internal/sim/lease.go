@@ -34,7 +34,7 @@ func (p *process) leading() bool {
 // elect renews or tries to acquire the lease, now and periodically from now on.
 func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
-	reached := !p.w.server.strike(away) && !p.w.server.strike(hang)
+	reached := p.w.server.answers()
 	switch {
 	case p.ending && p.term == nil:
 		return
@@ -91,7 +91,7 @@ func (p *process) endTerm() {
 
 // release gives the lease back.
 func (p *process) release() {
-	if l := &p.w.server.lease; l.holder == p.name && !p.w.server.strike(away) && !p.w.server.strike(hang) {
+	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""
 		for _, other := range p.w.processes {
 			if other != nil && other != p {

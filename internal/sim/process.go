@@ -244,33 +244,23 @@ func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) 
 		since = 0 // a breaker that finds taints at its start has nothing to wait for
 	}
 	p.governance.showsAll(nodes, since)
-	items := make([]any, len(nodes))
-	for i, n := range nodes {
-		items[i] = n
-	}
-	p.listed(p.nodes, p.feed.Nodes(), items, version)
+	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
 }
 
 // listedPods passes a list of pods to the oracle and to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.observer.ListedPods(p.w.now(), pods, how)
-	items := make([]any, len(pods))
-	for i, pod := range pods {
-		items[i] = pod
-	}
-	p.listed(p.pods, p.feed.Pods(), items, "")
+	listed(p, p.pods, p.feed.Pods(), pods, "")
 }
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
-func (p *process) listed(s *stream, to cache.TransformingStore, items []any, version string) {
-	p.w.say(p.name, "lists %d %s:", len(items), s.what())
-	for _, item := range items {
-		p.w.say(p.name, "  %v", shown{item})
-	}
-	if s.r.IntN(2) == 0 {
-		trim := to.Transformer()
-		for i := range items {
-			items[i], _ = trim(items[i]) // never fails
+func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
+	p.w.say(p.name, "lists %d %s:", len(list), s.what())
+	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
+	for i := range list {
+		p.w.say(p.name, "  %v", shown{list[i]})
+		if items[i] = list[i]; trimmed {
+			items[i], _ = to.Transformer()(list[i]) // never fails
 		}
 	}
 	p.must(to.Replace(items, version))

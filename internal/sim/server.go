@@ -259,6 +259,9 @@ func watched(p *v1.Pod) bool {
 	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
 }
 
+// answers reports whether the server can be reached, and answers.
+func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
+
 // begin starts a fault; strike reports whether a fault of that kind is present.
 func (s *server) begin(k kind, lasts time.Duration) {
 	s.faults[k] = append(s.faults[k], s.line.now()+lasts)

@@ -50,7 +50,7 @@ func (s *stream) later(d time.Duration, do func()) {
 
 // connect lists, or resumes the watch.
 func (s *stream) connect() {
-	if s.w.server.strike(away) || s.w.server.strike(hang) {
+	if !s.w.server.answers() {
 		s.failures++
 		s.later(span(s.r, 400*time.Millisecond, 800*time.Millisecond)<<min(s.failures-1, 4), s.connect)
 		return

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
@@ -76,7 +77,10 @@ func newWorld(p *plan, o Options) *World {
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
 	w.oracle.Ordered = true
-	w.oracle.Governed = o.Policies
+	w.oracle.Rated = o.Policies
+	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
+		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
+	})
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.partitionChanged = w.partitionChanged
 	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift

@@ -92,7 +92,7 @@ func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
-	if deadline > v.hi && v.hi < cutOff && !p.oracle.Governed {
+	if deadline > v.hi && v.hi < cutOff {
 		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
 	return nil
@@ -120,6 +120,8 @@ func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) erro
 		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
 	case at < v.lo:
 		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
+	case p.oracle.Rated:
+		v.hi = far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }

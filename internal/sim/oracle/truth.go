@@ -50,8 +50,11 @@ type Oracle struct {
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
 	Ordered bool
 
-	// Governed means that there are policies and guards. These may hold pods, and put off deadlines.
+	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
 	Governed bool
+
+	// Rated means that there may be rates. A call is made because of any taint that is due and has tokens.
+	Rated bool
 
 	// Seen counts notable events by name:
 	//

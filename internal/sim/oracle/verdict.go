@@ -77,10 +77,14 @@ func (v verdict) or(other verdict) verdict {
 	return v
 }
 
-// drifted widens the bounds of the verdict by the drift of clocks until now.
+// drifted widens the bounds of the verdict by the drift of clocks until now. Policies and breakers may put off the
+// deadline.
 func (p *Process) drifted(v verdict, at time.Duration) verdict {
 	slip := p.oracle.slip(max(at, v.hi) - v.since)
 	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
+	if p.oracle.Governed {
+		v.hi = far
+	}
 	return v
 }
 
