@@ -12,7 +12,7 @@ import (
 // Counts say how often something has happened in one or more worlds, by name.
 type Counts map[string]int
 
-// expected returns the names of what happens in some of ten thousand worlds.
+// expected returns the names of what happens in some of the worlds that the tests run.
 func expected(policies bool) []string {
 	if policies {
 		return []string{"Reloads", "Trips", "Resets", "Holds", "RateWaits", "DeletedAfter"}
