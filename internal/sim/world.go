@@ -121,13 +121,13 @@ func (w *World) live() {
 	w.close()
 }
 
-// mostEvents is more events than any world has, unless something repeats itself without end.
-const mostEvents = 1_000_000
+// maxEvents is more events than any world has, unless something repeats itself without end.
+const maxEvents = 1_000_000
 
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
-		if w.seq > mostEvents {
+		if w.seq > maxEvents {
 			w.check(broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}
