@@ -62,6 +62,9 @@ type ConfirmOptions struct {
 	// [dispatch.Dispatcher]'s. Nil: no call pauses, and nothing is called.
 	PausedSince func() time.Time
 	NodeRead    func(sent time.Time, o eviction.Outcome)
+
+	// Clock is the clock of the judge's times, too. Nil: the machine's.
+	Clock Clock
 }
 
 // Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
@@ -91,7 +94,11 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	if o.Judge == nil {
 		o.Judge = func() policy.Judge { return policy.Judge{} }
 	}
+	if o.Clock == nil {
+		o.Clock = machine{}
+	}
 	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
+	reads.clock = o.Clock
 	if o.NodeRead != nil {
 		reads.ended = o.NodeRead
 	}
@@ -101,7 +108,7 @@ func Confirm(o ConfirmOptions) *Confirmed {
 // Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or that
 // of the GET of the node.
 func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
-	began := time.Now()
+	began := c.Clock.Now()
 	c.underWay.Add(1)
 	defer c.underWay.Add(-1)
 	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
@@ -118,7 +125,7 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 // confirm carries out the [Confirmation] of a call. A GET from before may lack what the cache has learnt since:
 // where it does not confirm the call, the node is read again.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
-	now := time.Now()
+	now := c.Clock.Now()
 	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
 	if outcome.Kind == eviction.Unconfirmed && sent.Before(now) {
 		outcome, _ = c.confirmSince(ctx, e, func() time.Time { return now })
@@ -153,7 +160,7 @@ func (c *Confirmed) confirmSince(
 	if read.outcome.Kind != proceed {
 		return read.outcome, read.sent
 	}
-	if age := time.Since(read.sent); age > maxReadAge {
+	if age := c.Clock.Now().Sub(read.sent); age > maxReadAge {
 		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond),
 			maxReadAge)
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent

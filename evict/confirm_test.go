@@ -76,7 +76,7 @@ func newConfirming() *confirming {
 	c.live = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "node", ResourceVersion: "10"}, Spec: v1.NodeSpec{Taints: []v1.Taint{on}}}
 	c.Confirmed = &Confirmed{ConfirmOptions: ConfirmOptions{
 		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version },
-		Judge: func() policy.Judge { return policy.Judge{} },
+		Judge: func() policy.Judge { return policy.Judge{} }, Clock: machine{},
 	}, reads: newNodeReads(c.get, time.Minute)}
 	return c
 }

@@ -57,6 +57,7 @@ func (n *nodeRead) over() bool {
 type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
+	clock   Clock
 	table   []rule
 	ended   func(sent time.Time, o eviction.Outcome) // of each GET that has ended
 
@@ -66,7 +67,9 @@ type nodeReads struct {
 
 func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
 	ended := func(time.Time, eviction.Outcome) {}
-	return &nodeReads{get: get, timeout: timeout, table: rules(), ended: ended, byNode: map[string]*nodeRead{}}
+	return &nodeReads{
+		get: get, timeout: timeout, clock: machine{}, table: rules(), ended: ended, byNode: map[string]*nodeRead{},
+	}
 }
 
 // since returns a GET of the node that was sent at notBefore or later, which is asked again after each
@@ -78,10 +81,8 @@ func (n *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		if mine {
 			n.do(ctx, node, read)
 		}
-		select {
-		case <-read.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := n.clock.Wait(ctx, read.done); err != nil {
+			return nil, err
 		}
 		// One that was cancelled with another call's context shows nothing. One that has found the server unreachable
 		// ends the call, whenever it was sent: a further one would do no better.
@@ -96,7 +97,7 @@ func (n *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 func (n *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := time.Now()
+	now := n.clock.Now()
 	last := n.byNode[node]
 	if last != nil && now.Sub(last.sent) <= maxReadAge && (!last.over() || !last.sent.Before(notBefore)) {
 		return last, false
@@ -116,7 +117,8 @@ func (n *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	n.ended(read.sent, read.outcome)
 	if read.outcome.Kind == proceed {
 		read.live = NewLiveNode(node, read.sent)
-		time.AfterFunc(maxReadAge-time.Since(read.sent)+time.Nanosecond, func() { n.drop(name, read) })
+		age := n.clock.Now().Sub(read.sent)
+		n.clock.AfterFunc(maxReadAge-age+time.Nanosecond, func() { n.drop(name, read) })
 	} else {
 		n.drop(name, read)
 	}

@@ -1,7 +1,6 @@
 package evict
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -247,14 +246,6 @@ func classify(table []rule, a answer) eviction.Outcome {
 		}
 	}
 	return a.outcome(eviction.Failed, eviction.CauseUnknown)
-}
-
-// NodeOutcome returns the outcome of a GET of a node that has ended with this error; its kind is 0 when the node was
-// read.
-func NodeOutcome(err error) eviction.Outcome {
-	o := classify(rules(), readAnswer(context.Background(), getVerb, err))
-	o.NodeRead = true
-	return o
 }
 
 // atLeastASecond sets the wait of a throttled outcome for which the server named none.

@@ -176,7 +176,7 @@ func (w *World) doFault(d *action) {
 	if d.kind != away && d.kind != hang {
 		return
 	}
-	w.counts.Outages++
+	w.counts["Outages"]++
 	for _, p := range w.processes {
 		switch {
 		case p == nil:
@@ -201,7 +201,7 @@ func (w *World) doPartition(d *action) {
 	g.version = w.server.version
 	switch d.kind {
 	case losePartition:
-		w.counts.PartitionsLost++
+		w.counts["PartitionsLost"]++
 		g.data, g.truths, g.writer = nil, nil, nil
 	case forge:
 		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
@@ -257,18 +257,18 @@ func (w *World) doProcess(d *action, p *process) {
 	case stallWatch:
 		watch.stall(d.lasts)
 	case kill:
-		w.counts.Restarts++
+		w.counts["Restarts"]++
 		p.die()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case stop:
-		w.counts.Stops++
+		w.counts["Stops"]++
 		p.stop()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case pause:
-		w.counts.Pauses++
+		w.counts["Pauses"]++
 		p.freeze(d.lasts)
 	case setClock:
-		w.counts.ClockSteps++
+		w.counts["ClockSteps"]++
 		w.offsets[d.replica] += d.lasts
 		p.clock.offset = w.offsets[d.replica]
 		p.observer.ClockSet()
@@ -276,7 +276,7 @@ func (w *World) doProcess(d *action, p *process) {
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
-			w.counts.Handovers++
+			w.counts["Handovers"]++
 			p.release()
 		}
 	}

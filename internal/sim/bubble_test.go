@@ -86,7 +86,7 @@ type manager struct {
 func live(t *testing.T, p *plan) *bubble {
 	b := &bubble{
 		t: t, plan: p, began: time.Now(), r: rand.New(rand.NewPCG(p.seed, 2)), changed: make(chan struct{}),
-		managers: make([]*manager, p.replicas), leader: -1,
+		managers: make([]*manager, p.replicas), leader: -1, counts: Counts{},
 	}
 	b.oracle = oracle.New(b.began.Add(-preface).Truncate(time.Second))
 	b.began = b.oracle.Epoch.Add(preface)
@@ -175,7 +175,7 @@ func (b *bubble) elect() {
 	}
 	m := up[b.r.IntN(len(up))]
 	b.leader = m.replica
-	b.counts.LedAnew++
+	b.counts["LedAnew"]++
 	b.say(m.name, "leads")
 	ctx, cancel := context.WithCancel(context.Background())
 	m.lead = cancel
@@ -226,7 +226,7 @@ func (b *bubble) do(d *action) {
 	case away, hang, failing, throttling, losing, slow, refusing, budget:
 		b.server.begin(d.kind, d.lasts)
 		if d.kind == away {
-			b.counts.Outages++
+			b.counts["Outages"]++
 			b.breakAll()
 		}
 	default:
@@ -253,7 +253,7 @@ func (b *bubble) doManager(d *action, m *manager) {
 	case stallWatch:
 		m.quiet[resource(d.pods)] = b.now() + d.lasts
 	case kill, stop:
-		b.counts.Restarts++
+		b.counts["Restarts"]++
 		b.down(m, d.lasts, d.kind == kill)
 	case pause, handOver:
 		b.depose(m, d.lasts)
@@ -281,7 +281,7 @@ func (b *bubble) end() {
 		b.check(nil, broken(oracle.Behind, "nobody leads"))
 	} else {
 		m := b.managers[b.leader]
-		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second))
+		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
 		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
 			b.check(nil, broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
 		}
@@ -320,7 +320,7 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.counts.outcomes[o.Kind]++
+	b.counts[o.Kind.String()]++
 	b.say(j.m.name, "call for pod %s ended: %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
 	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o
@@ -357,14 +357,15 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	// They sleep between errors, by a clock outside the bubble.
 	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
 	utilruntime.ErrorHandlers = nil
-	var counts Counts
+	counts := Counts{}
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			p := draw(seed)
 			p.clocks = inStep(p.replicas)
 			b := live(t, p)
-			b.counts.Worlds, b.counts.Counts = 1, b.oracle.Seen
-			counts.Add(&b.counts)
+			b.counts["Worlds"] = 1
+			b.counts.Add(b.oracle.Seen)
+			counts.Add(b.counts)
 			if b.err != nil {
 				for _, line := range b.lines[max(0, len(b.lines)-150):] {
 					t.Log(line)
@@ -376,5 +377,5 @@ func TestWorldsOfRealManagers(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%v", &counts)
+	t.Logf("%v", counts)
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
-// flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it asks for
-// a confirmation or sends a request, the world continues until the answer arrives.
+// flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it sends a
+// request, or waits for the GET of another call, the world continues until the answer arrives.
 type flight struct {
 	p     *process
 	start dispatch.Start
@@ -24,28 +25,28 @@ type flight struct {
 	term  *term
 	began time.Duration
 
-	over    bool
-	gave    bool  // it has given its tokens back
-	deleted bool  // the server has accepted its deletion
-	sent    int   // number of requests
-	shown   int64 // generation of the pod, by an answer to this call
+	over     bool
+	returned bool  // its tokens were given back
+	deleted  bool  // the server has accepted its deletion
+	sent     int   // number of requests that write
+	shown    int64 // generation of the pod, by an answer to this call
 
-	ask     *ask // the confirmation or request under way
+	ask     *ask // what the call waits for
 	resume  func() (*ask, bool)
 	end     func()
 	yield   func(*ask) bool
 	outcome eviction.Outcome
 }
 
-// ask is one request of a call, or the question whether the next one may be sent, with its result.
+// ask is a request of a call with its answer, or the end of a GET that another call has sent.
 type ask struct {
-	confirm *confirmation    // nil for a request
-	outcome eviction.Outcome // result of the confirmation
+	waits <-chan struct{} // closed at that end; nil for a request
 
 	what     string
 	pod      string                    // the pod whose deletion passes admission; empty for other requests
 	do       func() (types.UID, error) // served by the server; returns the UID that it has deleted
 	meant    types.UID
+	writes   bool
 	deletes  bool
 	arrived  bool // the server has received and accepted it
 	answered bool
@@ -62,7 +63,39 @@ func (p *process) connectEvictor() {
 	if err != nil {
 		panic(err)
 	}
-	p.api = api
+	p.evictor = evict.Confirm(evict.ConfirmOptions{
+		Evictor: judgedEvictor{api, p}, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
+		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
+		NodeRead: func(sent time.Time, o eviction.Outcome) {
+			p.dispatcher.step(dispatch.NodeRead{Sent: sent, Outcome: o})
+		},
+	})
+}
+
+// judgedEvictor is the program's evictor. The oracle judges its confirmations.
+type judgedEvictor struct {
+	*evict.API
+	p *process
+}
+
+// EvictConfirmed makes a call.
+func (j judgedEvictor) EvictConfirmed(
+	ctx context.Context, e eviction.Request, confirm evict.Confirmation,
+) eviction.Outcome {
+	f := j.p.turn
+	return j.API.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
+		o, ok := confirm(ctx)
+		switch get := j.p.gets[e.Pod.Node]; {
+		case ok:
+			j.p.w.check(j.p.observer.Confirms(e.Pod.UID, get.sent, get.served))
+		case o.Kind == eviction.Unconfirmed:
+			j.p.w.say(j.p.name, "pod %s is not confirmed: %s", e.Pod.UID, o.Message)
+			if f.sent > 0 {
+				j.p.w.counts["NotSent"]++
+			}
+		}
+		return o, ok
+	})
 }
 
 // call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
@@ -79,44 +112,57 @@ func (p *process) call(s dispatch.Start) {
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// begin checks the leadership once more.
+// begin makes the call, unless the leadership has ended meanwhile.
 func (f *flight) begin() {
 	switch {
 	case f.over:
+		return
 	case f.term.ctx.Err() != nil || !f.p.leading():
 		f.ended(interrupted())
-	default:
-		f.evict()
+		return
 	}
-}
-
-// evict makes the call.
-func (f *flight) evict() {
 	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
 		f.yield = yield
-		f.outcome = f.p.api.EvictConfirmed(f.term.ctx, f.e, f.confirm)
+		f.outcome = f.p.evictor.Evict(f.term.ctx, f.e)
 	})
-	f.goOn()
+	f.run()
 }
 
-// goOn runs the evictor until it asks for a confirmation, sends its next request, or returns.
-func (f *flight) goOn() {
+// run runs the evictor until it waits, or returns. That may end the GET for which other calls wait.
+func (f *flight) run() {
 	f.p.turn = f
 	a, more := f.resume()
 	f.p.turn = nil
-	if !more {
+	for _, other := range f.p.flights {
+		if a := other.ask; a != nil && a.waits != nil && isClosed(a.waits) {
+			f.p.after(0, func() { other.answer(a, nil) })
+		}
+	}
+	switch f.ask = a; {
+	case !more:
 		f.ended(f.outcome)
-		return
+	case a.waits == nil:
+		f.send(a)
 	}
-	f.ask = a
-	if a.confirm != nil {
-		a.confirm.ask()
-		return
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
-	f.sent++
-	f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
+}
+
+// send sends a request.
+func (f *flight) send(a *ask) {
+	if a.writes {
+		f.sent++
+		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
+		f.p.w.check(f.decided())
+	}
 	f.p.w.say(f.p.name, "sends %s", a.what)
-	f.p.w.check(f.decided())
 	if a.deletes {
 		f.deletes(a)
 	}
@@ -144,12 +190,12 @@ func (f *flight) arrive(a *ask) error {
 	}
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
-	f.p.w.counts.Evicted++
+	f.p.w.counts["Evicted"]++
 	f.deleted = true
 	f.p.w.check(f.keepTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // the process has given the request up
-		f.p.w.counts.LostAnswers++
+		f.p.w.counts["LostAnswers"]++
 		f.p.observer.Answered(f.e.Pod.UID, false)
 	}
 	return nil
@@ -161,26 +207,25 @@ func (f *flight) answer(a *ask, err error) {
 		return
 	}
 	a.answered, a.err = true, err
-	f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
+	if a.waits == nil {
+		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
+	}
 	if a.arrived {
 		f.p.observer.Answered(f.e.Pod.UID, err == nil)
 		if err != nil {
-			f.p.w.counts.LostAnswers++
+			f.p.w.counts["LostAnswers"]++
 		}
 	}
-	f.goOn()
+	f.run()
 }
 
-// cut ends the request under way, because the context of the call has ended.
+// cut ends what the call waits for, because the context of the call has ended.
 func (f *flight) cut() {
-	switch {
-	case f.ask == nil:
+	if f.ask == nil {
 		f.ended(interrupted())
-	case f.ask.confirm != nil:
-		f.ask.confirm.end(interrupted())
-	default:
-		f.answer(f.ask, canceled())
+		return
 	}
+	f.answer(f.ask, canceled())
 }
 
 // drop discards the call, because its process has ended.
@@ -202,11 +247,11 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f, &o)
+	p.waits.ended(f)
 	p.w.check(f.giveBack(&o))
-	p.governance.refuses(&f.e, &o)
-	p.w.counts.outcomes[o.Kind]++
-	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
+	p.governance.noteRefusal(&f.e, &o)
+	p.w.counts[o.Kind.String()]++
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
 	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
 }
@@ -223,6 +268,14 @@ type term struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	renewed time.Time // when the lease was last renewed
+}
+
+// leastWait returns the shortest wait until the next call: none if that may be a DELETE by deleteAfter.
+func (f *flight) leastWait(o eviction.Outcome) time.Duration {
+	if f.p.w.oracle.Governed && f.e.Method == policy.Evict {
+		return 0
+	}
+	return leastWait(o)
 }
 
 // leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half

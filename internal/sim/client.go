@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -31,9 +32,35 @@ func (c coreClient) RESTClient() rest.Interface { return nil }
 
 func (c coreClient) Pods(string) typedv1.PodInterface { return podClient{p: c.p} }
 
+func (c coreClient) Nodes() typedv1.NodeInterface { return nodeClient{p: c.p} }
+
 type podClient struct {
 	typedv1.PodInterface
 	p *process
+}
+
+type nodeClient struct {
+	typedv1.NodeInterface
+	p *process
+}
+
+// get is a GET of a node that was answered.
+type get struct{ sent, served time.Duration }
+
+// Get sends the GET of a node.
+func (n nodeClient) Get(_ context.Context, name string, _ metav1.GetOptions) (node *v1.Node, err error) {
+	g := get{sent: n.p.w.now()}
+	err = n.p.await(&ask{what: "GET of node " + name, do: func() (types.UID, error) {
+		g.served, node = n.p.w.now(), n.p.w.server.node(name)
+		if node == nil {
+			return "", notFound(name)
+		}
+		return "", nil
+	}})
+	if err == nil && g.sent >= n.p.gets[name].sent {
+		n.p.gets[name] = g
+	}
+	return node, err
 }
 
 // Delete sends the DELETE of a pod.
@@ -43,7 +70,7 @@ func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 		what = "dry run of " + what
 	}
 	return p.p.await(&ask{
-		what: what, pod: name, deletes: len(o.DryRun) == 0, meant: precondition(&o),
+		what: what, pod: name, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(&o),
 		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(name, o, false)) },
 	})
 }
@@ -51,8 +78,9 @@ func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 // EvictV1 sends the POST of a pod's eviction.
 func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	return p.p.await(&ask{
-		what: "eviction of pod " + e.Name, pod: e.Name, deletes: true, meant: precondition(e.DeleteOptions),
-		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
+		what: "eviction of pod " + e.Name, pod: e.Name, writes: true, deletes: true,
+		meant: precondition(e.DeleteOptions),
+		do:    func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
 	})
 }
 
@@ -67,7 +95,7 @@ func (p podClient) Patch(
 	var patched *v1.Pod
 	f := p.p.turn
 	err := p.p.await(&ask{
-		what: "PATCH of pod " + name,
+		what: "PATCH of pod " + name, writes: true,
 		do: func() (_ types.UID, err error) {
 			patched, err = p.p.w.server.patch(name, object.UID)
 			return "", err
@@ -76,18 +104,18 @@ func (p podClient) Patch(
 	if err != nil {
 		return nil, err
 	}
-	f.told(patched)
+	f.noteGeneration(patched)
 	return patched, nil
 }
 
-// told records the generation that an answer has shown. The beginning of a deletion counts as an edit.
-func (f *flight) told(p *v1.Pod) {
+// noteGeneration records the generation that an answer has shown. The beginning of a deletion counts as an edit.
+func (f *flight) noteGeneration(p *v1.Pod) {
 	f.shown = p.Generation
 	if p.DeletionTimestamp != nil {
 		f.shown--
 	}
 	if f.shown > f.e.Pod.Generation {
-		f.p.w.counts.Edited++
+		f.p.w.counts["Edited"]++
 	}
 }
 
@@ -97,6 +125,20 @@ func (p *process) await(a *ask) error {
 		return canceled()
 	}
 	return a.err
+}
+
+// Now implements evict.Clock, as the next two methods do.
+func (p *process) Now() time.Time { return p.clock.at(p.w.now()) }
+
+// AfterFunc calls do after the duration.
+func (p *process) AfterFunc(d time.Duration, do func()) { p.after(d, do) }
+
+// Wait suspends the evictor until done is closed.
+func (p *process) Wait(_ context.Context, done <-chan struct{}) error {
+	if isClosed(done) {
+		return nil
+	}
+	return p.await(&ask{waits: done})
 }
 
 func precondition(o *metav1.DeleteOptions) types.UID {

@@ -39,16 +39,16 @@ func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status
 // newDispatcher returns the dispatcher of a process.
 func (p *process) newDispatcher() dispatcher {
 	plan, config := p.w.plan, &p.governance.config
-	core := dispatch.NewCore(p.now(), dispatch.CoreOptions{
+	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{
 		Slots: plan.workers, SlowPlaces: plan.places, Rates: config.Guards.Rates, Paused: config.Paused,
 		Leading: p.leading, Jitter: p.r.Float64,
 	})
-	return dispatcher{core, p.now, p.dispatch}
+	return dispatcher{core, p.Now, p.dispatch}
 }
 
 // dispatch carries out the effects of a step of the dispatcher.
 func (p *process) dispatch(do dispatch.Effects) {
-	p.w.counts.KeptSlots += len(do.Kept)
+	p.w.counts["KeptSlots"] += len(do.Kept)
 	for _, s := range do.Starts {
 		p.call(s)
 	}

@@ -28,7 +28,7 @@ type weighted struct {
 	weight int
 }
 
-// common returns the actions of users and controllers; faults returns the others.
+// common returns the actions of users and controllers.
 func common() []weighted {
 	return []weighted{
 		{setTaint, 22},
@@ -49,7 +49,8 @@ func common() []weighted {
 	}
 }
 
-func faultWeights() []weighted {
+// faults returns all other actions.
+func faults() []weighted {
 	return []weighted{
 		{away, 3},
 		{hang, 1},
@@ -113,7 +114,7 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.action(choose(d.r, faultWeights()), d.at))
+		d.add(d.action(choose(d.r, faults()), d.at))
 	default:
 		d.add(d.action(choose(d.r, common()), d.at))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -98,7 +99,7 @@ func (k *keeper) watch(i int, missed bool) {
 	if len(k.heard[i]) == 0 {
 		return // it is not listed yet
 	}
-	if w := k.p.w; w.server.strike(away) || w.server.strike(hang) || k.deaf > w.now() {
+	if w := k.p.w; !w.server.answers() || k.deaf > w.now() {
 		k.p.after(time.Second, func() { k.watch(i, true) })
 		return
 	}
@@ -115,14 +116,14 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 		k.heard[i] = k.heard[i][1:]
 	}
 	if watched && read.writer != k.p {
-		k.p.w.counts.Received += len(read.truths)
+		k.p.w.counts["Received"] += len(read.truths)
 	}
-	k.tell(i, &k.heard[i][len(k.heard[i])-1])
+	k.report(i, &k.heard[i][len(k.heard[i])-1])
 	s := journal.StoredPartition{
 		Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
 	}
 	if watched {
-		s.Received = k.p.now()
+		s.Received = k.p.Now()
 	}
 	if read.version > 0 {
 		s.Version = strconv.Itoa(read.version)
@@ -130,9 +131,9 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	k.step(store.Heard{Partition: i, Content: &s})
 }
 
-// tell tells the oracle which records the process has heard of, unless the process has written the partition in this
+// report tells the oracle which records the process has heard of, unless the process has written the partition in this
 // term.
-func (k *keeper) tell(i int, h *heard) {
+func (k *keeper) report(i int, h *heard) {
 	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
 		return
 	}
@@ -151,11 +152,11 @@ func (k *keeper) step(in store.Input) {
 	if k.p.dead {
 		return
 	}
-	do := k.core.Step(k.p.now(), in)
+	do := k.core.Step(k.p.Now(), in)
 	k.p.wake(&k.timer, do.Next, func() { k.step(store.TimePassed{}) })
 	for _, node := range do.Adopted {
 		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
-		k.p.shardOf(node).nodeChanged(node)
+		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
 	}
 	for _, t := range do.Troubles {
 		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Partition, t.Kind, t.Text)
@@ -183,14 +184,14 @@ func (k *keeper) endTerm() {
 	k.step(store.TermEnded{Term: k.terms})
 	for _, call := range k.calls {
 		if call != nil && !k.p.dead {
-			call.told(k.p, canceled())
+			call.deliver(k.p, canceled())
 		}
 	}
 }
 
 // journaled returns the record of holds that the journal has.
 func (k *keeper) journaled() guard.Journaled {
-	r, known := k.core.Guards(k.p.now())
+	r, known := k.core.Guards(k.p.Now())
 	return guard.Journaled{Record: r, Known: known}
 }
 
@@ -199,7 +200,7 @@ var errConflict = errors.New("the partition was written by somebody else")
 
 // write makes a write of the core.
 func (k *keeper) write(w *store.Write) {
-	now := partition{data: w.Content.Data, writer: k.p, written: k.p.now().Round(0), truths: k.truths(w)}
+	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), truths: k.truths(w)}
 	version, _ := strconv.Atoi(w.Content.Version)
 	call := &request{
 		do: func() (err error) {
@@ -210,10 +211,10 @@ func (k *keeper) write(w *store.Write) {
 			switch {
 			case err == nil:
 				k.wrote[w.Partition] = w.Term
-				k.p.w.counts.Recorded++
+				k.p.w.counts["Recorded"]++
 				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
 			case errors.Is(err, errConflict):
-				k.p.w.counts.Conflicts++
+				k.p.w.counts["Conflicts"]++
 			}
 			k.step(store.Written{
 				Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err,
@@ -228,16 +229,13 @@ func (k *keeper) write(w *store.Write) {
 // truths returns the oracle's counterparts of what a process writes.
 func (k *keeper) truths(w *store.Write) map[string]truth {
 	truths := map[string]truth{}
-	if k.p.w.oracle.Governed {
-		return truths
-	}
 	content, _, err := journal.Decode(w.Partition, w.Content.Data)
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
 		record := content.Records[node]
 		if carried, how, ok := k.carried(w.Partition, node, &record); ok {
 			truths[node] = truth{record.Version, k.p.observer.Forwarded(k.p.w.now(), how, carried)}
-			k.p.w.counts.Forwarded++
+			k.p.w.counts["Forwarded"]++
 			continue
 		}
 		recorded, err := k.p.observer.Recorded(k.p.w.now(), node, record.Version)
@@ -309,7 +307,7 @@ func (p *process) adopts(node string, h *heard, r oracle.Record) {
 	case p.term != nil:
 		p.w.excused = true
 	default:
-		p.w.counts.Forged++
+		p.w.counts["Forged"]++
 	}
 }
 

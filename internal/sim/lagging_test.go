@@ -131,14 +131,14 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 		if d != nil && err == nil {
 			b.mu.Lock()
 			d.accepted = true
-			b.counts.Evicted++
+			b.counts["Evicted"]++
 			b.check(m, m.observer.Arrived(d.uid, d.uid))
 			b.mu.Unlock()
 		}
 	}
 	if way.lost {
 		b.mu.Lock()
-		b.counts.LostAnswers++
+		b.counts["LostAnswers"]++
 		b.mu.Unlock()
 		err = connectionLost()
 	}
@@ -255,7 +255,7 @@ func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error
 	how := oracle.FirstListed
 	if m.listed[i] {
 		how = oracle.Relisted
-		b.counts.Relists++
+		b.counts["Relists"]++
 	}
 	m.listed[i], m.forgets[i], m.shown = true, false, b.now()
 	nodes, all := b.server.stateAt(len(b.server.log))
@@ -399,10 +399,10 @@ func (w *wire) hand(entry *written) bool {
 	}
 	w.m.shown = b.now()
 	if w.pods {
-		w.m.say("sees %s %v", event, (*shownPod)(entry.pod))
+		w.m.say("sees %s %v", event, shown{entry.pod})
 		w.m.observer.WatchedPod(b.now(), entry.pod, event == watch.Deleted)
 	} else {
-		w.m.say("sees %s %v", event, (*shownNode)(entry.node))
+		w.m.say("sees %s %v", event, shown{entry.node})
 		w.m.observer.WatchedNode(b.now(), entry.node, event == watch.Deleted)
 	}
 	return true

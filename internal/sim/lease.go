@@ -27,20 +27,20 @@ func (p *process) leading() bool {
 	if p.term == nil || p.term.ctx.Err() != nil {
 		return false
 	}
-	now, renewed := p.now(), p.term.renewed
+	now, renewed := p.Now(), p.term.renewed
 	return max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
 }
 
 // elect renews or tries to acquire the lease, now and periodically from now on.
 func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
-	reached := !p.w.server.strike(away) && !p.w.server.strike(hang)
+	reached := p.w.server.answers()
 	switch {
 	case p.ending && p.term == nil:
 		return
 	case p.term != nil && reached && l.holder == p.name:
-		l.renewed, p.term.renewed = now, p.now()
-	case p.term != nil && (l.holder != p.name || p.now().Sub(p.term.renewed) >= renewDeadline):
+		l.renewed, p.term.renewed = now, p.Now()
+	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.term.renewed) >= renewDeadline):
 		p.w.say(p.name, "has lost the lease")
 		p.endTerm()
 	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
@@ -60,10 +60,10 @@ func (p *process) lead() {
 	p.w.say(p.name, "leads")
 	p.w.excused = p.w.excused || p.observer.IsFooled()
 	if p.w.server.lease.changes > 1 {
-		p.w.counts.LedAnew++
+		p.w.counts["LedAnew"]++
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
+	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
 	p.keeper.lead()
 	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.governance.tokens = nil
@@ -91,7 +91,7 @@ func (p *process) endTerm() {
 
 // release gives the lease back.
 func (p *process) release() {
-	if l := &p.w.server.lease; l.holder == p.name && !p.w.server.strike(away) && !p.w.server.strike(hang) {
+	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""
 		for _, other := range p.w.processes {
 			if other != nil && other != p {

@@ -1,8 +1,9 @@
 package sim
 
 import (
-	"container/heap"
 	"time"
+
+	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 // event is a function to run at a moment. Events of one moment run in the order in which they were scheduled.
@@ -10,30 +11,20 @@ type event struct {
 	at  time.Duration
 	seq int
 	do  func()
+	pos int // in the queue
 }
 
-// events implement heap.Interface.
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	(*e)[len(*e)-1] = event{}
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
-// loop runs events one after the other, in simulated time. The zero loop is empty.
+// loop runs events one after the other, in simulated time.
 type loop struct {
 	time   time.Duration
 	seq    int
-	events events
+	events ordered.Queue[*event]
+}
+
+func newLoop() loop {
+	return loop{events: ordered.New(func(a, b *event) bool {
+		return a.at < b.at || a.at == b.at && a.seq < b.seq
+	}, func(e *event) *int { return &e.pos })}
 }
 
 // now returns the true time.
@@ -42,7 +33,7 @@ func (l *loop) now() time.Duration { return l.time }
 // at schedules a function for a moment, or for now if that has passed.
 func (l *loop) at(moment time.Duration, do func()) {
 	l.seq++
-	heap.Push(&l.events, event{max(moment, l.time), l.seq, do})
+	l.events.Set(&event{at: max(moment, l.time), seq: l.seq, do: do})
 }
 
 // after schedules a function for later.
@@ -50,10 +41,11 @@ func (l *loop) after(d time.Duration, do func()) { l.at(l.time+d, do) }
 
 // step runs the next event up to a moment. It returns false if there is none.
 func (l *loop) step(until time.Duration) bool {
-	if len(l.events) == 0 || l.events[0].at > until {
+	next, ok := l.events.First()
+	if !ok || next.at > until {
 		return false
 	}
-	next := heap.Pop(&l.events).(event)
+	l.events.Remove(next)
 	l.time = next.at
 	next.do()
 	return true

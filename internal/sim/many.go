@@ -17,15 +17,15 @@ func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
 	var (
 		next    atomic.Uint64
 		mu      sync.Mutex
-		sum     Counts
+		sum     = Counts{}
 		failed  []Result
 		running sync.WaitGroup
 	)
 	work := func() {
-		var own Counts
+		own := Counts{}
 		for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
 			r := Run(from+i, o)
-			own.Add(&r.Counts)
+			own.Add(r.Counts)
 			if r.Err == nil {
 				continue
 			}
@@ -37,7 +37,7 @@ func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		sum.Add(&own)
+		sum.Add(own)
 	}
 	for range workers {
 		running.Go(work)

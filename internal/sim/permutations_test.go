@@ -175,7 +175,7 @@ func (d *desk) state() string {
 		}
 	}
 	for _, p := range d.server.pods {
-		lines = append(lines, fmt.Sprintf("%s on %s since %v %v", name(p.UID), p.Spec.NodeName, d.bound(p), shownTolerations(p.Spec.Tolerations)))
+		lines = append(lines, fmt.Sprintf("%s on %s since %v %v", name(p.UID), p.Spec.NodeName, d.bound(p), shown{p.Spec.Tolerations}))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -88,22 +87,10 @@ type podShape struct {
 	app                            string // a label, by which webhooks select
 }
 
-// String returns the action in one line.
+// String returns the action in one line, with all objects that it may be about.
 func (a *action) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s", a.kind)
-	switch a.kind {
-	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
-		fmt.Fprintf(&b, " n%d %s", a.node, a.taint.ToString())
-	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		fmt.Fprintf(&b, " p%d %s", a.pod, shownTolerations(a.tolerations))
-	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver, deafen:
-		fmt.Fprintf(&b, " r%d pods=%v", a.replica, a.pods)
-	}
-	if a.lasts != 0 {
-		fmt.Fprintf(&b, " for %v", a.lasts)
-	}
-	return b.String()
+	return fmt.Sprintf("%s: n%d, p%d, r%d, pods %v, taint %q, %v, for %v", a.kind, a.node, a.pod, a.replica, a.pods,
+		a.taint.ToString(), shown{a.tolerations}, a.lasts)
 }
 
 // plan is a world before it begins.

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -42,10 +41,10 @@ type process struct {
 	shards      []*shardRun
 	started     bool // it judges
 
-	api     *evict.API
+	evictor *evict.Confirmed
 	flights []*flight
-	turn    *flight // the call whose requests the client sends now
-	reads   map[string]*nodeRead
+	turn    *flight        // the call whose requests the client sends now
+	gets    map[string]get // of each node: the last one that was answered
 	waits   waits
 
 	dispatcher dispatcher
@@ -63,15 +62,15 @@ func (w *World) start(replica int) {
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
 		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
-		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
-		reads: map[string]*nodeRead{}, timer: never,
+		r:    w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
+		gets: map[string]get{}, timer: never,
 	}
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits = waits{p: p, slow: map[string]time.Duration{}, quick: map[string]time.Duration{}}
-	p.after(500*time.Millisecond, p.waits.watch)
-	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
+	p.waits = waits{p: p, slow: map[string]time.Duration{}}
+	p.after(500*time.Millisecond, p.waits.check)
+	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
 	p.feed.SetAhead(p.skew.Excess)
 	p.govern()
 	p.dispatcher = p.newDispatcher()
@@ -100,16 +99,13 @@ func (p *process) asksTheTime() {
 		p.skew = p.skew.Answered(date, p.clock.at(now), p.clock.at(received))
 		now = received + span(r, 0, time.Second)
 	}
-	least, most := p.skew.Ahead(p.now())
+	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
 		p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
-	if p.skew.Excess(p.now()) > 0 {
-		p.w.counts.Ahead++
+	if p.skew.Excess(p.Now()) > 0 {
+		p.w.counts["Ahead"]++
 	}
 }
-
-// now returns what the process reads from its clock.
-func (p *process) now() time.Time { return p.clock.at(p.w.now()) }
 
 // after schedules a function that the process runs later, if it still runs then, and not while it is frozen.
 func (p *process) after(d time.Duration, do func()) {
@@ -207,7 +203,7 @@ func (p *process) heard() {
 
 // NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
-	p.shardOf(name).nodeChanged(name)
+	p.shardOf(name).put(shard.NodeChanged{Name: name})
 	p.keeper.step(store.NodesChanged{Partition: journal.PartitionOf(name)})
 }
 
@@ -215,72 +211,59 @@ func (p *process) NodeChanged(name string) {
 func (p *process) NodesListed() { p.keeper.step(store.NodesListed{}) }
 
 // PodChanged is called by the cache.
-func (p *process) PodChanged(uid types.UID, node string) { p.shardOf(node).podChanged(uid) }
+func (p *process) PodChanged(uid types.UID, node string) {
+	p.shardOf(node).put(shard.PodChanged{UID: uid})
+}
 
 func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(node, len(p.shards))] }
 
-// sawNode passes an event of the node watch to the cache.
-func (p *process) sawNode(n *v1.Node, event watch.EventType) {
-	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
-	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
-	p.governance.shows(n, event == watch.Deleted)
-	p.saw(p.feed.Nodes(), n, event)
-}
-
-// sawPod passes an event of the pod watch to the cache.
-func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
-	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
-	p.observer.WatchedPod(p.w.now(), pod, event == watch.Deleted)
-	p.saw(p.feed.Pods(), pod, event)
-}
-
-func (p *process) saw(in cache.TransformingStore, object any, event watch.EventType) {
-	if event == watch.Deleted {
-		p.must(in.Delete(object))
+// shown passes an event of a watch to the oracle and to the cache.
+func (p *process) shown(w *written, event watch.EventType) {
+	p.w.say(p.name, "sees %s %v", event, w)
+	now, gone := p.w.now(), event == watch.Deleted
+	store, object := p.feed.Nodes(), any(w.node)
+	if w.pod != nil {
+		store, object = p.feed.Pods(), w.pod
+		p.observer.WatchedPod(now, w.pod, gone)
+	} else {
+		p.observer.WatchedNode(now, w.node, gone)
+		p.governance.shows(w.node, gone, now)
+	}
+	if gone {
+		p.must(store.Delete(object))
 		return
 	}
-	p.must(in.Update(object))
+	p.must(store.Update(object))
 }
 
-// listedNodes passes a list of nodes to the cache.
+// listedNodes passes a list of nodes to the oracle and to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
-	p.w.say(p.name, "lists %d nodes", len(nodes))
 	p.observer.ListedNodes(p.w.now(), nodes, how)
-	p.governance.showsAll(nodes)
-	items := make([]any, len(nodes))
-	for i, n := range nodes {
-		p.w.say(p.name, "  %v", (*shownNode)(n))
-		items[i] = n
+	since := p.w.now()
+	if how == oracle.FirstListed {
+		since = 0 // a breaker that finds taints at its start has nothing to wait for
 	}
-	p.listed(p.nodes, p.feed.Nodes(), items, version)
+	p.governance.showsAll(nodes, since)
+	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
 }
 
-// listedPods passes a list of pods to the cache.
+// listedPods passes a list of pods to the oracle and to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
-	p.w.say(p.name, "lists %d pods", len(pods))
 	p.observer.ListedPods(p.w.now(), pods, how)
-	items := make([]any, len(pods))
-	for i, pod := range pods {
-		p.w.say(p.name, "  %v", (*shownPod)(pod))
-		items[i] = pod
-	}
-	p.listed(p.pods, p.feed.Pods(), items, "")
+	listed(p, p.pods, p.feed.Pods(), pods, "")
 }
 
-// listed passes a list to the cache, whole or trimmed as a streamed list is. It sorts the inboxes, because the cache
-// reports changes in the order of a map.
-func (p *process) listed(s *stream, to cache.TransformingStore, items []any, version string) {
-	if s.r.IntN(2) == 0 {
-		trim := to.Transformer()
-		for i := range items {
-			items[i], _ = trim(items[i]) // never fails
+// listed passes a list to the cache, whole or trimmed as a streamed list is.
+func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
+	p.w.say(p.name, "lists %d %s:", len(list), s.what())
+	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
+	for i := range list {
+		p.w.say(p.name, "  %v", shown{list[i]})
+		if items[i] = list[i]; trimmed {
+			items[i], _ = to.Transformer()(list[i]) // never fails
 		}
 	}
 	p.must(to.Replace(items, version))
-	for _, s := range p.shards {
-		slices.Sort(s.nodes)
-		slices.Sort(s.pods)
-	}
 	p.mayBegin()
 }
 

@@ -1,13 +1,14 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -15,237 +16,213 @@ import (
 // The promises of policies and guards.
 const (
 	RateExceeded = "no more calls start than a rate permits"
-	HeldGoes     = "a held pair never goes"
-	TrippedGoes  = "a tripped breaker lets nothing of its group go"
+	HeldGoes     = "nothing that is held goes"
 	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
 	ByPolicy     = "the first policy that matches decides"
-	Crowded      = "no more calls than slots and slow places, and one of a namespace of which nothing is known"
-	Lost         = "at a quiet end all that is due by the last file is gone"
+	Crowded      = "no more calls than slots and slow places"
 )
 
 func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
 }
 
-// decided judges a request that writes by a plain reading of the file that the process has in force: one of the taints
-// of the key for which the rates count it must permit it, as the process was shown them last.
-func (f *flight) decided() error {
-	g, e := &f.p.governance, &f.e
-	if g.config.Paused {
-		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
-	}
-	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID,
-		e.Verdict.Taint.Key)
-	for t, s := range g.shown[e.Pod.Node] {
-		if t.Value = s.value; t.Key != e.Verdict.Taint.Key {
-			continue
-		}
-		if err = f.decidedBy(&t); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// decidedBy judges a request that writes because of this taint.
-func (f *flight) decidedBy(t *v1.Taint) error {
-	g, e := &f.p.governance, &f.e
-	if b := g.breakerOf(t, e.Pod.Node); b != nil {
-		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name,
-			e.Pod.UID, t.ToString())
-	}
-	decides := g.decides(t, f.p.w.server.grace[e.Pod.UID].app)
-	switch method := g.methodOf(decides, t); {
-	case method == policy.Hold:
-		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID,
-			t.ToString(), decides.Name)
-	case method == policy.Ignore || method == "":
-		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID,
-			t.ToString())
-	case e.Method == policy.Evict && method != policy.Evict:
-		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
-	case e.Method == policy.Delete && method == policy.Evict:
-		return f.deletesAfter(decides, t)
-	}
-	return nil
-}
-
-// deletesAfter judges a DELETE by deleteAfter because of this taint.
-func (f *flight) deletesAfter(by *policy.Policy, t *v1.Taint) error {
-	p, uid := f.p, f.e.Pod.UID
-	if by == nil || by.DeleteAfter == nil {
-		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
-	}
-	if f.ask.deletes {
-		p.w.counts.DeletedAfter++
-	}
-	after, now := by.DeleteAfter.Duration, p.w.now()
-	refused, was := p.governance.refused[uid]
-	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
-		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was,
-			refused)
-	}
-	if end := p.governance.lastEnd(t, f.e.Pod.Node); now-end < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint ended; policy %s waits for %v",
-			p.name, uid, now-end, by.Name, after)
-	}
-	if since := p.w.shownSince(f.e.Pod.Node, t); t.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name,
-			uid, now-since, by.Name, after)
-	}
-	return nil
-}
-
-// endedHold is a hold that has ended at that time.
-type endedHold struct {
-	policy.HoldRecord
-	at time.Duration
-}
-
-// noteEnds notes which holds of the process have ended, while it leads without a break: another leader may not have
-// read the end that this one could not write.
-func (g *governance) noteEnds() {
-	if !g.p.leading() || !g.p.started {
-		g.holding, g.ended = nil, nil
-		return
-	}
-	present := g.config.Holds(g.core.Judge().Facts.Tripped, g.config.Paused)
-	for _, was := range g.holding {
-		if !slices.ContainsFunc(present, func(is policy.HoldRecord) bool {
-			return is.Same(&was) && is.Rules == was.Rules
-		}) {
-			g.ended = append(g.ended, endedHold{was, g.p.w.now()})
-		}
-	}
-	g.holding = present
-}
-
-// lastEnd returns when the last hold ended that counts for pods on the node with this taint; a time long ago if none
-// has.
-func (g *governance) lastEnd(t *v1.Taint, node string) time.Duration {
-	last := -time.Hour
-	for _, h := range g.ended {
-		names := h.Taints == nil || slices.Contains(h.Taints, policy.KeyPattern{Key: t.Key}) // no policy has a prefix
-		of := g.nodes[node]
-		inGroup := h.TopologyKey == "" || of != nil && policy.GroupOf(h.TopologyKey, of.Labels) == h.Group
-		if names && inGroup {
-			last = max(last, h.at)
-		}
-	}
-	return last
-}
-
-// slip is more than what clocks drift in the time of a world.
+// slip is more than clocks drift in the time of a world.
 const slip = 100 * time.Millisecond
 
-// shownTaint is the value of a taint, and since when it was shown with any value, without a break.
-type shownTaint struct {
-	value string
-	since time.Duration
+// decided judges a request that writes by a plain reading of the file that the process has in force, and by what the
+// process was shown.
+func (f *flight) decided() error {
+	p, e := f.p, &f.e
+	g, key, node := &p.governance, e.Verdict.Taint.Key, e.Pod.Node
+	method, of := g.config.Method, g.decides(key)
+	if of != nil {
+		method = of.Method
+	}
+	by := g.heldBy(key, node, g.tooMany)
+	switch {
+	case by != "":
+		return broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID, key, by)
+	case p.w.now()-p.w.shownSince(node, key) < g.settle(key)-slip:
+		return broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name,
+			e.Pod.UID, key)
+	case cmp.Or(e.Method, g.config.Method) == method:
+		return nil
+	case method == policy.Delete || of == nil:
+		return broken(ByPolicy, "%s goes on with pod %s by method %s instead of %s", p.name, e.Pod.UID, e.Method,
+			method)
+	}
+	return f.deletesAfter(of.DeleteAfter.Duration)
 }
 
-// shows notes that the process was shown a node, or that it is gone.
-func (g *governance) shows(n *v1.Node, gone bool) {
-	before, now := g.shown[n.Name], map[v1.Taint]shownTaint{}
-	for _, t := range n.Spec.Taints {
-		key := v1.Taint{Key: t.Key, Effect: t.Effect}
-		s, was := before[key]
-		if s.value = t.Value; !was {
-			s.since = g.p.w.now()
-		}
-		now[key] = s
+// deletesAfter judges a DELETE by deleteAfter.
+func (f *flight) deletesAfter(after time.Duration) error {
+	p, uid, now := f.p, f.e.Pod.UID, f.p.w.now()
+	if f.ask.deletes {
+		p.w.counts["DeletedAfter"]++
 	}
-	if gone {
-		now = nil
+	refused, was := p.governance.refused[uid]
+	if !was || now-refused < min(after, time.Minute)-slip {
+		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
 	}
-	g.shown[n.Name] = now
-}
-
-// showsAll notes that the process was shown all nodes.
-func (g *governance) showsAll(nodes []*v1.Node) {
-	before := g.shown
-	g.shown = map[string]map[v1.Taint]shownTaint{}
-	for _, n := range nodes {
-		g.shown[n.Name] = before[n.Name]
-		g.shows(n, false)
-	}
-}
-
-// shownSince returns since when any process has been shown the node with the taint, with any value, without a break.
-func (w *World) shownSince(node string, t *v1.Taint) (since time.Duration) {
-	since = never
-	for _, g := range w.everGoverned {
-		if s, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
-			since = min(since, s.since)
-		}
-	}
-	return since
-}
-
-// decides returns the first policy that matches a pod with this label app and the taint; nil if none does.
-func (g *governance) decides(t *v1.Taint, app string) *policy.Policy {
-	for i := range g.config.Policies {
-		p := &g.config.Policies[i]
-		m := &p.Match.Taints[0]
-		effects := m.Effects
-		if effects == nil {
-			effects = []v1.TaintEffect{v1.TaintEffectNoExecute}
-		}
-		switch {
-		case p.Mode == policy.Audit, m.Key != t.Key, !slices.Contains(effects, t.Effect):
-		case m.Values != nil && !slices.Contains(m.Values, t.Value):
-		case p.Match.PodSelector != nil && p.Match.PodSelector.MatchLabels["app"] != app:
-		default:
-			return p
-		}
+	held, was := p.governance.held[onNode{f.e.Pod.Node, f.e.Verdict.Taint.Key}]
+	if was && now-held < after-slip {
+		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint, instead of %v", p.name, uid, now-held,
+			after)
 	}
 	return nil
 }
 
-// methodOf returns the method of the policy, or that of pairs without one.
-func (g *governance) methodOf(p *policy.Policy, t *v1.Taint) policy.Method {
-	switch {
-	case p != nil:
-		return p.Method
-	case t.Effect == v1.TaintEffectNoExecute:
-		return g.config.Method
+// decides returns the first policy that matches taints of this key; nil if none does.
+func (g *governance) decides(key string) *policy.Policy {
+	i := slices.IndexFunc(g.config.Policies, func(p policy.Policy) bool { return p.Match.Taints[0].Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &g.config.Policies[i]
+}
+
+// heldBy returns what holds the pods of a node with this taint, or "". trips reports whether a breaker is tripped for
+// the group.
+func (g *governance) heldBy(key, node string, trips func(b *policy.Breaker, group string) bool) string {
+	if g.config.Paused {
+		return "the pause"
+	}
+	if p := g.decides(key); p != nil && p.Method == policy.Hold {
+		return p.Name
+	}
+	for i := range g.config.Guards.Breakers {
+		b := &g.config.Guards.Breakers[i]
+		if of := g.nodes[node]; of != nil && names(b, key) && trips(b, policy.GroupOf(b.TopologyKey, of.Labels)) {
+			return "breaker " + b.Name
+		}
 	}
 	return ""
 }
 
-// breakerOf returns the breaker that must be tripped for the group of a node, by the nodes that the process was shown.
-func (g *governance) breakerOf(t *v1.Taint, node string) *policy.Breaker {
-	of := g.nodes[node]
-	if of == nil || !g.synced || !g.p.started {
-		return nil
-	}
-	for i := range g.config.Guards.Breakers {
-		b := &g.config.Guards.Breakers[i]
-		named := func(key string) bool { return slices.Contains(b.Taints, policy.TaintKey{Key: key}) }
-		if named(t.Key) && g.tooMany(b, of, named) {
-			return b
-		}
-	}
-	return nil
+func names(b *policy.Breaker, key string) bool {
+	return slices.Contains(b.Taints, policy.TaintKey{Key: key})
 }
 
-// tooMany counts the affected nodes among those of the node's group.
-func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(string) bool) bool {
+// tooMany reports whether more nodes of the group are affected than the breaker permits, by the nodes that the process
+// was shown.
+func (g *governance) tooMany(b *policy.Breaker, group string) bool {
 	all, affected := 0, 0
 	for _, n := range g.nodes {
-		if policy.GroupOf(b.TopologyKey, n.Labels) != policy.GroupOf(b.TopologyKey, of.Labels) {
+		if policy.GroupOf(b.TopologyKey, n.Labels) != group {
 			continue
 		}
 		all++
-		if slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return named(t.Key) }) {
+		if slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return names(b, t.Key) }) {
 			affected++
 		}
 	}
 	limit, percent := b.Limit()
 	if percent {
-		return affected*100 > limit*all && affected >= b.LeastNodes()
+		affected, limit = affected*100, limit*all
 	}
-	return affected > limit && affected >= b.LeastNodes()
+	return g.synced && g.p.started && affected > limit
+}
+
+// tripped reports whether the program says that the breaker is tripped for the group.
+func (g *governance) tripped(b *policy.Breaker, group string) bool {
+	return g.core.Judge().Facts.Tripped[policy.Trip{Breaker: b.Name, Group: group}]
+}
+
+// settle returns how long a taint of this key must have been shown.
+func (g *governance) settle(key string) (least time.Duration) {
+	for i := range g.config.Guards.Breakers {
+		if b := &g.config.Guards.Breakers[i]; names(b, key) {
+			least = max(least, b.SettleTime())
+		}
+	}
+	return least
+}
+
+// onNode names the taints of one key on one node.
+type onNode struct{ node, key string }
+
+// noteHolds notes until when the present taints were held, while the process leads without a break: the process may
+// not have read the end of a hold that another leader has recorded.
+func (g *governance) noteHolds() {
+	if !g.p.leading() || !g.p.started {
+		g.held, g.holding = map[onNode]time.Duration{}, map[onNode]bool{}
+		return
+	}
+	for t := range g.shown {
+		is := g.heldBy(t.key, t.node, g.tripped) != ""
+		if g.holding[t] && !is {
+			g.held[t] = g.p.w.now()
+		}
+		g.holding[t] = is
+	}
+}
+
+// showsAll notes that the process is shown all nodes.
+func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
+	for t := range g.shown {
+		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == t.node }) {
+			delete(g.shown, t)
+			delete(g.held, t)
+		}
+	}
+	for _, n := range nodes {
+		g.shows(n, false, since)
+	}
+}
+
+// shows notes that the process is shown a node, and takes taints that are new for present since that moment.
+func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
+	now := map[onNode]time.Duration{}
+	for _, t := range n.Spec.Taints {
+		is := onNode{n.Name, t.Key}
+		before, was := g.shown[is]
+		switch _, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
+		case gone || t.Effect != v1.TaintEffectNoExecute:
+		case swapped:
+			now[is] = 0 // the program may know the presence of both for longer
+		case was:
+			now[is] = before
+		default:
+			now[is] = since
+		}
+	}
+	ended := func(t onNode, _ time.Duration) bool { _, is := now[t]; return t.node == n.Name && !is }
+	maps.DeleteFunc(g.shown, ended)
+	maps.DeleteFunc(g.held, ended)
+	maps.Copy(g.shown, now)
+	g.noteHolds()
+}
+
+// swapOf returns the other key of not-ready and unreachable, which count as one; "" for other keys.
+func swapOf(key string) string {
+	switch key {
+	case v1.TaintNodeNotReady:
+		return v1.TaintNodeUnreachable
+	case v1.TaintNodeUnreachable:
+		return v1.TaintNodeNotReady
+	}
+	return ""
+}
+
+// holds reports whether a taint of the pod's node is held.
+func (g *governance) holds(pod *v1.Pod) bool {
+	for t := range g.shown {
+		if t.node == pod.Spec.NodeName && g.heldBy(t.key, t.node, g.tripped) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// shownSince returns since when any process has been shown the node with the taint, without a break.
+func (w *World) shownSince(node, key string) time.Duration {
+	since := never
+	for _, g := range w.everGoverned {
+		if s, ok := g.shown[onNode{node, key}]; ok {
+			since = min(since, s)
+		}
+	}
+	return since
 }
 
 // permitted judges the start of a call by the pause, by places and by rates.
@@ -256,31 +233,6 @@ func (f *flight) permitted() error {
 		return broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
 	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
 		return broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
-	case !p.waits.isSlow(of.Namespace) && !p.waits.isQuick(of.Namespace, slip) && p.waits.calls(of.Namespace, 0) > 0:
-		return broken(Crowded, "%s calls for pod %s, and another call of its namespace is under way", p.name, of.UID)
 	}
 	return f.countTokens(-1)
-}
-
-// longestBehind is how long before the quiet end a pod that is still there may have become due: deleteAfter waits for a
-// refusal of a minute, and rates for their tokens.
-const longestBehind = 100 * time.Second
-
-// nothingLost judges the end of a world by the leader's judge: what has been due for long is gone.
-func (p *process) nothingLost() error {
-	for _, pod := range p.w.server.pods {
-		known, node := p.feed.Pod(pod.UID)
-		if pod.DeletionTimestamp != nil || pod.Spec.NodeName == "" || !watched(pod) {
-			continue
-		}
-		if known == nil {
-			return broken(Lost, "%s does not know pod %s", p.name, pod.UID)
-		}
-		verdict := p.governance.judge.Decide(known, node)
-		if method, action := verdict.Due(p.now().Add(-longestBehind)); action != nil {
-			return broken(Lost, "pod %s is still there, and was due at %v by method %s: %s", pod.UID,
-				p.clock.moment(action.At)-preface, method, action.Because())
-		}
-	}
-	return nil
 }

@@ -20,8 +20,8 @@ type request struct {
 	over   bool
 }
 
-// told passes the answer to the process, unless its wait has already timed out.
-func (r *request) told(p *process, err error) {
+// deliver passes the answer to the process, unless its wait has already timed out.
+func (r *request) deliver(p *process, err error) {
 	p.run(func() {
 		if !r.over {
 			r.over = true
@@ -35,14 +35,14 @@ func (r *request) told(p *process, err error) {
 func (p *process) send(r *request) {
 	s := p.w.server
 	if s.strike(away) {
-		p.w.after(span(p.r, 0, time.Millisecond), func() { r.told(p, connectionRefused()) })
+		p.w.after(span(p.r, 0, time.Millisecond), func() { r.deliver(p, connectionRefused()) })
 		return
 	}
 	there := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
 	if s.strike(slow) && p.r.IntN(2) == 0 {
 		there = span(p.r, 0, 40*time.Second)
 	}
-	p.w.after(timeout, func() { r.told(p, timedOut()) })
+	p.w.after(timeout, func() { r.deliver(p, timedOut()) })
 	p.w.after(there, func() { p.serve(r) })
 }
 
@@ -54,20 +54,20 @@ func (p *process) serve(r *request) {
 	case s.strike(hang):
 		return // until the process's request times out
 	case s.strike(away):
-		r.told(p, connectionLost())
+		r.deliver(p, connectionLost())
 		return
 	case s.strike(failing) && p.r.IntN(3) > 0:
-		p.w.after(back, func() { r.told(p, failed(p.r.IntN(3))) })
+		p.w.after(back, func() { r.deliver(p, failed(p.r.IntN(3))) })
 		return
 	case s.strike(throttling) && p.r.IntN(3) > 0:
-		p.w.after(back, func() { r.told(p, loaded()) })
+		p.w.after(back, func() { r.deliver(p, loaded()) })
 		return
 	}
 	if held := s.held(r.pod); held > 0 {
 		r.pod = "" // once
-		p.w.counts.HeldByWebhook++
+		p.w.counts["HeldByWebhook"]++
 		if held > gaveUp {
-			p.w.after(gaveUp, func() { r.told(p, givenUp()) })
+			p.w.after(gaveUp, func() { r.deliver(p, givenUp()) })
 			return
 		}
 		p.w.after(held, func() { p.serve(r) })
@@ -77,8 +77,8 @@ func (p *process) serve(r *request) {
 	lost := s.strike(losing) && p.r.IntN(2) == 0
 	switch {
 	case !lost:
-		p.w.after(back, func() { r.told(p, err) })
+		p.w.after(back, func() { r.deliver(p, err) })
 	case p.r.IntN(2) == 0:
-		p.w.after(back, func() { r.told(p, connectionLost()) })
+		p.w.after(back, func() { r.deliver(p, connectionLost()) })
 	}
 }

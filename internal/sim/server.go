@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,22 +81,35 @@ func (s *server) next() string {
 	return strconv.Itoa(s.version)
 }
 
+// node returns the node of that name; nil if there is none.
 func (s *server) node(name string) *v1.Node {
-	for _, n := range s.nodes {
-		if n.Name == name {
-			return n
-		}
+	return find(s.nodes, func(n *v1.Node) bool { return n.Name == name })
+}
+
+// pod returns the pod of that name; nil if there is none.
+func (s *server) pod(name string) *v1.Pod {
+	return find(s.pods, func(p *v1.Pod) bool { return p.Name == name })
+}
+
+func find[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
 	}
 	return nil
 }
 
-func (s *server) pod(name string) *v1.Pod {
-	for _, p := range s.pods {
-		if p.Name == name {
-			return p
-		}
+// replaced returns the list with the object in the place of its previous version, or without both if it is gone.
+func replaced[T metav1.Object](list []T, now T, gone bool) []T {
+	switch i := slices.IndexFunc(list, func(o T) bool { return o.GetUID() == now.GetUID() }); {
+	case i < 0 && gone:
+	case i < 0:
+		list = append(list, now)
+	case gone:
+		list = slices.Delete(list, i, i+1)
+	default:
+		list[i] = now
 	}
-	return nil
+	return list
 }
 
 // createNode creates a node unless the name exists.
@@ -103,8 +117,7 @@ func (s *server) createNode(name string) {
 	if s.node(name) != nil {
 		return
 	}
-	s.nodes = append(s.nodes, nil)
-	s.putNode(len(s.nodes)-1, &v1.Node{ObjectMeta: metav1.ObjectMeta{
+	s.putNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: s.labels[name],
 	}})
 }
@@ -117,33 +130,27 @@ func (s *server) uid(name string) types.UID {
 
 // changeNode writes a node, if it exists.
 func (s *server) changeNode(name string, change func(n *v1.Node)) {
-	for i, n := range s.nodes {
-		if n.Name == name {
-			now := *n
-			change(&now)
-			s.putNode(i, &now)
-			return
-		}
+	if n := s.node(name); n != nil {
+		now := *n
+		change(&now)
+		s.putNode(&now)
 	}
 }
 
-func (s *server) putNode(i int, n *v1.Node) {
+func (s *server) putNode(n *v1.Node) {
 	n.ResourceVersion = s.next()
-	s.nodes[i] = n
+	s.nodes = replaced(s.nodes, n, false)
 	s.oracle.NodeWritten(s.line.now(), n)
 	s.append(written{node: n})
 }
 
 func (s *server) deleteNode(name string) {
-	for i, n := range s.nodes {
-		if n.Name == name {
-			s.nodes = append(s.nodes[:i], s.nodes[i+1:]...)
-			last := *n
-			last.ResourceVersion = s.next()
-			s.oracle.NodeDeleted(s.line.now(), n.UID)
-			s.append(written{node: &last, gone: true})
-			return
-		}
+	if n := s.node(name); n != nil {
+		last := *n
+		last.ResourceVersion = s.next()
+		s.nodes = replaced(s.nodes, n, true)
+		s.oracle.NodeDeleted(s.line.now(), n.UID)
+		s.append(written{node: &last, gone: true})
 	}
 }
 
@@ -173,8 +180,7 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
 	}
 	s.grace[p.UID] = shape
-	s.pods = append(s.pods, nil)
-	s.putPod(len(s.pods)-1, p, nil)
+	s.putPod(p, nil)
 	if shape.bindsAfter == 0 {
 		s.bind(p.UID, node)
 		return
@@ -204,19 +210,16 @@ func (s *server) bind(uid types.UID, node string) {
 
 // changePod writes a pod, if it exists.
 func (s *server) changePod(uid types.UID, change func(p *v1.Pod)) {
-	for i, p := range s.pods {
-		if p.UID == uid {
-			now := *p
-			change(&now)
-			s.putPod(i, &now, p)
-			return
-		}
+	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+		now := *p
+		change(&now)
+		s.putPod(&now, p)
 	}
 }
 
-func (s *server) putPod(i int, p, before *v1.Pod) {
+func (s *server) putPod(p, before *v1.Pod) {
 	p.ResourceVersion = s.next()
-	s.pods[i] = p
+	s.pods = replaced(s.pods, p, false)
 	s.oracle.PodWritten(s.line.now(), p)
 	s.append(written{pod: p, before: before})
 }
@@ -240,17 +243,14 @@ func (s *server) deletePod(p *v1.Pod) {
 	s.line.after(lasts, func() { s.removePod(p.UID) })
 }
 
-// removePod removes a pod.
+// removePod removes a pod, if it exists.
 func (s *server) removePod(uid types.UID) {
-	for i, p := range s.pods {
-		if p.UID == uid {
-			s.pods = append(s.pods[:i], s.pods[i+1:]...)
-			last := *p
-			last.ResourceVersion = s.next()
-			s.oracle.PodDeleted(uid)
-			s.append(written{pod: &last, before: p, gone: true})
-			return
-		}
+	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+		last := *p
+		last.ResourceVersion = s.next()
+		s.pods = replaced(s.pods, p, true)
+		s.oracle.PodDeleted(uid)
+		s.append(written{pod: &last, before: p, gone: true})
 	}
 }
 
@@ -258,6 +258,9 @@ func (s *server) removePod(uid types.UID) {
 func watched(p *v1.Pod) bool {
 	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
 }
+
+// answers reports whether the server can be reached, and answers.
+func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
 
 // begin starts a fault; strike reports whether a fault of that kind is present.
 func (s *server) begin(k kind, lasts time.Duration) {

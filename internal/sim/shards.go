@@ -15,15 +15,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shardRun stands in for the goroutine of a shard: it passes events from an inbox, the timer and outcomes to the core,
-// node updates first. The order of the others is drawn.
+// shardRun stands in for the goroutine of a shard: it passes inputs from an inbox, and the timer, to the core. Changes
+// of nodes come first; the order of the other inputs is drawn.
 type shardRun struct {
 	p     *process
 	core  *shard.Core
-	nodes []string
-	pods  []types.UID
-	ended []dispatch.Ended
-	next  time.Duration // when it looks again; never if nothing is scheduled
+	inbox []shard.Input
+	next  time.Duration // when it works again; never if nothing is scheduled
 }
 
 // never is the moment of what is not scheduled, or has not happened.
@@ -32,7 +30,7 @@ const never = time.Duration(1<<63 - 1)
 func (p *process) newShard() *shardRun {
 	s := &shardRun{p: p, next: never}
 	s.core = shard.NewCore(shard.CoreOptions{
-		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.callEnded,
+		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.done,
 		Jitter: p.r.Float64,
 	})
 	return s
@@ -57,34 +55,26 @@ func (r reader) PodsOn(name string) (*taint.Node, []*taint.Pod) {
 	return node, pods
 }
 
-func (s *shardRun) nodeChanged(name string) {
-	if !slices.Contains(s.nodes, name) {
-		s.nodes = append(s.nodes, name)
+// put puts an input into the inbox. Changes of one node, or of one pod, collapse.
+func (s *shardRun) put(in shard.Input) {
+	if !slices.Contains(s.inbox, in) {
+		s.inbox = append(s.inbox, in)
 	}
 	s.soon()
 }
 
-func (s *shardRun) podChanged(uid types.UID) {
-	if !slices.Contains(s.pods, uid) {
-		s.pods = append(s.pods, uid)
-	}
-	s.soon()
-}
-
-func (s *shardRun) callEnded(e dispatch.Ended) {
-	s.ended = append(s.ended, e)
+func (s *shardRun) done(e dispatch.Ended) {
+	s.inbox = append(s.inbox, shard.CallEnded{Ended: e})
 	s.soon()
 }
 
 // behind reports whether the shard has not processed all events of the pod and of its node.
 func (s *shardRun) behind(pod *taint.Pod) bool {
-	return slices.Contains(s.pods, pod.UID) || slices.Contains(s.nodes, pod.Node)
+	return slices.Contains(s.inbox, shard.Input(shard.PodChanged{UID: pod.UID})) ||
+		slices.Contains(s.inbox, shard.Input(shard.NodeChanged{Name: pod.Node}))
 }
 
-// busy reports whether the shard has any event to process.
-func (s *shardRun) busy() bool { return len(s.nodes)+len(s.pods)+len(s.ended) > 0 }
-
-// soon makes the shard look within some milliseconds.
+// soon makes the shard work within some milliseconds.
 func (s *shardRun) soon() {
 	most := time.Millisecond
 	if s.p.r.IntN(20) == 0 {
@@ -93,7 +83,7 @@ func (s *shardRun) soon() {
 	s.wake(s.p.w.now() + span(s.p.r, 0, most))
 }
 
-// wake makes the shard look at a moment, unless it looks before that.
+// wake makes the shard work at a moment, unless it works before that.
 func (s *shardRun) wake(at time.Duration) {
 	if at >= min(s.next, oracle.Far) || !s.p.started {
 		return
@@ -101,93 +91,79 @@ func (s *shardRun) wake(at time.Duration) {
 	s.next = at
 	s.p.after(at-s.p.w.now(), func() {
 		if s.next == at {
-			s.look()
+			s.work()
 		}
 	})
 }
 
-// look processes all node updates and one other event, and schedules the next look.
-func (s *shardRun) look() {
+// work processes all changes of nodes and one other input, and schedules what follows.
+func (s *shardRun) work() {
 	s.next = never
-	s.drainNodes()
-	s.one()
-	if s.busy() {
+	slices.SortStableFunc(s.inbox, byTurn)
+	for len(s.inbox) > 0 && turnOf(s.inbox[0]) < otherTurn {
+		s.take(0)
+	}
+	if at, ok := s.core.Next(); ok && !at.After(s.p.Now()) && s.p.r.IntN(len(s.inbox)+1) == 0 {
+		s.step(shard.TimePassed{})
+	} else if len(s.inbox) > 0 {
+		s.take(s.p.r.IntN(len(s.inbox)))
+	}
+	if len(s.inbox) > 0 {
 		s.soon()
 		return
 	}
 	s.p.settle()
-	s.plan()
-}
-
-// one processes one event, drawn from those that are ready.
-func (s *shardRun) one() {
-	ready := make([]func(), 0, 3)
-	if len(s.pods) > 0 {
-		ready = append(ready, s.pod)
-	}
-	if len(s.ended) > 0 {
-		ready = append(ready, s.end)
-	}
-	if at, ok := s.core.Next(); ok && !at.After(s.p.now()) {
-		ready = append(ready, func() { s.step(shard.TimePassed{}) })
-	}
-	if len(ready) > 0 {
-		ready[s.p.r.IntN(len(ready))]()
-	}
-}
-
-// plan makes the shard look at the next deadline.
-func (s *shardRun) plan() {
 	if at, ok := s.core.Next(); ok {
 		s.wake(max(s.p.clock.moment(at), s.p.w.now()))
 	}
 }
 
-func (s *shardRun) drainNodes() {
-	for len(s.nodes) > 0 {
-		s.step(shard.NodeChanged{Name: s.nodes[0]})
-		s.nodes = s.nodes[1:]
+// otherTurn comes after the turns of all nodes.
+const otherTurn = "1"
+
+// turnOf sorts inputs: nodes first, and all in an order that depends only on the seed.
+func turnOf(in shard.Input) string {
+	switch in := in.(type) {
+	case shard.NodeChanged:
+		return "0" + in.Name
+	case shard.PodChanged:
+		return otherTurn + string(in.UID)
 	}
+	return otherTurn
 }
 
-func (s *shardRun) pod() {
-	s.step(shard.PodChanged{UID: s.pods[0]})
-	s.pods = s.pods[1:]
-}
+func byTurn(a, b shard.Input) int { return cmp.Compare(turnOf(a), turnOf(b)) }
 
-func (s *shardRun) end() {
-	ended := s.ended[0]
-	s.ended = s.ended[1:]
-	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.Request.Pod.UID, ended.Outcome.Kind.String(),
-		ended.Outcome.Cause)
-	s.step(shard.CallEnded{Ended: ended})
+// take processes an input. It stays in the inbox meanwhile.
+func (s *shardRun) take(i int) {
+	if in, ok := s.inbox[i].(shard.CallEnded); ok {
+		s.p.w.say(s.p.name, "call for pod %s ended: %s %s", in.Request.Pod.UID, in.Outcome.Kind.String(),
+			in.Outcome.Cause)
+	}
+	s.step(s.inbox[i])
+	s.inbox = slices.Delete(s.inbox, i, i+1)
 }
 
 func (s *shardRun) step(in shard.Input) {
-	s.p.w.counts.Steps++
-	do := s.core.Step(s.p.now(), in)
+	s.p.w.counts["Steps"]++
+	do := s.core.Step(s.p.Now(), in)
 	for _, note := range do.Notes {
 		s.p.w.say(s.p.name, "reports pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
 		switch note.Kind {
 		case eviction.EvictionCancelled:
-			s.p.w.counts.Cancelled++
+			s.p.w.counts["Cancelled"]++
 		case eviction.EvictionDelayed:
-			s.p.w.counts.Delayed++
+			s.p.w.counts["Delayed"]++
 		case eviction.EvictionHeld:
-			s.p.w.counts.Holds++
+			s.p.w.counts["Holds"]++
 		}
 	}
 }
 
 // settle has the oracle judge the state of the process once all shards have processed their events.
 func (p *process) settle() {
-	if p.w.oracle.Governed {
+	if slices.ContainsFunc(p.shards, func(s *shardRun) bool { return len(s.inbox) > 0 }) {
 		return
-	}
-	for _, s := range p.shards {
-		if s.busy() {
-			return
-		}
 	}
 	known := 0
 	err := p.observer.Settled(p.w.now(), func(uid types.UID) oracle.Held {
@@ -202,7 +178,7 @@ func (p *process) settle() {
 	for _, s := range p.shards {
 		queued += s.core.Scheduled()
 	}
-	p.w.counts.Scheduled = max(p.w.counts.Scheduled, queued)
+	p.w.counts["Scheduled"] = max(p.w.counts["Scheduled"], queued)
 	if err == nil && queued != known {
 		p.w.check(broken(oracle.Empty, "%s holds pods that are gone", p.name))
 	}

@@ -7,48 +7,35 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// These types print themselves in a trace, where they are not nil.
-type (
-	shownTolerations []v1.Toleration
-	shownNode        v1.Node
-	shownPod         v1.Pod
-)
+// shown prints a node, a pod, or tolerations in short, for a trace.
+type shown struct{ object any }
 
-// String returns a list of tolerations in short.
-func (s shownTolerations) String() string {
-	parts := make([]string, len(s))
-	for i, t := range s {
-		parts[i] = fmt.Sprintf("%s %s %s", t.Key, t.Operator, t.Value)
-		if t.Effect != "" {
-			parts[i] += ":" + string(t.Effect)
+// String returns the object in one line.
+func (s shown) String() string {
+	switch o := s.object.(type) {
+	case *v1.Node:
+		parts := make([]string, len(o.Spec.Taints))
+		for i, t := range o.Spec.Taints {
+			parts[i] = t.ToString()
+			if t.TimeAdded != nil {
+				parts[i] += fmt.Sprintf("@%.0f", t.TimeAdded.Sub(epoch().Add(preface)).Seconds())
+			}
 		}
-		if t.TolerationSeconds != nil {
-			parts[i] += fmt.Sprintf(" %d s", *t.TolerationSeconds)
+		return fmt.Sprintf("node %s at version %s: [%s]", o.UID, o.ResourceVersion, strings.Join(parts, ", "))
+	case *v1.Pod:
+		return fmt.Sprintf("pod %s on %q at version %s, %s, terminating: %v, %v", o.UID, o.Spec.NodeName,
+			o.ResourceVersion, o.Status.Phase, o.DeletionTimestamp != nil, shown{o.Spec.Tolerations})
+	case []v1.Toleration:
+		parts := make([]string, len(o))
+		for i, t := range o {
+			parts[i] = fmt.Sprintf("%s %s %s:%s", t.Key, t.Operator, t.Value, t.Effect)
+			if t.TolerationSeconds != nil {
+				parts[i] += fmt.Sprintf(" %d s", *t.TolerationSeconds)
+			}
 		}
+		return "tolerates [" + strings.Join(parts, "; ") + "]"
 	}
-	return "bears [" + strings.Join(parts, "; ") + "]"
-}
-
-// String returns a node with its version, and its taints with their timeAdded.
-func (s *shownNode) String() string {
-	parts := make([]string, len(s.Spec.Taints))
-	for i, t := range s.Spec.Taints {
-		parts[i] = t.ToString()
-		if t.TimeAdded != nil {
-			parts[i] += fmt.Sprintf("@%.0f", t.TimeAdded.Sub(epoch().Add(preface)).Seconds())
-		}
-	}
-	return fmt.Sprintf("node %s at version %s: [%s]", s.UID, s.ResourceVersion, strings.Join(parts, ", "))
-}
-
-// String returns a pod with the fields on which a verdict depends.
-func (s *shownPod) String() string {
-	going := ""
-	if s.DeletionTimestamp != nil {
-		going = ", terminating"
-	}
-	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", s.UID, s.Spec.NodeName, s.ResourceVersion,
-		s.Status.Phase, going, shownTolerations(s.Spec.Tolerations))
+	return fmt.Sprint(s.object)
 }
 
 // String returns a write in one line.
@@ -58,7 +45,7 @@ func (w *written) String() string {
 		gone = "gone: "
 	}
 	if w.node != nil {
-		return gone + (*shownNode)(w.node).String()
+		return gone + shown{w.node}.String()
 	}
-	return gone + (*shownPod)(w.pod).String()
+	return gone + shown{w.pod}.String()
 }

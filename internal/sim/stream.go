@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -21,7 +20,7 @@ type stream struct {
 
 	pos      int           // position of the next event in the server's log
 	listed   bool          // the first list has arrived
-	lists    int           // number of lists that have arrived
+	listing  []func()      // called once the next list is complete
 	open     bool          // the watch is open
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
@@ -51,7 +50,7 @@ func (s *stream) later(d time.Duration, do func()) {
 
 // connect lists, or resumes the watch.
 func (s *stream) connect() {
-	if s.w.server.strike(away) || s.w.server.strike(hang) {
+	if !s.w.server.answers() {
 		s.failures++
 		s.later(span(s.r, 400*time.Millisecond, 800*time.Millisecond)<<min(s.failures-1, 4), s.connect)
 		return
@@ -60,7 +59,7 @@ func (s *stream) connect() {
 	s.p.heard()
 	if s.listed && !s.forgets {
 		s.open = true
-		s.w.counts.Resumed++
+		s.w.counts["Resumed"]++
 		s.w.say(s.p.name, "watches %s on", s.what())
 		s.plan()
 		return
@@ -74,7 +73,7 @@ func (s *stream) list() {
 	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
 		pos = s.w.server.posAt(s.w.now() - span(s.r, 0, 3*time.Second))
 		if pos < len(s.w.server.log) {
-			s.w.counts.StaleLists++
+			s.w.counts["StaleLists"]++
 		}
 	}
 	nodes, pods := s.w.server.stateAt(pos)
@@ -83,17 +82,28 @@ func (s *stream) list() {
 		how := oracle.FirstListed
 		if s.listed {
 			how = oracle.Relisted
-			s.w.counts.Relists++
+			s.w.counts["Relists"]++
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
-		s.lists++
 		if s.pods {
 			s.p.listedPods(pods, how)
 		} else {
 			s.p.listedNodes(nodes, version, how)
 		}
+		all := s.listing
+		s.listing = nil
+		for _, do := range all {
+			do()
+		}
 		s.plan()
 	})
+}
+
+// listAgain makes the process list again, and calls the function once the list is complete.
+func (s *stream) listAgain(do func()) {
+	s.forgets = true // also if it is broken now
+	s.listing = append(s.listing, do)
+	s.breaks(0, true)
 }
 
 // breaks ends the watch, which resumes after a while.
@@ -138,12 +148,7 @@ func (s *stream) deliver() {
 	s.planned = false
 	w := &s.w.server.log[s.pos]
 	s.pos++
-	switch event := s.event(w); {
-	case s.pods:
-		s.p.sawPod(w.pod, event)
-	default:
-		s.p.sawNode(w.node, event)
-	}
+	s.p.shown(w, s.event(w))
 	s.plan()
 }
 
@@ -187,9 +192,9 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 	for i := range s.log[:pos] {
 		switch w := &s.log[i]; {
 		case w.node != nil:
-			nodes = replaced(nodes, w.node, w.gone, func(n *v1.Node) bool { return n.Name == w.node.Name })
+			nodes = replaced(nodes, w.node, w.gone)
 		default:
-			pods = replaced(pods, w.pod, w.gone || !watched(w.pod), func(p *v1.Pod) bool { return p.UID == w.pod.UID })
+			pods = replaced(pods, w.pod, w.gone || !watched(w.pod))
 		}
 	}
 	return nodes, pods
@@ -201,18 +206,4 @@ func (s *server) versionAt(pos int) string {
 		return strconv.Itoa(s.version)
 	}
 	return strconv.Itoa(s.log[pos].version - 1)
-}
-
-// replaced returns the list with the object's previous version replaced by the new one, or removed.
-func replaced[T any](list []*T, now *T, gone bool, same func(*T) bool) []*T {
-	switch i := slices.IndexFunc(list, same); {
-	case i < 0 && gone:
-	case i < 0:
-		list = append(list, now)
-	case gone:
-		list = slices.Delete(list, i, i+1)
-	default:
-		list[i] = now
-	}
-	return list
 }

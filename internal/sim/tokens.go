@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -40,45 +39,22 @@ func (w *World) slack(t *tokens) float64 {
 	return 1e-6
 }
 
-// setRates replaces the rates. A rate that keeps its name and its groups keeps its whole tokens; any other begins with
-// none, less the calls under way.
+// setRates replaces the rates. A rate that keeps its name and its groups keeps its tokens; any other begins with none.
 func (g *governance) setRates(rates []policy.Rate) {
 	before := g.tokens
 	g.tokens = nil
 	for _, r := range rates {
-		var groups []string
-		for i := range g.p.w.plan.nodes {
-			group := policy.GroupOf(r.TopologyKey, zoneOf(i))
-			if !slices.Contains(groups, group) {
-				groups = append(groups, group)
-				g.tokens = append(g.tokens, g.tokensOf(r, group, before))
+		for _, group := range []string{policy.GroupOf(r.TopologyKey, nil), "a", "b"} {
+			next := &tokens{rate: r, group: group, at: g.p.w.now()}
+			for _, t := range before {
+				if t.rate.Name == r.Name && t.group == group {
+					t.fill(next.at)
+					next.left = min(t.left, float64(r.Burst))
+				}
 			}
+			g.tokens = append(g.tokens, next)
 		}
 	}
-}
-
-// tokensOf returns the tokens of a group of a rate.
-func (g *governance) tokensOf(r policy.Rate, group string, before []*tokens) *tokens {
-	now := &tokens{rate: r, group: group, at: g.p.w.now()}
-	i := slices.IndexFunc(before, func(t *tokens) bool {
-		return t.rate.Name == r.Name && t.rate.TopologyKey == r.TopologyKey && t.group == group
-	})
-	if i < 0 {
-		for _, f := range g.p.flights {
-			// the labels of nodes may not have been known when the call was offered
-			if now.counts(f) && r.TopologyKey == "" {
-				now.left--
-			}
-		}
-		return now
-	}
-	was := before[i]
-	was.fill(now.at)
-	now.left = was.left
-	if was.rate.EvictionsPerSecond != r.EvictionsPerSecond || was.rate.Burst != r.Burst {
-		now.left = min(math.Floor(was.left+g.p.w.slack(was)), float64(r.Burst))
-	}
-	return now
 }
 
 // countTokens adds tokens for a call, or takes some: then they must be there.
@@ -98,7 +74,7 @@ func (f *flight) countTokens(n float64) error {
 
 // giveBack gives tokens back if the call has deleted nothing by its outcome.
 func (f *flight) giveBack(o *eviction.Outcome) error {
-	if f.gave = !o.MayHaveDeleted(); f.gave {
+	if f.returned = !o.MayHaveDeleted(); f.returned {
 		_ = f.countTokens(1) // never fails
 	}
 	return f.keepTokens()
@@ -106,7 +82,7 @@ func (f *flight) giveBack(o *eviction.Outcome) error {
 
 // keepTokens requires that a call whose deletion the server has accepted has not given its tokens back.
 func (f *flight) keepTokens() error {
-	if f.gave && f.deleted {
+	if f.returned && f.deleted {
 		return broken(RateExceeded, "the call of %s for pod %s has deleted it, and gives its tokens back", f.p.name,
 			f.e.Pod.UID)
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
@@ -59,8 +60,8 @@ func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
 func run(p *plan, o Options) Result {
 	w := newWorld(p, o)
 	w.live()
-	w.counts.Worlds = 1
-	w.counts.Counts = w.oracle.Seen
+	w.counts["Worlds"] = 1
+	w.counts.Add(w.oracle.Seen)
 	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
 }
 
@@ -68,12 +69,18 @@ func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
 		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
 	}
-	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+	w := &World{
+		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+	}
 	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
-	w.oracle.LastLook = true
-	w.oracle.Governed = o.Policies
+	w.oracle.Ordered = true
+	w.oracle.Rated = o.Policies
+	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
+		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
+	})
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.partitionChanged = w.partitionChanged
 	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
@@ -114,27 +121,24 @@ func (w *World) live() {
 	w.close()
 }
 
-// restless is more events than any world has, unless something repeats itself without end.
-const restless = 1_000_000
+// maxEvents is more events than any world has, unless something repeats itself without end.
+const maxEvents = 1_000_000
 
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
-		if w.seq > restless {
+		if w.seq > maxEvents {
 			w.check(broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}
 	w.time = max(w.time, moment)
 }
 
-// end judges the world by the view of the leader.
+// end judges the world by the view of the leader. What is held may stay.
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.processes {
-		if p != nil && p.leading() && w.oracle.Governed {
-			return p.nothingLost()
-		}
 		if p != nil && p.leading() {
-			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
+			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
 		}
 	}
 	return broken(oracle.Behind, "nobody leads")

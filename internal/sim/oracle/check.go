@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -53,6 +54,9 @@ type Held struct {
 // Settled judges the state of a process that has processed everything it was shown.
 func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 	for _, s := range p.pods {
+		if s.gone {
+			continue
+		}
 		h := holds(s.pod.UID)
 		if p.fooled[s.pod.Spec.NodeName] {
 			continue
@@ -64,18 +68,18 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 	return nil
 }
 
-func (p *Process) settled(at time.Duration, s *seen, h Held) error {
-	v := p.drifted(p.judge(s), at)
+func (p *Process) settled(at time.Duration, s *podView, h Held) error {
+	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case h.Accepted && !s.accepted:
 		return violation(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
 	case !v.evict && h.Queued:
-		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.why)
-	case !v.evict || h.Calling || h.Accepted:
+		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.cause)
+	case !v.evict || h.Calling || h.Accepted || p.oracle.Governed && !h.Queued:
 		return nil
 	case !h.Queued:
 		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
-			s.pod.UID, v.lo, v.hi, v.why)
+			s.pod.UID, v.lo, v.hi, v.cause)
 	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
 		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
@@ -83,13 +87,13 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 }
 
 // within requires the deadline to be within its bounds.
-func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
+func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
-		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.why)
+		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
 	if deadline > v.hi && v.hi < cutOff {
-		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.why)
+		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
 	return nil
 }
@@ -99,11 +103,8 @@ func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.ever(uid)
 	s.called = true
-	switch {
-	case p.pod(uid) == nil:
+	if p.pod(uid) == nil {
 		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
-	case p.oracle.Governed:
-		return nil
 	}
 	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
 		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
@@ -112,13 +113,15 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 }
 
 // due requires that the pod is due at that moment.
-func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
-	v := p.drifted(p.judge(s), at)
+func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) error {
+	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case !v.evict:
-		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.why)
+		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
 	case at < v.lo:
-		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.why)
+		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
+	case p.oracle.Rated:
+		v.hi = far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }
@@ -129,11 +132,7 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	if s == nil {
 		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	if p.oracle.Governed {
-		s.confirmed = sent
-		return nil
-	}
-	v := p.drifted(p.judge(s), served)
+	v := p.drifted(p.evaluate(s), served)
 	if !v.evict || sent < v.lo {
 		return violation(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}
@@ -170,7 +169,7 @@ func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
 // Planned returns the number of pods for which the process must have an eviction scheduled.
 func (p *Process) Planned() (n int) {
 	for _, s := range p.pods {
-		if p.judge(s).evict && !s.accepted {
+		if !s.gone && p.evaluate(s).evict && !s.accepted {
 			n++
 		}
 	}
@@ -180,7 +179,7 @@ func (p *Process) Planned() (n int) {
 // StillDue reports whether the pod is to be evicted, by all that the process was shown so far.
 func (p *Process) StillDue(uid types.UID) bool {
 	s := p.pod(uid)
-	return s != nil && p.judge(s).evict
+	return s != nil && p.evaluate(s).evict
 }
 
 // Deletes judges a DELETE or an eviction that is sent.
@@ -193,21 +192,20 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
 	case s == nil || !p.hasCalled(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
-	case p.oracle.LastLook && !p.oracle.Governed && !p.StillDue(uid):
+	case p.oracle.Ordered && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
 			s.lost)
 	case s.lost > 0:
-		p.oracle.Seen.Repeated++
+		p.oracle.Seen["Repeated"]++
 	}
 	return nil
 }
 
 // hasCalled reports whether a call was started for the pod. The pod may have left the view since, and be back.
 func (p *Process) hasCalled(uid types.UID) bool {
-	called := func(s *seen) bool { return s.pod.UID == uid && s.called }
-	return slices.ContainsFunc(p.pods, called) || slices.ContainsFunc(p.history, called)
+	return slices.ContainsFunc(p.pods, func(s *podView) bool { return s.pod.UID == uid && s.called })
 }
 
 // Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the
@@ -231,18 +229,19 @@ func (p *Process) Answered(uid types.UID, got bool) {
 }
 
 // Ends judges the end of the world. Since the moment quiet no request fails and a process leads. A pod that is due
-// must be gone once its deadline has passed by more than grace.
-func (p *Process) Ends(at, quiet, grace time.Duration) error {
+// must be gone once its deadline has passed by more than grace, unless it is held. Nil stands for no holds.
+func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
-		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil {
+		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil ||
+			held != nil && held(story.pod) {
 			continue
 		}
 		s := p.pod(story.pod.UID)
 		if s == nil {
 			return violation(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
 		}
-		if v := p.judge(s); v.evict && v.hi+grace < at {
-			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.why)
+		if v := p.evaluate(s); v.evict && v.hi+grace < at {
+			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.cause)
 		}
 		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
 			return violation(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)

@@ -19,21 +19,21 @@ type state struct {
 	key, value string
 	added      *int64 // its timeAdded, as last shown: seconds since 1970
 	lo, hi     time.Duration
-	from, to   int  // the looks of the life at which the state was present: from ≤ look < to
+	from, to   int  // the steps of the life at which the state was present: from ≤ step < to
 	seen       bool // the process saw it appear
 }
 
 // life is one presence of a taint on one node: the time during which a process has to take the taint for unbroken.
 type life struct {
-	group  string
-	states []state
-	heard  []state       // from records, adopted or not
-	told   int64         // the latest node version of such a record
-	taken  bool          // that record was certainly adopted
-	looks  int           // number of looks that have shown something new
-	late   time.Duration // the longest delivery of a record that was received: adopted times stay that late
-	shown  []int64       // the node's version at each look; 0 for the looks of a record
-	total  int           // number of states so far, including those of adopted records
+	group    string
+	states   []state
+	heard    []state       // from records, adopted or not
+	recorded int64         // the latest node version of such a record
+	taken    bool          // that record was certainly adopted
+	steps    int           // how often a showing of the node has changed the life
+	late     time.Duration // the longest delivery of a record that was received: adopted times stay that late
+	shown    []int64       // the node's version at each step; 0 for the steps of a record
+	total    int           // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
 	// without the taint at the version absentAt, if at all.
@@ -152,7 +152,7 @@ func (l *life) earliest() time.Duration {
 func (l *life) take(
 	version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration),
 ) (changed bool) {
-	now := l.looks
+	now := l.steps
 	for i := range l.states {
 		s := &l.states[i]
 		if s.to != standing {
@@ -171,8 +171,8 @@ func (l *life) take(
 			continue
 		}
 		lo, hi := begin(t)
-		if version <= l.told || !seen {
-			lo, hi = l.toldBefore(lo, hi)
+		if version <= l.recorded || !seen {
+			lo, hi = l.orRecorded(lo, hi)
 		}
 		l.states = append(l.states, state{
 			key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now,
@@ -182,15 +182,15 @@ func (l *life) take(
 		changed = true
 	}
 	if changed {
-		l.looks++
+		l.steps++
 		l.shown = append(l.shown, version)
 	}
 	return changed
 }
 
-// toldBefore returns the bounds of a state that a record may have contained before the process was shown it. The state
+// orRecorded returns the bounds of a state that a record may have contained before the process was shown it. The state
 // may count from any time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
-func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
+func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 	for i := range l.heard {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
 	}
@@ -203,8 +203,8 @@ func (l *life) stands(key, value string) bool {
 	})
 }
 
-// lookAt returns the last look at this version or an earlier one; -1 if there is none.
-func (l *life) lookAt(version int64) int {
+// stepAt returns the last step at this version or an earlier one; -1 if there is none.
+func (l *life) stepAt(version int64) int {
 	last := -1
 	for i, shown := range l.shown {
 		if shown <= version {
@@ -214,10 +214,10 @@ func (l *life) lookAt(version int64) int {
 	return last
 }
 
-// at returns the states that were present at a look.
-func (l *life) at(look int) (there []*state) {
+// at returns the states that were present at a step.
+func (l *life) at(step int) (there []*state) {
 	for i := range l.states {
-		if l.states[i].thereAt(look) {
+		if l.states[i].presentAt(step) {
 			there = append(there, &l.states[i])
 		}
 	}
@@ -242,7 +242,7 @@ func like(states []*state, s *state) *state {
 // copied returns the life with its bounds moved later by the skew.
 func (l *life) copied(by skew) *life {
 	c := *l
-	c.states, c.shown = slices.Clone(l.states), make([]int64, l.looks)
+	c.states, c.shown = slices.Clone(l.states), make([]int64, l.steps)
 	for i := range c.states {
 		c.states[i].lo += min(by.lo, 0)
 		c.states[i].seen = false
@@ -259,34 +259,34 @@ func (l *life) widen(lo, hi time.Duration) {
 	}
 }
 
-// exposed reports whether the pod was exposed at that look: whether a taint was present that it does not tolerate
+// exposed reports whether the pod was exposed at that step: whether a taint was present that it does not tolerate
 // without a limit.
-func (l *life) exposed(tolerations []v1.Toleration, look int) bool {
+func (l *life) exposed(tolerations []v1.Toleration, step int) bool {
 	for i := range l.states {
-		if l.states[i].thereAt(look) && !l.states[i].borne(tolerations) {
+		if l.states[i].presentAt(step) && !l.states[i].toleratedForever(tolerations) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *state) thereAt(look int) bool { return s.from <= look && look < s.to }
+func (s *state) presentAt(step int) bool { return s.from <= step && step < s.to }
 
-func (s *state) borne(tolerations []v1.Toleration) bool {
-	_, forever := bears(tolerations, s.key, s.value)
+func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
+	_, forever := tolerates(tolerations, s.key, s.value)
 	return forever
 }
 
 // exposure bounds the start of the pod's present exposure. docs/semantics.md, "When an exposure starts": the start
 // of the latest unbroken run of the taint's states that the pod does not bear without a limit.
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
-	first := l.looks - 1
+	first := l.steps - 1
 	for first > 0 && l.exposed(tolerations, first-1) {
 		first--
 	}
 	lo, hi = far, far
 	for i := range l.states {
-		if s := &l.states[i]; s.thereAt(first) && !s.borne(tolerations) {
+		if s := &l.states[i]; s.presentAt(first) && !s.toleratedForever(tolerations) {
 			lo, hi = min(lo, s.lo), min(hi, s.hi)
 		}
 	}
@@ -299,7 +299,7 @@ func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 // apart reports whether the pod distinguishes any two states of the life.
 func (l *life) apart(tolerations []v1.Toleration) bool {
 	for i := range l.states {
-		if l.states[i].borne(tolerations) != l.states[0].borne(tolerations) {
+		if l.states[i].toleratedForever(tolerations) != l.states[0].toleratedForever(tolerations) {
 			return true
 		}
 	}

@@ -17,9 +17,9 @@ const far = Far
 // a deadline after the year 9999 is none. Worlds avoid deadlines near it.
 const endOfTime = 7900 * 365 * 86400
 
-// bears returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The
+// tolerates returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The
 // verdict", 2: the first toleration in the list that matches counts.
-func bears(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
+func tolerates(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
 		if !matches(t, key, value) {

@@ -70,7 +70,7 @@ func bearing(key string, seconds int64) v1.Toleration {
 // wantBounds requires the bounds of the pod's deadline to be these two seconds.
 func (s *scene) wantBounds(t *testing.T, lo, hi float64) {
 	t.Helper()
-	v := s.p.judge(s.p.pod("p"))
+	v := s.p.evaluate(s.p.pod("p"))
 	if !v.evict || v.lo != at(lo) || v.hi != at(hi) {
 		t.Errorf("got %+v, want bounds of %v and %v", v, at(lo), at(hi))
 	}
@@ -114,8 +114,8 @@ func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
 	s.write(6)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, Relisted)
 	s.wantBounds(t, 15, 15)
-	if s.Seen.OneByException != 1 {
-		t.Errorf("counted %d exceptions", s.Seen.OneByException)
+	if s.Seen["OneByException"] != 1 {
+		t.Errorf("counted %d exceptions", s.Seen["OneByException"])
 	}
 }
 
@@ -346,12 +346,12 @@ func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
-	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), "")
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Ends(at(70), at(8), at(60)), "")
-	wantRule(t, s.p.Ends(at(90), at(8), at(60)), Behind)
+	wantRule(t, s.p.Ends(at(70), at(8), at(60), nil), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), Behind)
 	s.PodDeleted("p")
-	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), "")
 }
 
 // Whatever a process assumes, the true history decides at the end.
@@ -359,7 +359,7 @@ func TestWhatIsTrulyDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
 	s.write(5, tainted("gpu", ""))
-	wantRule(t, s.p.Ends(at(90), at(8), at(60)), Behind)
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), Behind)
 }
 
 func TestMatches(t *testing.T) {

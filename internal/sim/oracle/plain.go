@@ -20,7 +20,7 @@ func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
 		now := &node.versions[len(node.versions)-1]
 		for i := range now.taints {
 			t := &now.taints[i]
-			tolerated, forever := bears(story.pod.Spec.Tolerations, t.Key, t.Value)
+			tolerated, forever := tolerates(story.pod.Spec.Tolerations, t.Key, t.Value)
 			if t.Effect == v1.TaintEffectNoExecute && !forever {
 				start := max(story.bound, node.setAt(now.version, t), quiet)
 				due = min(due, later(start, tolerated))

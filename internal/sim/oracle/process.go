@@ -18,17 +18,18 @@ const (
 	Relisted               // a list after a watch that could not resume
 )
 
-// known is what a process knows of a node.
-type known struct {
+// nodeView is what a process knows of a node.
+type nodeView struct {
 	node    *v1.Node
-	version int64 // of the last look
-	changed int64 // of the last look that showed other taints
+	version int64 // the latest that was shown
+	changed int64 // the latest that showed other taints
 	lives   []*life
 }
 
-// seen is what a process knows of a pod.
-type seen struct {
+// podView is what a process knows of a pod.
+type podView struct {
 	pod            *v1.Pod
+	gone           bool          // it has left the view
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
 	called    bool          // a call was started
@@ -44,9 +45,8 @@ type Process struct {
 	Name string
 
 	oracle  *Oracle
-	nodes   []*known
-	pods    []*seen // in view
-	history []*seen // no longer in view
+	nodes   []*nodeView
+	pods    []*podView // all that were ever in view, the latest last
 	watched time.Duration
 
 	heard  map[string]heardRecord // the latest ones, by node
@@ -90,45 +90,43 @@ func (p *Process) view(at time.Duration, how How) *view {
 func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
 	p.watched = at
 	if gone {
-		p.lostNode(n.Name)
+		p.nodeGone(n.Name)
 		return
 	}
-	p.sawNode(at, n, Watched)
+	p.nodeShown(at, n, Watched)
 }
 
 // ListedNodes records that the process was shown all existing nodes.
 func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
-	for _, k := range slices.Clone(p.nodes) {
-		if !slices.ContainsFunc(all, func(n *v1.Node) bool { return n.Name == k.node.Name }) {
-			p.lostNode(k.node.Name)
-		}
-	}
+	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool {
+		return !slices.ContainsFunc(all, func(n *v1.Node) bool { return n.Name == k.node.Name })
+	})
 	for _, n := range all {
-		p.sawNode(at, n, how)
+		p.nodeShown(at, n, how)
 	}
 	p.watched = at
 	p.listedNodes = true
 }
 
-// sawNode records that the process was shown a node.
-func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
+// nodeShown records that the process was shown a node.
+func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	k, v := p.node(n.Name), p.view(at, how)
 	version := number(n.ResourceVersion)
 	if k == nil || k.node.UID != n.UID {
-		p.lostNode(n.Name)
-		k = &known{changed: version}
+		p.nodeGone(n.Name)
+		k = &nodeView{changed: version}
 		p.nodes = append(p.nodes, k)
 	}
 	before := k.version
 	k.node, k.version = n, version
-	if p.look(k, v, before) {
+	if p.observe(k, v, before) {
 		k.changed = version
 	}
-	p.judgeGap(k)
+	p.endExcuse(k)
 }
 
-// look updates the known lives of a node's taints by the node as it is shown now.
-func (p *Process) look(k *known, v *view, before int64) (changed bool) {
+// observe updates the known lives of a node's taints by the node as it is shown now.
+func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 	var lives []*life
 	for i := range k.node.Spec.Taints {
 		t := &k.node.Spec.Taints[i]
@@ -145,7 +143,7 @@ func (p *Process) look(k *known, v *view, before int64) (changed bool) {
 }
 
 // carryOn returns the life of the taint, updated by the node as it is shown now.
-func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, changed bool) {
+func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life, changed bool) {
 	taints := of(k.node.Spec.Taints, g)
 	l = lifeIn(k.lives, g)
 	if l != nil && v.how != Watched {
@@ -167,36 +165,36 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 }
 
 // count marks a life that has more states than are kept, if some are distinguished.
-func (p *Process) count(l *life, k *known) {
+func (p *Process) count(l *life, k *nodeView) {
 	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.dropped = true
-		p.oracle.Seen.Forgotten++
+		p.oracle.Seen["Forgotten"]++
 	}
 }
 
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
-func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v1.Taint) *life {
+func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints []*v1.Taint) *life {
 	may, must := l.continues(taints, v)
 	gone := p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group)
 	switch {
 	case !may:
-		p.oracle.Seen.Renewed++
+		p.oracle.Seen["Renewed"]++
 		return nil
 	case gone > 0:
-		p.oracle.Seen.OneByException++
+		p.oracle.Seen["OneByException"]++
 		l.bridged, l.gone = true, gone
 	}
-	if !must || l.told > before { // a record may contain states from within the gap
+	if !must || l.recorded > before { // a record may contain states from within the gap
 		l.widen(far, v.at)
 		l.doubted = l.doubted || !must
 	}
 	return l
 }
 
-// begin bounds the start of a taint that was not present at the last look. The true moment is the lower bound. After
-// a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "Since when a
-// taint is there"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
-func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
+// begin bounds the start of a taint that was absent when the node was shown last. The true moment is the lower bound.
+// After a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "Since
+// when a taint is there"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
+func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
 	if v.how == Watched || t.TimeAdded == nil {
 		return lo, v.at
@@ -218,53 +216,46 @@ func (p *Process) anyTellsApart(node string, l *life) bool {
 		return true
 	}
 	for _, s := range p.pods {
-		if s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
+		if !s.gone && s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
 			return true
 		}
 	}
 	return false
 }
 
-// lostNode records that the process was shown that a node is gone.
-func (p *Process) lostNode(name string) {
-	for i, k := range p.nodes {
-		if k.node.Name == name {
-			p.nodes = append(p.nodes[:i], p.nodes[i+1:]...)
-			return
-		}
-	}
+// nodeGone records that the process was shown that a node is gone.
+func (p *Process) nodeGone(name string) {
+	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
 }
 
 // WatchedPod records that the pod watch has shown a pod that is bound and has not finished; if gone is set, the pod
 // no longer is.
 func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
-	if gone {
-		p.lostPod(pod.UID)
-		return
+	if s := p.pod(pod.UID); gone && s != nil {
+		s.gone = true
+	} else if !gone {
+		p.podShown(at, pod, Watched)
 	}
-	p.sawPod(at, pod, Watched)
 }
 
 // ListedPods records that the process was shown all pods that are bound and have not finished.
 func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
-	for _, s := range slices.Clone(p.pods) {
-		if !slices.ContainsFunc(all, func(pod *v1.Pod) bool { return pod.UID == s.pod.UID }) {
-			p.lostPod(s.pod.UID)
-		}
+	for _, s := range p.pods {
+		s.gone = s.gone || !slices.ContainsFunc(all, func(pod *v1.Pod) bool { return pod.UID == s.pod.UID })
 	}
 	for _, pod := range all {
-		p.sawPod(at, pod, how)
+		p.podShown(at, pod, how)
 	}
 	p.listedPods = true
 }
 
-// sawPod records that the process was shown a pod.
-func (p *Process) sawPod(at time.Duration, pod *v1.Pod, how How) {
+// podShown records that the process was shown a pod.
+func (p *Process) podShown(at time.Duration, pod *v1.Pod, how How) {
 	if s := p.pod(pod.UID); s != nil {
 		s.pod = pod
 		return
 	}
-	s := &seen{pod: pod}
+	s := &podView{pod: pod}
 	s.boundLo, s.bound = p.boundOf(at, pod, how)
 	p.pods = append(p.pods, s)
 }
@@ -296,18 +287,7 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 	return min(lo, hi), hi
 }
 
-// lostPod records that the process was shown that a pod is gone or has finished.
-func (p *Process) lostPod(uid types.UID) {
-	for i, s := range p.pods {
-		if s.pod.UID == uid {
-			p.pods = append(p.pods[:i], p.pods[i+1:]...)
-			p.history = append(p.history, s)
-			return
-		}
-	}
-}
-
-func (p *Process) node(name string) *known {
+func (p *Process) node(name string) *nodeView {
 	for _, k := range p.nodes {
 		if k.node.Name == name {
 			return k
@@ -316,18 +296,17 @@ func (p *Process) node(name string) *known {
 	return nil
 }
 
-func (p *Process) pod(uid types.UID) *seen { return seenIn(p.pods, uid) }
-
-// ever returns what is known of a pod, in view or not.
-func (p *Process) ever(uid types.UID) *seen {
-	if s := p.pod(uid); s != nil {
+// pod returns what is known of a pod in view; nil if it is not in view.
+func (p *Process) pod(uid types.UID) *podView {
+	if s := p.ever(uid); s != nil && !s.gone {
 		return s
 	}
-	return seenIn(p.history, uid)
+	return nil
 }
 
-func seenIn(list []*seen, uid types.UID) *seen {
-	for _, s := range list {
+// ever returns what is known of a pod, in view or not.
+func (p *Process) ever(uid types.UID) *podView {
+	for _, s := range slices.Backward(p.pods) {
 		if s.pod.UID == uid {
 			return s
 		}

@@ -40,8 +40,8 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 	least := k.changed
 	for _, l := range k.lives {
 		r.lives = append(r.lives, l.copied(skew{}))
-		if l.taken && l.told <= k.version {
-			least = max(least, l.told)
+		if l.taken && l.recorded <= k.version {
+			least = max(least, l.recorded)
 		}
 	}
 	if r.version < least || r.version > k.version {
@@ -78,14 +78,14 @@ func (p *Process) Heard(how Adoption, node string, r *Record) {
 	}
 	p.heard[node] = heardRecord{how, *r}
 	if k := p.node(node); k != nil {
-		p.judgeGap(k)
+		p.endExcuse(k)
 	}
 }
 
-// judgeGap withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch
+// endExcuse withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch
 // counts as one only if no record shows it. A record does if its writer has watched the node since the taint was
 // absent. It counts from when this process has seen the node up to the version of the record.
-func (p *Process) judgeGap(k *known) {
+func (p *Process) endExcuse(k *nodeView) {
 	h, ok := p.heard[k.node.Name]
 	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
 		return
@@ -102,7 +102,7 @@ func (p *Process) judgeGap(k *known) {
 			s.lo, s.hi = max(s.lo, theirs.earliest()), max(s.hi, theirs.earliest())
 		}
 		l.gone = 0
-		p.oracle.Seen.Told++
+		p.oracle.Seen["Told"]++
 	}
 }
 
@@ -190,9 +190,9 @@ func (v *view) found(writerAhead, took time.Duration) (by skew) {
 // adopt returns the possible life of a taint after the process has read a record whose writer may have seen this
 // very life. In the program a record wins over the process's own observations, so that all replicas have one
 // deadline.
-func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
+func (p *Process) adopt(own, theirs *life, k *nodeView, v *view, version int64) *life {
 	if !own.found || own.doubted {
-		isNew := version > own.told
+		isNew := version > own.recorded
 		own.join(theirs, version)
 		own.taken = own.taken || isNew && !own.doubted && version <= k.version
 		return own
@@ -202,7 +202,7 @@ func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *li
 
 // adoptFound handles a taint that was found after a gap: it counts from the record. Wall times are converted once,
 // when a record is read, so a record that is read again may count as it did before.
-func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64) *life {
+func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version int64) *life {
 	may, must := theirs.continues(own.foundAs, v)
 	if version >= own.foundAt {
 		may, must = true, must || theirs.total <= kept // the writer had seen what was found
@@ -212,37 +212,37 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 	}
 	// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last
 	// one.
-	if version < own.told {
+	if version < own.recorded {
 		if !own.taken {
 			own.join(theirs, version)
 		}
 		return own
 	}
 	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
-		p.oracle.Seen.OneByException++
+		p.oracle.Seen["OneByException"]++
 		theirs.bridged = true
 	}
-	last := max(own.lookAt(version), 0)
-	if !must || version > k.changed || version == own.told || !sameStates(own.at(last), theirs.at(theirs.looks-1)) {
+	last := max(own.stepAt(version), 0)
+	if !must || version > k.changed || version == own.recorded || !sameStates(own.at(last), theirs.at(theirs.steps-1)) {
 		own.join(theirs, version)
 		return own
 	}
 	theirs.carryOn(own, last, version)
 	theirs.found, theirs.foundAs, theirs.foundBy, theirs.foundAt = own.found, own.foundAs, own.foundBy, own.foundAt
-	theirs.absentAt, theirs.told, theirs.taken = own.absentAt, version, true
-	p.oracle.Seen.TakenOver++
+	theirs.absentAt, theirs.recorded, theirs.taken = own.absentAt, version, true
+	p.oracle.Seen["TakenOver"]++
 	return theirs
 }
 
 // join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
 func (l *life) join(other *life, version int64) {
 	latest := other.latest()
-	if l.found || other.tellsMore(l) {
+	if l.found || other.hasMore(l) {
 		latest = max(latest, l.latest(), l.foundBy)
 	}
 	l.widen(other.earliest(), latest)
-	if version > l.told {
-		l.told, l.taken = version, false
+	if version > l.recorded {
+		l.recorded, l.taken = version, false
 	}
 	l.heard = together(l.heard, other.states, other.heard)
 	l.total += other.total
@@ -267,33 +267,33 @@ func together(lists ...[]state) (all []state) {
 	return all
 }
 
-// tellsMore reports whether the life has states that the other one lacks. A pod may tolerate these, so that an
+// hasMore reports whether the life has states that the other one lacks. A pod may tolerate these, so that an
 // exposure begins after them.
-func (l *life) tellsMore(than *life) bool {
+func (l *life) hasMore(than *life) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool {
 		return !slices.ContainsFunc(than.states, func(t state) bool { return t.key == s.key && t.value == s.value })
 	})
 }
 
-// carryOn continues a recorded life of this version after that look of the process's own life. The recorded life
+// carryOn continues a recorded life of this version after that step of the process's own life. The recorded life
 // then knows the taints as this process was shown them, and a state that the process saw appear may count from that
 // moment. States are in the order in which they began, so a state that was found in a list since may count from as
 // late as the recorded ones.
 func (l *life) carryOn(own *life, last int, version int64) {
-	shift, now, latest := l.looks-1-last, l.at(l.looks-1), l.latest()
+	shift, now, latest := l.steps-1-last, l.at(l.steps-1), l.latest()
 	for i := range own.states {
 		s := own.states[i]
 		if s.to != standing {
 			s.to += shift
 		}
 		switch s.from += shift; {
-		case s.from >= l.looks:
+		case s.from >= l.steps:
 			if !s.seen {
 				s.hi = max(s.hi, latest)
 			}
 			l.states = append(l.states, s)
 			l.total++
-		case s.to >= l.looks:
+		case s.to >= l.steps:
 			same := like(now, &own.states[i])
 			same.to, same.added = s.to, s.added
 			if s.seen {
@@ -301,8 +301,8 @@ func (l *life) carryOn(own *life, last int, version int64) {
 			}
 		}
 	}
-	l.shown[l.looks-1] = min(version, own.shown[last])
+	l.shown[l.steps-1] = min(version, own.shown[last])
 	l.shown = append(l.shown, own.shown[last+1:]...)
-	l.looks += own.looks - 1 - last
+	l.steps += own.steps - 1 - last
 	l.dropped = l.dropped || own.dropped
 }

@@ -46,34 +46,33 @@ type Oracle struct {
 	// Drifting means that clocks drift.
 	Drifting bool
 
-	// LastLook adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
+	// Ordered adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
-	LastLook bool
+	Ordered bool
 
-	// Governed means that policies decide, so deadlines are not judged by the tolerations alone: the promises about
-	// them are those of package sim.
+	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
 	Governed bool
 
-	// Seen counts notable events.
-	Seen Counts
+	// Rated means that there may be rates. A call is made because of any taint that is due and has tokens.
+	Rated bool
+
+	// Seen counts notable events by name:
+	//
+	//   - OneByException: a taint that was removed and set again counted as one, as docs/semantics.md permits.
+	//   - Renewed: a timeAdded showed that a taint is a new one.
+	//   - TakenOver: a record was adopted exactly.
+	//   - Repeated: a DELETE was repeated after its answer was lost.
+	//   - Told: a record has shown a process that a taint was removed and set again in a gap of its watch.
+	//   - Forgotten: a taint had more states than are kept, and pods distinguished them.
+	Seen map[string]int
 
 	nodes map[types.UID]*nodeStory
 	pods  []*podStory
 }
 
-// Counts counts notable events.
-type Counts struct {
-	OneByException int // a taint that was removed and set again counted as one, as docs/semantics.md permits
-	Renewed        int // a timeAdded showed that a taint is a new one
-	TakenOver      int // a record was adopted exactly
-	Repeated       int // a DELETE was repeated after its answer was lost
-	Told           int // a record has shown a process that a taint was removed and set again in a gap of its watch
-	Forgotten      int // a taint had more states than are kept, and pods distinguished them
-}
-
 // New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
-	return &Oracle{Epoch: epoch, nodes: map[types.UID]*nodeStory{}}
+	return &Oracle{Epoch: epoch, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
 }
 
 // serverAhead returns how far the API server's clock is ahead.

@@ -13,13 +13,13 @@ type verdict struct {
 	evict  bool
 	lo, hi time.Duration // bounds of the deadline
 	since  time.Duration // the earliest time on which the deadline is based
-	why    string
+	cause  string
 }
 
-func stays(why string) verdict { return verdict{why: why} }
+func stays(cause string) verdict { return verdict{cause: cause} }
 
-// judge applies docs/semantics.md to what the process was shown.
-func (p *Process) judge(s *seen) verdict {
+// evaluate applies docs/semantics.md to what the process was shown.
+func (p *Process) evaluate(s *podView) verdict {
 	if s.pod.DeletionTimestamp != nil {
 		return stays("it is being deleted")
 	}
@@ -33,15 +33,15 @@ func (p *Process) judge(s *seen) verdict {
 	v := stays("no taint, or all tolerated")
 	for _, l := range k.lives {
 		for i := range l.states {
-			v = v.or(p.judgeState(s, l, &l.states[i]))
+			v = v.or(p.evaluateState(s, l, &l.states[i]))
 		}
 	}
 	return v
 }
 
-// judgeState returns the verdict because of one state of a taint.
-func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
-	tolerated, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
+// evaluateState returns the verdict because of one state of a taint.
+func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
+	tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
 		return verdict{}
 	}
@@ -49,7 +49,7 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
 		// docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
 		lo = l.earliest()
-		if l.told > 0 {
+		if l.recorded > 0 {
 			hi = l.latest() // a record that has the first of two joined states replaces both
 		}
 	}
@@ -58,7 +58,7 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 		since: max(lo, s.boundLo),
 		lo:    later(max(lo, s.boundLo), tolerated),
 		hi:    later(max(hi, s.bound), tolerated),
-		why:   fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
+		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
 	}
 }
 
@@ -71,16 +71,20 @@ func (v verdict) or(other verdict) verdict {
 		return other
 	}
 	if other.lo < v.lo {
-		v.why = other.why
+		v.cause = other.cause
 	}
 	v.lo, v.hi, v.since = min(v.lo, other.lo), min(v.hi, other.hi), min(v.since, other.since)
 	return v
 }
 
-// drifted widens the bounds of the verdict by the drift of clocks until now.
+// drifted widens the bounds of the verdict by the drift of clocks until now. Policies and breakers may put off the
+// deadline.
 func (p *Process) drifted(v verdict, at time.Duration) verdict {
 	slip := p.oracle.slip(max(at, v.hi) - v.since)
 	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
+	if p.oracle.Governed {
+		v.hi = far
+	}
 	return v
 }
 
