@@ -2,10 +2,10 @@
 //
 // A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, decodes only
 // the used fields of protobuf (package wire), and stores small values only: each object is trimmed as soon as it
-// comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the same cache. Both are
-// readers (Pod, PodsOn): any number of goroutines may call them, and they return immutable values. Both call a [Handler]
-// after every change that may change a verdict. Heartbeats of nodes and status updates of pods do not call it, and cost
-// next to nothing.
+// comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the same cache. Both
+// are readers (Pod, PodsOn): any number of goroutines may call them, and they return immutable values. Both call a
+// [Handler] after every change that may change a verdict. Heartbeats of nodes and status updates of pods do not call
+// it, and cost next to nothing.
 //
 // What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
 // evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a

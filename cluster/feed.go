@@ -27,7 +27,7 @@ type Feed struct {
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	f := &Feed{lists: map[string]bool{}}
 	f.reader = newReader(rules, f.HasSynced)
-	f.pods.now, f.nodes.now = now, now
+	f.pods.now, f.now = now, now
 	log := newWarnings(logr.Discard())
 	f.podStore = newPodStore(f.pods, handler, log, func() { f.lists["pods"] = true })
 	f.nodeStore = newNodeStore(f.nodes, handler, log, func() { f.lists["nodes"] = true })

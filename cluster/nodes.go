@@ -49,16 +49,21 @@ func (no *nodes) state(name string) nodeState {
 	return no.byName[name]
 }
 
-// version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
-func (no *nodes) version(name string) string {
+// SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay
+// so.
+func (no *nodes) SetRules(rules taint.Rules) { no.rules.Store(&rules) }
+
+// Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
+func (no *nodes) Version(name string) string {
 	if state := no.state(name); state.Tainted() {
 		return state.version
 	}
 	return ""
 }
 
-// taintedNodes returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name.
-func (no *nodes) taintedNodes() []*taint.Node {
+// Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name, in no particular
+// order.
+func (no *nodes) Tainted() []*taint.Node {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	list := make([]*taint.Node, 0, len(no.tainted))
@@ -84,8 +89,9 @@ func (no *nodes) update(m nodeModel, g gap) (notify bool) {
 	return notify
 }
 
-// adopt merges the journal's record of a node into its history, and reports whether that changes anything.
-func (no *nodes) adopt(name string, r journal.Record) (changed bool) {
+// Adopt merges the journal's record of a node into its history, and reports whether that changes anything; see
+// [journal.NodeHistory.Adopt]. It does not call the handler.
+func (no *nodes) Adopt(name string, r journal.Record) (changed bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
 	now, changed := no.adopted(no.state(name), r)
@@ -124,4 +130,12 @@ func (no *nodes) reach(version string) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	no.reached = version
+}
+
+// Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark;
+// "" before the first list.
+func (no *nodes) Reached() string {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	return no.reached
 }

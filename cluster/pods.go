@@ -13,12 +13,6 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// change is one change of a pod for the handler.
-type change struct {
-	uid  types.UID
-	node string
-}
-
 // namespaceIndex and nodeIndex are the indexes of one namespace and of one node; their pods share the name's string.
 type (
 	namespaceIndex struct {
@@ -40,6 +34,9 @@ type pods struct {
 	now         func() time.Time // carries the monotonic clock
 	ahead       Ahead
 
+	// notify is called after each change that may change a verdict, for each node of the pod.
+	notify func(uid types.UID, node string)
+
 	mu         sync.RWMutex
 	byUID      map[types.UID]*entry
 	namespaces map[string]*namespaceIndex
@@ -53,6 +50,7 @@ func newPods(needs *atomic.Pointer[needs]) *pods {
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
 		periods:     newSharer(maphash.Comparable[int64], func(a, b int64) bool { return a == b }),
 		now:         time.Now,
+		notify:      func(types.UID, string) {},
 		byUID:       map[types.UID]*entry{},
 		namespaces:  map[string]*namespaceIndex{},
 		nodes:       map[string]*nodeIndex{},
@@ -77,68 +75,60 @@ func (po *pods) on(node string) []*entry {
 	return slices.Clone(c.pods)
 }
 
-// put stores the current state of a pod, and returns the resulting changes. The Bound of a known pod stays; its Seen
-// stays while its node and tolerations do.
-func (po *pods) put(now entry) []change {
+// put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
+// stays; its Seen stays while its node and tolerations do.
+func (po *pods) put(now entry) (changed bool) {
 	old := po.byUID[now.UID]
 	switch {
 	case !now.evictable():
-		return po.drop(now.UID)
+		po.drop(now.UID)
+		return false
 	case old == nil:
-		replaced := po.dropNamed(now.Namespace, now.Name)
+		po.dropNamed(now.Namespace, now.Name)
 		now.Seen = po.now()
 		po.swap(nil, po.shared(now))
-		return append(replaced, change{now.UID, now.Node})
+		po.notify(now.UID, now.Node)
+		return true
 	case old.same(&now):
-		return nil
+		return false
 	}
 	now.Bound, now.Seen = old.Bound, old.Seen
 	if !old.sameExposure(&now) {
 		now.Seen = po.now()
 	}
 	po.swap(old, po.shared(now))
-	return po.changesOf(old, &now)
-}
-
-// changesOf returns the changes of a pod that was there before.
-func (po *pods) changesOf(old, now *entry) []change {
-	switch {
-	case old.sameVerdict(now, po.needs.Load().PodOwners):
-		return nil
-	case old.Node != now.Node:
-		return []change{{old.UID, old.Node}, {now.UID, now.Node}}
+	if old.sameVerdict(&now, po.needs.Load().PodOwners) {
+		return false
 	}
-	return []change{{now.UID, now.Node}}
+	if old.Node != now.Node {
+		po.notify(old.UID, old.Node)
+	}
+	po.notify(now.UID, now.Node)
+	return true
 }
 
 // dropNamed forgets the pod with this name.
-func (po *pods) dropNamed(namespace, name string) []change {
-	s := po.namespaces[namespace]
-	if s == nil || s.pods[name] == nil {
-		return nil
+func (po *pods) dropNamed(namespace, name string) {
+	if s := po.namespaces[namespace]; s != nil && s.pods[name] != nil {
+		po.drop(s.pods[name].UID)
 	}
-	return po.drop(s.pods[name].UID)
 }
 
 // drop forgets a pod.
-func (po *pods) drop(uid types.UID) []change {
-	old := po.byUID[uid]
-	if old == nil {
-		return nil
+func (po *pods) drop(uid types.UID) {
+	if old := po.byUID[uid]; old != nil {
+		po.swap(old, nil)
+		po.notify(old.UID, old.Node)
 	}
-	po.swap(old, nil)
-	return []change{{old.UID, old.Node}}
 }
 
 // dropAllBut forgets all pods except those in the set.
-func (po *pods) dropAllBut(listed map[types.UID]bool) []change {
-	var changes []change
+func (po *pods) dropAllBut(listed map[types.UID]bool) {
 	for uid := range po.byUID {
 		if !listed[uid] {
-			changes = append(changes, po.drop(uid)...)
+			po.drop(uid)
 		}
 	}
-	return changes
 }
 
 // shared returns the entry with what it can share with the entries of other pods.

@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podTable takes in pods, and calls the handler for their changes.
+// podTable takes in pods.
 type podTable struct {
 	pods     *pods
-	handler  Handler
 	warnings *warnings
 	listed   bool // the first list is in
 }
 
-// newPodStore returns a reflector's store for pods.
+// newPodStore returns a reflector's store for pods. The pods call the handler for their changes from now on.
 func newPodStore(p *pods, h Handler, w *warnings, completed func()) *store[*v1.Pod, entry] {
-	return &store[*v1.Pod, entry]{"pod", &podTable{pods: p, handler: h, warnings: w}, w, completed}
+	p.notify = h.PodChanged
+	return &store[*v1.Pod, entry]{"pod", &podTable{pods: p, warnings: w}, w, completed}
 }
 
 // value returns the entry of a pod. It computes the Bound of an entry in a list for the first list.
@@ -34,20 +34,18 @@ func (pt *podTable) update(e entry) {
 		pt.warnings.nameless(&e.Pod)
 		return
 	}
-	changes := pt.pods.put(e)
-	if len(changes) > 0 {
+	if pt.pods.put(e) {
 		pt.warnings.tolerations(&e)
 	}
-	pt.tell(changes)
 }
 
 // remove takes in that a pod was deleted. A pod without a UID stands for the pod with its name.
 func (pt *podTable) remove(p *v1.Pod) {
 	if p.UID == "" {
-		pt.tell(pt.pods.dropNamed(p.Namespace, p.Name))
+		pt.pods.dropNamed(p.Namespace, p.Name)
 		return
 	}
-	pt.tell(pt.pods.drop(p.UID))
+	pt.pods.drop(p.UID)
 }
 
 // replace takes in a list of all pods; the handler is called for differences only.
@@ -60,14 +58,8 @@ func (pt *podTable) replace(list iter.Seq[entry], _ string) {
 		listed[e.UID] = true
 		pt.update(e)
 	}
-	pt.tell(pt.pods.dropAllBut(listed))
+	pt.pods.dropAllBut(listed)
 	pt.listed = true
-}
-
-func (pt *podTable) tell(changes []change) {
-	for _, c := range changes {
-		pt.handler.PodChanged(c.uid, c.node)
-	}
 }
 
 func (pt *podTable) reached(string) {}

@@ -53,9 +53,8 @@ func (s *store[O, V]) object(obj any) (o O, ok bool) {
 // Transformer trims the objects of a streamed list as they arrive, so that memory never holds all of the whole ones.
 func (s *store[O, V]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
-		var none O
-		if o, ok := obj.(O); ok && o != none {
-			return new(s.table.value(o, true)), nil
+		if v, ok := s.valueIn(obj); ok {
+			return &v, nil
 		}
 		return obj, nil
 	}
@@ -91,14 +90,23 @@ func (s *store[O, V]) Replace(items []any, version string) error {
 func (s *store[O, V]) values(items []any) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for _, item := range items {
-			item = untrimmed(item)
-			if v, ok := item.(*V); ok && v != nil {
-				yield(*v)
-			} else if o, ok := s.object(item); ok {
-				yield(s.table.value(o, true))
+			if v, ok := s.valueIn(untrimmed(item)); ok && !yield(v) {
+				return
 			}
 		}
 	}
+}
+
+// valueIn returns the small value in an item of a list.
+func (s *store[O, V]) valueIn(item any) (v V, ok bool) {
+	if value, ok := item.(*V); ok && value != nil {
+		return *value, true
+	}
+	o, ok := s.object(item)
+	if !ok {
+		return v, false
+	}
+	return s.table.value(o, true), true
 }
 
 // Bookmark notes that the watch has shown everything up to this version.
