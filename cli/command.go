@@ -63,7 +63,7 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	}
 	err := root.Execute()
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
-		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(root, err.Error()))
+		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", withDisplayName(root, err.Error()))
 	}
 	return exitCode(err)
 }
@@ -103,15 +103,15 @@ func newCommand(ctx context.Context) *cobra.Command {
 	agent, read := build.userAgent(), run.ReadConfig
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
 		versionCommand(),
-		looking(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
-		looking(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
-		looking(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
+		readOnly(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
+		readOnly(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
+		readOnly(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
 	return root
 }
 
-// looking completes a command that changes nothing. A wrong usage of it is an ordinary error, because exit code 2 has
+// readOnly completes a command that changes nothing. A wrong usage of it is an ordinary error, because exit code 2 has
 // another meaning there.
-func looking(cmd *cobra.Command, short string) *cobra.Command {
+func readOnly(cmd *cobra.Command, short string) *cobra.Command {
 	ordinary := func(err error) error {
 		if wrong, ok := errors.AsType[flags.UsageError](err); ok {
 			return wrong.Err

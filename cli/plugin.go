@@ -23,12 +23,12 @@ func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
 	root.AddCommand(pluginCompletionCommand())
 	for _, cmd := range append(root.Commands(), root) {
-		helpSpelled(cmd)
+		renameInHelp(cmd)
 	}
 }
 
-// helpSpelled makes a command's help use the name with which the program was called.
-func helpSpelled(cmd *cobra.Command) {
+// renameInHelp makes a command's help use the name with which the program was called.
+func renameInHelp(cmd *cobra.Command) {
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		w := cmd.OutOrStdout()
@@ -36,12 +36,12 @@ func helpSpelled(cmd *cobra.Command) {
 		cmd.SetOut(&text)
 		help(cmd, args)
 		cmd.SetOut(w)
-		_, _ = io.WriteString(w, spelled(cmd.Root(), text.String()))
+		_, _ = io.WriteString(w, withDisplayName(cmd.Root(), text.String()))
 	})
 }
 
-// spelled rewrites the commands in a text as the user would type them.
-func spelled(root *cobra.Command, text string) string {
+// withDisplayName rewrites the commands in a text as the user would type them.
+func withDisplayName(root *cobra.Command, text string) string {
 	if root.DisplayName() == root.Name() {
 		return text
 	}

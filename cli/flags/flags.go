@@ -1,5 +1,5 @@
-// Package flags adds the flags of settings to commands, and says in one sentence what is wrong with a command line, and
-// what to write instead. The names, defaults and help of settings come from package config.
+// Package flags adds the flags of settings to commands, and refuses wrong command lines in one sentence, with the next
+// step. The names, defaults and help of settings come from package config.
 package flags
 
 import (

@@ -51,7 +51,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		cmd.CommandPath())
 }
 
-// Refuse describes in one sentence what is wrong with a flag, for an error of package pflag.
+// Refuse returns the refusal of a flag in one sentence, for an error of package pflag.
 func Refuse(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return refuseUnknown(cmd, unknown)

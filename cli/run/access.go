@@ -37,7 +37,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
 		return s.grants(denied, server)
 	}
-	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
+	bounded, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	optional, err := missing(bounded, reviews, s.optional())
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	return nil
 }
 
-// optionalPatience is how long the start waits for reviews of permissions that are not required.
-const optionalPatience = 5 * time.Second
+// optionalTimeout is how long the start waits for reviews of permissions that are not required.
+const optionalTimeout = 5 * time.Second
 
 // optional returns the rules that only the journal and clients of the metrics need. This process cannot review the
 // permissions of another user, as which it may authenticate and authorize such clients.

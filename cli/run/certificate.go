@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// ownCertificate returns a self-signed certificate for localhost, with its key, both in PEM. The key is an elliptic
-// one, which takes a millisecond: making an RSA key, as components of Kubernetes do, would take longer than everything
-// else before the first list.
+// ownCertificate returns a self-signed certificate for localhost, with its key, both in PEM. The key is elliptic,
+// because making it takes a millisecond. Making an RSA key, as components of Kubernetes do, would take longer than
+// everything else before the first list.
 func ownCertificate(now time.Time) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -43,7 +43,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// validateFiles prints a result for each file, and returns an error if one of them is refused.
+// validateFiles prints a result for each file, and returns an error if a file is refused.
 func validateFiles(cmd *cobra.Command, names []string) error {
 	var refused []error
 	for _, name := range names {
@@ -56,11 +56,7 @@ func validateFiles(cmd *cobra.Command, names []string) error {
 
 func validateFile(cmd *cobra.Command, name string) error {
 	w := cmd.OutOrStdout()
-	data, err := readConfigFile(name, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	s, err := decodeConfig(name, data)
+	s, err := readSettings(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}

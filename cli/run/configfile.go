@@ -82,7 +82,7 @@ func (s *settings) warn(logger logr.Logger) {
 }
 
 // needRestart returns the fields that a process with these settings does not take in, each with its value in the file
-// and the one in force.
+// and its value in force.
 func (s *settings) needRestart(next *settings) (lines []string) {
 	was, is := s.fileSettings(), next.fileSettings()
 	for i := range is {
@@ -102,23 +102,28 @@ func (s *settings) needRestart(next *settings) (lines []string) {
 // ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the
 // file alone, and its other content. The error has all refusals.
 func ReadConfig(name string, stdin io.Reader) (config.Configuration, *config.File, error) {
-	data, err := readConfigFile(name, stdin)
-	if err != nil {
-		return config.Configuration{}, nil, err
-	}
-	s, err := decodeConfig(name, data)
+	s, err := readSettings(name, stdin)
 	if err != nil {
 		return config.Configuration{}, nil, err
 	}
 	return s.Configuration, s.File, nil
 }
 
-// decodeConfig returns the settings that result from the file alone.
+// readSettings returns the settings that result from a file alone.
+func readSettings(name string, stdin io.Reader) (*settings, error) {
+	data, err := readConfigFile(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return decodeConfig(name, data)
+}
+
+// decodeConfig returns the settings that result from the content of a file alone.
 func decodeConfig(name string, data []byte) (*settings, error) {
 	s := newSettings()
 	file, refusals := config.Decode(name, data, s.fileSettings, s.given)
 	errs := asErrors(refusals)
-	if file == nil { // nothing of it could be read
+	if file == nil { // nothing of the content could be read
 		return nil, errors.Join(errs...)
 	}
 	s.File = file

@@ -23,7 +23,7 @@ func (s *settings) addFlags() {
 	sections.FlagSet("other").StringVar(&s.configFile, "config", "",
 		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags that are given win over it.")
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
-	// what is specific to this program, beside the shared texts
+	// the texts of this program, beside the shared texts
 	add := func(section, flag, text string) { sections.FlagSet(section).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. 10270 is used by no component of Kubernetes.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")

@@ -14,7 +14,7 @@ func (s *settings) grants(denied []rule, server string) error {
 	fmt.Fprintf(&text, "%s does not permit this user what is needed; missing are:\n", server)
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, r := range denied {
-		_, _ = fmt.Fprintf(table, "  %s\t%s\n", r, r.why)
+		_, _ = fmt.Fprintf(table, "  %s\t%s\n", r, r.purpose)
 	}
 	_ = table.Flush() // to memory
 	fmt.Fprintf(&text, "%s:\n  %s", howToGrant, strings.Join(s.granting(denied), "\n  "))
@@ -24,7 +24,7 @@ func (s *settings) grants(denied []rule, server string) error {
 // howToGrant introduces the commands of granting.
 const howToGrant = "Grant this with 'helm upgrade' and this configuration, or, without helm, by these commands to the ServiceAccount kube-system/taint-manager, and run as it"
 
-// applyRoles is the command that sets the roles and bindings to those of the default configuration.
+// applyRoles is the command that applies the roles and bindings of the default configuration.
 const applyRoles = "kubectl apply -f deploy/rbac.yaml"
 
 // granting returns the commands that grant the denied rules where helm is not used. applyRoles removes all other rules

@@ -85,7 +85,7 @@ func deniedOf(rules []rule, parts []string) (denied []rule) {
 
 func TestARefusalEndsWithTheCommands(t *testing.T) {
 	s := newSettings()
-	err := s.grants([]rule{{verbs: verbs("list"), resource: "nodes", why: "to see"}}, "https://a:1")
+	err := s.grants([]rule{{verbs: verbs("list"), resource: "nodes", purpose: "to see"}}, "https://a:1")
 	if want := "missing are:\n  list nodes  to see\n" + howToGrant + ":\n  " + applyRoles; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got:\n%v\nwant at its end:\n%s", err, want)
 	}

@@ -30,7 +30,7 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
-// announce logs in one line what is watched and how.
+// announce logs the server, the identity and the settings of evictions.
 func (p *process) announce(ctx context.Context) {
 	c := p.settings.Configuration
 	facts := []any{

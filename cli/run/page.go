@@ -17,8 +17,8 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// listenAgain is the time between two attempts to listen on the page's port.
-const listenAgain = 30 * time.Second
+// listenRetry is the time between two attempts to listen on the page's port.
+const listenRetry = 30 * time.Second
 
 // shown is the source of the page.
 type shown interface {
@@ -29,7 +29,7 @@ type shown interface {
 	Trips() []guard.TripRecord
 }
 
-// page returns what the web page shows.
+// page returns the options of the web page.
 func (p *process) page(of shown) status.Options {
 	c := p.settings.Configuration
 	warning := func() string {
@@ -46,7 +46,7 @@ func (p *process) page(of shown) status.Options {
 	}
 }
 
-// role returns whether this process leads, which policies are in force, and what is held.
+// role returns whether this process leads, which policies are in force, and which breakers are tripped.
 func (p *process) role(of shown) status.Manager {
 	now := of.InForce()
 	m := status.Manager{
@@ -79,20 +79,20 @@ func servePage(ctx context.Context, o status.Options, address string) (hide func
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var serving sync.WaitGroup
-	serving.Go(func() { serveWhenever(ctx, status.New(o), address) })
+	serving.Go(func() { serveWhenFree(ctx, status.New(o), address) })
 	return func() { cancel(); serving.Wait() }
 }
 
-// serveWhenever serves once the port is free: another replica on the same host may use it until it ends.
-func serveWhenever(ctx context.Context, server *status.Server, address string) {
+// serveWhenFree serves once the port is free: another replica on the same host may use it until it ends.
+func serveWhenFree(ctx context.Context, server *status.Server, address string) {
 	said := false
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := serveAt(ctx, server, address); ctx.Err() == nil && !said {
 			said = true
 			klog.FromContext(ctx).Error(err, "The page is not served, the rest goes on; free the port, name another by --status-address, or none by --status-address=",
-				"address", address, "triesAgainEvery", listenAgain)
+				"address", address, "triesAgainEvery", listenRetry)
 		}
-	}, listenAgain)
+	}, listenRetry)
 }
 
 func serveAt(ctx context.Context, server *status.Server, address string) error {

@@ -45,7 +45,7 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
 		p, address := process{settings: newSettings(), identity: "me"}, taken.Addr().String()
 		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)
-		time.Sleep(5 * listenAgain)
+		time.Sleep(5 * listenRetry)
 		synctest.Wait()
 		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
 			t.Errorf("said %q, and %d lines more", line, len(said))

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// rule is a rule of a role that grants what this process needs for one purpose.
+// rule is a rule of a role. This process needs it for one purpose.
 type rule struct {
 	verbs           []string
 	group, resource string // the resource with its subresource, such as pods/eviction
@@ -22,8 +22,8 @@ type rule struct {
 	// role is the name of the role that has the rule. A namespace means a Role, otherwise it is a ClusterRole.
 	role string
 
-	// why describes what does not work without the rule.
-	why string
+	// purpose says to operators for what the rule is needed.
+	purpose string
 
 	// required means that nothing works without the rule.
 	required bool
@@ -70,9 +70,9 @@ func (s *settings) needed() []rule {
 func toWatch(policies []policy.Policy) []rule {
 	watch := rule{verbs: verbs("list", "watch"), role: watchRole, required: true}
 	nodes, pods, namespaces := watch, watch, watch
-	nodes.resource, nodes.why = "nodes", "to see their taints"
-	pods.resource, pods.why = "pods", "to see their tolerations"
-	namespaces.resource, namespaces.why = "namespaces", "to see their labels (namespaceSelector)"
+	nodes.resource, nodes.purpose = "nodes", "to see their taints"
+	pods.resource, pods.purpose = "pods", "to see their tolerations"
+	namespaces.resource, namespaces.purpose = "namespaces", "to see their labels (namespaceSelector)"
 	for i := range policies {
 		if policies[i].Match.NamespaceSelector != nil {
 			return []rule{nodes, pods, namespaces}
@@ -81,8 +81,8 @@ func toWatch(policies []policy.Policy) []rule {
 	return []rule{nodes, pods}
 }
 
-// toEvict returns the rules to evict by the configured method and by those of the policies. A policy in mode Audit
-// evicts nothing.
+// toEvict returns the rules to evict by the configured method and by the methods of the policies. A policy in mode
+// Audit evicts nothing.
 func toEvict(c config.Configuration, policies []policy.Policy) []rule {
 	if c.DryRun {
 		return nil
@@ -97,23 +97,24 @@ func toEvict(c config.Configuration, policies []policy.Policy) []rule {
 	}
 	all := []rule{{
 		verbs: verbs("get"), resource: "nodes", role: watchRole,
-		why: "to confirm a node's taints right before an eviction",
+		purpose: "to confirm a node's taints right before an eviction",
 	}}
 	if evicts {
 		all = append(all, rule{
-			verbs: verbs("create"), resource: "pods/eviction", role: evictRole, why: "to evict (method Evict)",
+			verbs: verbs("create"), resource: "pods/eviction", role: evictRole, purpose: "to evict (method Evict)",
 		})
 	}
 	if deletes {
 		all = append(all, rule{
 			verbs: verbs("patch"), resource: "pods/status", role: evictRole,
-			why: "to set the condition DisruptionTarget",
+			purpose: "to set the condition DisruptionTarget",
 		}, rule{
-			verbs: verbs("delete"), resource: "pods", role: evictRole, why: "to evict (method Delete, or deleteAfter)",
+			verbs: verbs("delete"), resource: "pods", role: evictRole,
+			purpose: "to evict (method Delete, or deleteAfter)",
 		})
 	}
 	return append(all, rule{
-		verbs: verbs("create"), resource: "events", role: watchRole, why: "to tell on each pod why it goes",
+		verbs: verbs("create"), resource: "events", role: watchRole, purpose: "to tell on each pod why it goes",
 	})
 }
 
@@ -126,15 +127,15 @@ func toLead(c config.Configuration) []rule {
 	}
 	use := rule{
 		verbs: verbs("get", "update"), group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace,
-		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", why: "to take and renew the lease",
+		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", purpose: "to take and renew the lease",
 		required: true,
 	}
 	return []rule{use, use.toCreate("to create the lease if it does not exist")}
 }
 
 // toCreate returns the rule to create the objects of this rule.
-func (r rule) toCreate(why string) rule {
-	r.verbs, r.names, r.role, r.why, r.required = verbs("create"), nil, r.role+"-create", why, false
+func (r rule) toCreate(purpose string) rule {
+	r.verbs, r.names, r.role, r.purpose, r.required = verbs("create"), nil, r.role+"-create", purpose, false
 	return r
 }
 
@@ -147,7 +148,7 @@ func toKeep(c config.Configuration) []rule {
 	read := rule{
 		verbs: verbs("list", "watch"), resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace,
 		names: store.PartitionNames(journalName(c)), role: journalName(c),
-		why: "to know since when taints are there; without it, a restart may restart countdowns",
+		purpose: "to know since when taints are there; without it, a restart may restart countdowns",
 	}
 	if c.DryRun {
 		return []rule{read}
@@ -162,12 +163,12 @@ func toServe() []rule {
 	return []rule{{
 		verbs: verbs("get", "list", "watch"), resource: "configmaps", namespace: "kube-system",
 		names: []string{"extension-apiserver-authentication"}, role: "extension-apiserver-authentication-reader",
-		why: "to know the CA of client certificates",
+		purpose: "to know the CA of client certificates",
 	}, {
 		verbs: verbs("create"), group: "authentication.k8s.io", resource: "tokenreviews", role: delegator,
-		why: "to authenticate requests for metrics",
+		purpose: "to authenticate requests for metrics",
 	}, {
 		verbs: verbs("create"), group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator,
-		why: "to authorize requests for metrics",
+		purpose: "to authorize requests for metrics",
 	}}
 }

@@ -32,18 +32,19 @@ const (
 	// wholeAfter is how long a file that is written in place must be unchanged until its content counts as whole.
 	wholeAfter = 2 * time.Second
 
-	// applyTimeout bounds how long the manager may take to get what a new configuration needs.
+	// applyTimeout bounds the time in which the manager takes in a new configuration, which may need a list of
+	// namespaces.
 	applyTimeout = 30 * time.Second
 
-	// considerAgain is the time after which a refused file is considered again, because permissions may have been
+	// retryRefused is the time after which a refused file is considered again, because permissions may have been
 	// granted since.
-	considerAgain = 30 * time.Second
+	retryRefused = 30 * time.Second
 
 	// eventTimeout bounds the write of one event.
 	eventTimeout = 5 * time.Second
 )
 
-// reading is one look at the configuration file.
+// reading is the configuration file at one time.
 type reading struct {
 	mount    string // the folder of the file if a kubelet has made the folder; a change of a mount is a new folder
 	size     int64
@@ -67,8 +68,9 @@ func readingOf(name string) reading {
 	return reading{mount: mountOf(path), size: info.Size(), modified: info.ModTime(), content: content}
 }
 
-// mountOf returns the folder of a file below a folder whose name begins with two dots, as the kubelet names what it
-// mounts; otherwise it returns "". The kubelet writes such a folder once, before a symbolic link leads to it.
+// mountOf returns the folder of a file below a folder whose name begins with two dots, as the kubelet names the
+// folders that it mounts; otherwise it returns "". The kubelet writes such a folder once, before a symbolic link leads
+// to it.
 func mountOf(path string) string {
 	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
 		if len(part) > len("..") && strings.HasPrefix(part, "..") {
@@ -91,8 +93,8 @@ type stability struct {
 }
 
 // Step takes a reading in, and reports whether the file is whole. It is whole at once after the swap of a mount.
-// Otherwise a writer may be under way: the file is whole once it has not changed for wholeAfter. The times are those of
-// this process's clock, never those of the file.
+// Otherwise a writer may be under way: the file is whole once it has not changed for wholeAfter. now is a time of
+// this process's clock, never a time of the file.
 func (s *stability) Step(now time.Time, r reading) (whole bool) {
 	if r.err != nil {
 		r.mount = s.last.mount
@@ -154,7 +156,7 @@ func (r *reloader) run(ctx context.Context) {
 // compare takes in a whole file, or refuses it, if it differs from the file in force.
 func (r *reloader) compare(ctx context.Context, read reading) {
 	again := r.refused != nil && bytes.Equal(read.content, r.refused)
-	if again && time.Since(r.refusing) < considerAgain {
+	if again && time.Since(r.refusing) < retryRefused {
 		return
 	}
 	consequence, err := errNoRestart, read.err
@@ -176,7 +178,7 @@ func (r *reloader) compare(ctx context.Context, read reading) {
 	}
 }
 
-// consider takes in a file, or returns why it is refused, and what follows for the process.
+// consider takes in a file, or returns why the file is refused, and the consequence of the refusal.
 func (r *reloader) consider(ctx context.Context, content []byte) (consequence, err error) {
 	next, err := r.started.reread(content)
 	if err != nil {
@@ -200,13 +202,14 @@ func (r *reloader) consider(ctx context.Context, content []byte) (consequence, e
 	return nil, nil
 }
 
-// permitted returns an error if permissions are missing that the settings need, and that those in force do not need.
+// permitted returns an error if the settings need permissions that are missing. Permissions that the settings in force
+// also need do not matter.
 func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
 	had := r.current.needed()
 	added := slices.DeleteFunc(next.needed(), func(r rule) bool {
 		return slices.ContainsFunc(had, r.within)
 	})
-	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
+	bounded, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	denied, err := missing(bounded, r.reviews, added)
 	switch {
@@ -235,18 +238,18 @@ var (
 )
 
 // reportRefusal reports that the file is not taken in.
-func (r *reloader) reportRefusal(ctx context.Context, consequence, why error) {
+func (r *reloader) reportRefusal(ctx context.Context, consequence, cause error) {
 	const refused = "is refused, and the last one that was taken in stays in force"
 	r.metrics.refused.Set(1)
 	r.metrics.reloads.WithLabelValues(resultRefused).Inc()
-	klog.FromContext(ctx).Error(why, "The configuration file "+refused, "configFile", r.started.configFile,
+	klog.FromContext(ctx).Error(cause, "The configuration file "+refused, "configFile", r.started.configFile,
 		"restartWouldStart", !errors.Is(consequence, errNoRestart))
 	if r.event != nil {
-		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, why))
+		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, cause))
 	}
 }
 
-// report logs what the file that was taken in changes.
+// report logs the changes that the file has made.
 func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 	logger, next := klog.FromContext(ctx), r.current
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
@@ -266,9 +269,9 @@ func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 	}
 }
 
-// Trouble returns nil if the configuration file is in force as a whole; otherwise it returns what its refusal means, or
-// how many of its fields need a restart. It names nothing of the file, so that it may be shown to everybody; the log
-// does. A nil reloader follows no file.
+// Trouble returns nil if the configuration file is in force as a whole; otherwise it returns the consequence of its
+// refusal, or how many of its fields need a restart. It names nothing of the file, so that it may be shown to
+// everybody; the log does. A nil reloader follows no file.
 func (r *reloader) Trouble() error {
 	if r == nil {
 		return nil

@@ -252,7 +252,7 @@ func TestAFileThatCouldNotBeAppliedIsConsideredAgain(t *testing.T) {
 		m.manager.mu.Lock()
 		m.manager.err = nil
 		m.manager.mu.Unlock()
-		time.Sleep(considerAgain)
+		time.Sleep(retryRefused)
 		if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
 			t.Errorf("taken in was %+v, and the trouble is %v", got, m.Trouble())
 		}

@@ -66,19 +66,14 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	defer cancel()
 	signals := genericserver.SetupSignalContext() // a second signal ends the process with exit code 1
 	defer context.AfterFunc(signals, cancel)()    //nolint:contextcheck // signals are those of the process
-	err := s.runUntil(ctx, b)
+	p, err := s.start(ctx, b)
+	if err == nil {
+		err = p.run(ctx)
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // cancelled while it was starting
 	}
 	return err
-}
-
-func (s *settings) runUntil(ctx context.Context, b Build) error {
-	p, err := s.start(ctx, b)
-	if err != nil {
-		return err
-	}
-	return p.run(ctx)
 }
 
 // process has everything that a running process needs.

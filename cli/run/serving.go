@@ -25,8 +25,8 @@ import (
 	"github.com/taint-manager/taint-manager/guard"
 )
 
-// farewell is how long requests under way may take after the server begins to close.
-const farewell = time.Second
+// closeTimeout is how long requests under way may take after the server begins to close.
+const closeTimeout = time.Second
 
 // server is the HTTPS server, which listens but does not answer yet. Nil means none.
 type server struct {
@@ -89,7 +89,7 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 		return func() {}, nil
 	}
 	stop := make(chan struct{})
-	stopped, _, err := s.info.Serve(s.guard(handler), farewell, stop)
+	stopped, _, err := s.info.Serve(s.guard(handler), closeTimeout, stop)
 	if err != nil {
 		close(stop)
 		return nil, fmt.Errorf("serving HTTPS: %w", err)
@@ -184,7 +184,7 @@ func (re remarks) write(w io.Writer) {
 	}
 }
 
-// remark writes a line about a problem, if there is one.
+// remark writes a line about a problem; nil means none.
 func remark(answer io.Writer, what string, err error) {
 	if err != nil {
 		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)

@@ -14,8 +14,8 @@ import (
 // port is used by no component of Kubernetes; theirs are 10248 to 10260.
 const port = 10270
 
-// settings has all settings of "run": the manager's own configuration, those that every component of Kubernetes has for
-// serving and logging, and the other content of the configuration file.
+// settings has all settings of "run": the manager's own configuration, the settings that every component of Kubernetes
+// has for serving and logging, and the other content of the configuration file.
 type settings struct {
 	config.Configuration
 	*config.File
@@ -30,7 +30,7 @@ type settings struct {
 	others   []config.Setting
 	given    func(flag string) bool
 
-	// configFile is the name of the configuration file; empty means none. content is what was read.
+	// configFile is the name of the configuration file; empty means none. content is that of the file.
 	configFile string
 	content    []byte
 }
@@ -56,8 +56,8 @@ func newSettings() *settings {
 	return s
 }
 
-// complete sets what follows from other settings. A dry run takes the lease only if leader election is requested,
-// because no replica evicts while a dry run leads.
+// complete sets the settings that follow from other settings. A dry run takes the lease only if leader election is
+// requested, because no replica evicts while a dry run leads.
 func (s *settings) complete() {
 	if s.DryRun && !s.given("leader-elect") {
 		s.LeaderElection.LeaderElect = false

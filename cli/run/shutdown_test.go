@@ -128,7 +128,7 @@ func (d *doomed) serveLease(r *http.Request) *http.Response {
 }
 
 // afterRun is how long the servers of the page and of metrics may take after all else has ended, and a margin.
-const afterRun = farewell + time.Second + time.Second
+const afterRun = closeTimeout + time.Second + time.Second
 
 // gracePeriod returns the shortest grace period of the manifests.
 func gracePeriod(t *testing.T) time.Duration {

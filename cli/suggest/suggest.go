@@ -1,4 +1,4 @@
-// Package suggest suggests the name that was probably meant by a mistyped one.
+// Package suggest suggests names that are similar to a mistyped name.
 package suggest
 
 import (

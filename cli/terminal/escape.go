@@ -52,7 +52,7 @@ func EscapeJSON(text []byte) []byte {
 	return safe.Bytes()
 }
 
-// unsafeInJSON excludes the line breaks between the fields: those in strings are already escaped.
+// unsafeInJSON excludes the line breaks between the fields: line breaks in strings are already escaped.
 func unsafeInJSON(r rune) bool { return unsafe(r) && r != '\n' && r != utf8.RuneError }
 
 // Safe is a text that may be written unchanged.

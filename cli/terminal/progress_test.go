@@ -52,11 +52,11 @@ func TestAProgressIsNotDrawnWhereThereIsNoTerminal(t *testing.T) {
 
 func TestAProgressWithoutAKnownEndCounts(t *testing.T) {
 	for done, want := range map[int64]string{7: "Reading: 7", 34_560_000: "Reading: 34560000"} {
-		if got := (&Progress{what: "Reading", done: done}).String(); got != want {
+		if got := (&Progress{label: "Reading", done: done}).String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := (&Progress{what: "Reading", done: 30, total: 20}).String(); !strings.HasSuffix(got, " 100 %") {
+	if got := (&Progress{label: "Reading", done: 30, total: 20}).String(); !strings.HasSuffix(got, " 100 %") {
 		t.Errorf("more than all: got %q", got)
 	}
 }
