@@ -13,9 +13,11 @@ const States = 8
 
 // sorted sorts states by their Since, in place.
 func sorted(states taint.History) taint.History {
-	slices.SortStableFunc(states, func(a, b taint.State) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(states, bySince)
 	return states
 }
+
+func bySince(a, b taint.State) int { return a.Since.Compare(b.Since) }
 
 // dropCovered drops each state that began after another state and ended before the other state: for its whole duration
 // the other state decides. It overwrites its argument.
