@@ -70,16 +70,16 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
 // the recorded ones. If observed states were dropped, one of these may have been. If the record's writer has seen the
 // taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
-func (p *presence) overlaps(looked string) bool {
+func (p *presence) overlaps(lastVersion string) bool {
 	appeared := len(p.recorded.states) > 0 && !p.recorded.states[0].FoundInList
-	if (p.shortened || appeared) && !IsNewer(p.recorded.version, looked) {
+	if (p.shortened || appeared) && !IsNewer(p.recorded.version, lastVersion) {
 		return true
 	}
 	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !IsNewer(s.From, p.from) }) {
 		return true
 	}
 	for i := range p.seen {
-		if p.among(i, looked) >= 0 {
+		if p.among(i, lastVersion) >= 0 {
 			return true
 		}
 	}

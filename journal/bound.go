@@ -13,23 +13,25 @@ const States = 8
 
 // sorted sorts states by their Since, in place.
 func sorted(states taint.History) taint.History {
-	slices.SortStableFunc(states, func(a, b taint.State) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(states, bySince)
 	return states
 }
 
-// dropCovered drops each state that began after another one and ended before it: for its whole duration the other state
-// decides. It overwrites its argument.
+func bySince(a, b taint.State) int { return a.Since.Compare(b.Since) }
+
+// dropCovered drops each state that began after another state and ended before the other state: for its whole duration
+// the other state decides. It overwrites its argument.
 func dropCovered(states taint.History) taint.History {
-	kept := states[:0]
+	remaining := states[:0]
 	for _, state := range states {
-		if !slices.ContainsFunc(kept, func(before taint.State) bool { return outlasts(&before, &state) }) {
-			kept = append(kept, state)
+		if !slices.ContainsFunc(remaining, func(before taint.State) bool { return outlasts(&before, &state) }) {
+			remaining = append(remaining, state)
 		}
 	}
-	return kept
+	return remaining
 }
 
-// outlasts reports whether a state that began before another one ended after it, or stands when the other has ended.
+// outlasts reports whether the state before ended after the other state, or stands although the other state has ended.
 // Versions that never change, as those of a fake API server, prove nothing.
 func outlasts(before, state *taint.State) bool {
 	return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && reaches(before.To, state.To))

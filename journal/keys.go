@@ -11,8 +11,7 @@ import (
 // Keys are the keys of the NoSchedule taints that are observed, because policies name them. They are sorted. The zero
 // value has none.
 type Keys struct {
-	// Triggers are recorded, and begin exposures. Audited are neither, unless they are triggers, too: their starts are
-	// only shown.
+	// Triggers are recorded, and begin exposures. Audited are only shown, unless they are triggers, too.
 	Triggers, Audited []string
 }
 

@@ -16,11 +16,12 @@ type NodeHistory struct {
 	histories []taint.History // of each
 }
 
-// historyOf returns the history of a node with these presences. observed is the node's version at the last observation.
-func historyOf(list []presence, observed string, apart func(a, b *v1.Taint) bool) NodeHistory {
+// historyOf returns the history of a node with these presences. lastVersion is the node's version at the last
+// observation.
+func historyOf(list []presence, lastVersion string, apart func(a, b *v1.Taint) bool) NodeHistory {
 	histories := make([]taint.History, len(list))
 	for i := range list {
-		list[i].history = list[i].joined(observed, apart)
+		list[i].history = list[i].joined(lastVersion, apart)
 		histories[i] = list[i].history
 	}
 	return NodeHistory{list, histories}
@@ -49,23 +50,23 @@ func (n NodeHistory) of(r role) []taint.History {
 // Empty reports whether there are no taints.
 func (n NodeHistory) Empty() bool { return len(n.list) == 0 }
 
-// UpTo returns the resourceVersion for a record of the node. It is changed, at which the node's taints were last seen
-// to change, or the version of an adopted record, if that version is later and the last observation reaches it. observed
-// is the node's version at the last observation.
-func (n NodeHistory) UpTo(changed, observed string) string {
+// UpTo returns the newest resourceVersion at which the taints are known, for a record of the node. changed is the
+// version at which this process last saw the taints change. The version of an adopted record is used instead if it is
+// newer, and not newer than lastVersion, the node's version at the last observation.
+func (n NodeHistory) UpTo(changed, lastVersion string) string {
 	for i := range n.list {
-		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) && reaches(observed, recorded) {
+		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) && reaches(lastVersion, recorded) {
 			changed = recorded
 		}
 	}
 	return changed
 }
 
-// Observe returns the history after one more observation, and reports whether it changed.
+// Observe returns the history after one more observation, and reports whether the history changed.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A NoSchedule
-// taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
+// NoSchedule taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
 func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	known, restricted := n.restricted(&s)
 	var list []presence
@@ -100,10 +101,11 @@ func (n NodeHistory) restricted(s *Observation) (list []presence, changed bool) 
 
 // continued returns the presence that the observed taint continues, or a new one that begins with the observation.
 func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
-	if known := presenceOf(list, r, t); known != nil && !(s.Gap && known.renewed(s)) {
-		return known
+	known := presenceOf(list, r, t)
+	if known == nil || s.Gap && known.renewed(s) {
+		return newPresence(r, t, s)
 	}
-	return newPresence(r, t, s)
+	return known
 }
 
 // Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this

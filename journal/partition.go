@@ -62,8 +62,8 @@ const Head = "_journal"
 // formatVersion is the version of the format below.
 const formatVersion = 1
 
-// heading is the JSON form of the entry [Head]. The first releases did not know Guards and Triggers: they ignore them, and
-// drop them when they write. In entries of their own, these would not be ignored.
+// heading is the JSON form of the entry [Head]. The first releases did not know Guards and Triggers: they ignore them,
+// and drop them when they write. In entries of their own, these would not be ignored.
 type heading struct {
 	Version  int                        `json:"version"`
 	Written  time.Time                  `json:"written"`

@@ -1,7 +1,7 @@
 package journal
 
 import (
-	"time"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -30,25 +30,12 @@ func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
 	if swapped(t.Key) && !added.After(s.Watched) {
 		return false
 	}
-	return added.After(latest(known))
-}
-
-// latest returns when the youngest state began.
-func latest(states taint.History) (since time.Time) {
-	for i := range states {
-		if i == 0 || states[i].Since.After(since) {
-			since = states[i].Since
-		}
-	}
-	return since
+	return added.After(slices.MaxFunc(known, bySince).Since)
 }
 
 // isRecorded reports whether the history has the taint with exactly this timeAdded.
 func isRecorded(known taint.History, t *v1.Taint) bool {
-	for i := range known {
-		if same(&known[i].Taint, t) && t.TimeAdded.Equal(known[i].Taint.TimeAdded) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(known, func(s taint.State) bool {
+		return same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+	})
 }

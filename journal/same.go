@@ -45,12 +45,7 @@ func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 
 // standing reports whether the history has the taint in a state that has not ended.
 func standing(states taint.History, t *v1.Taint) bool {
-	for i := range states {
-		if !states[i].Ended && same(&states[i].Taint, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(states, func(s taint.State) bool { return !s.Ended && same(&s.Taint, t) })
 }
 
 // unchangedHistory reports whether two histories have equal states.

@@ -24,8 +24,8 @@ type ConfigMaps struct {
 	namespace string
 	names     []string // by partition
 
-	// seen are the latest objects; their metadata are kept when a partition is written.
-	seen [journal.Partitions]atomic.Pointer[v1.ConfigMap]
+	// latest are the objects that were read last; their metadata are kept when a partition is written.
+	latest [journal.Partitions]atomic.Pointer[v1.ConfigMap]
 }
 
 // NewConfigMaps returns the partitions with this name in this namespace.
@@ -93,9 +93,8 @@ func (c *ConfigMaps) Write(ctx context.Context, partition int, s journal.StoredP
 	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[partition]}}
 	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
 	if s.Version != "" {
-		if seen := c.seen[partition].Load(); seen != nil {
-			kept := *seen
-			object = &kept
+		if latest := c.latest[partition].Load(); latest != nil {
+			object = new(*latest)
 			object.ManagedFields = nil // the API server keeps them
 		}
 		object.ResourceVersion = s.Version

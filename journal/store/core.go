@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// patience is how long the first decision waits for partitions that do not answer.
-	patience = 10 * time.Second
+	// loadTimeout is how long the first decision waits for partitions that do not answer.
+	loadTimeout = 10 * time.Second
 
-	// batch is the shortest time between two writes of a partition.
-	batch = time.Second
+	// writeInterval is the shortest time between two writes of a partition.
+	writeInterval = time.Second
 
 	// throughput is how many bytes of a large partition are written in a second.
 	throughput = 256 << 10
@@ -28,8 +28,8 @@ const (
 	// longestRetry is the longest time between two attempts to write a partition.
 	longestRetry = 30 * time.Second
 
-	// poll is how often it is asked again whether this process leads, and how far the nodes have been read.
-	poll = time.Second
+	// pollInterval is the time between two checks whether this process leads, and how far the nodes have been read.
+	pollInterval = time.Second
 
 	// unreachedAfter is how long a record waits until the nodes have been read up to its version.
 	unreachedAfter = time.Minute
@@ -79,11 +79,11 @@ type Core struct {
 	term       int // the present term; 0 if this process does not lead
 
 	synced, loaded bool
-	patience       time.Time // when decisions begin without what was not read
+	loadDeadline   time.Time // when decisions begin without the partitions that were not read
 	flushes        []chan struct{}
 
-	now time.Time // of the step under way
-	do  *Effects
+	now     time.Time // of the step under way
+	effects *Effects
 }
 
 // NewCore returns the logic of a journal that was not read yet.
@@ -99,22 +99,22 @@ func NewCore(o CoreOptions) *Core {
 
 // Step processes one input at the time now, which carries the monotonic clock, and returns what follows from it.
 func (c *Core) Step(now time.Time, in Input) Effects {
-	var do Effects
-	c.now, c.do = now, &do
-	c.take(in)
+	var effects Effects
+	c.now, c.effects = now, &effects
+	c.apply(in)
 	for _, p := range c.partitions {
 		p.work()
 	}
 	c.load()
 	c.flushed()
-	c.do.Next = c.next()
-	return do
+	c.effects.Next = c.next()
+	return effects
 }
 
-func (c *Core) take(in Input) {
+func (c *Core) apply(in Input) {
 	switch in := in.(type) {
 	case Synced:
-		c.synced, c.patience = true, c.now.Add(patience)
+		c.synced, c.loadDeadline = true, c.now.Add(loadTimeout)
 	case TermBegan:
 		c.changeTerm(in.Term)
 	case TermEnded:
@@ -137,7 +137,7 @@ func (c *Core) take(in Input) {
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
 		for _, p := range c.partitions {
-			p.hurry()
+			p.flush()
 		}
 	}
 }
@@ -167,13 +167,13 @@ func (c *Core) load() {
 		return
 	}
 	for _, p := range c.partitions {
-		if !p.known && c.now.Before(c.patience) {
+		if !p.known && c.now.Before(c.loadDeadline) {
 			return
 		}
 	}
-	c.loaded, c.do.Loaded = true, true
+	c.loaded, c.effects.Loaded = true, true
 	for _, p := range c.partitions {
-		p.late()
+		p.reportMissing()
 	}
 }
 
@@ -184,7 +184,7 @@ func (c *Core) flushed() {
 			return
 		}
 	}
-	c.do.Flushed, c.flushes = c.flushes, nil
+	c.effects.Flushed, c.flushes = c.flushes, nil
 }
 
 // next returns when the next step is due.
@@ -198,14 +198,14 @@ func (c *Core) next() (next time.Time) {
 		}
 	}
 	if c.synced && !c.loaded {
-		soon(c.patience)
+		soon(c.loadDeadline)
 	}
 	for _, p := range c.partitions {
 		if at, due := p.due(); due {
 			soon(at)
 		}
 		if len(p.waiting) > 0 {
-			soon(c.now.Add(poll))
+			soon(c.now.Add(pollInterval))
 		}
 	}
 	return next

@@ -80,8 +80,8 @@ type Effects struct {
 	// Adopted are the nodes of which a record has changed what is known.
 	Adopted []string
 
-	// Guards is the record of guards and holds, if another process has written its partition; nil if that has none, or if
-	// it can't be believed.
+	// Guards is the record of guards and holds that another process has written; nil if no such record was read, or if
+	// its partition is not believed.
 	Guards *guard.Record
 
 	// Troubles are the problems that have changed.

@@ -20,17 +20,17 @@ const callTimeout = 10 * time.Second
 // method. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: the keeper does not wait
 // for a partition that is Forbidden.
 type Partitions interface {
-	// Watch calls tell with the partition's content, and again after each change, until the context ends. If reading
-	// fails, it calls tell with the error and tries again. A partition that does not exist has no version. tell does
-	// not block.
-	Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error))
+	// Watch calls report with the partition's content, and again after each change, until the context ends. If reading
+	// fails, Watch calls report with the error and tries again. A partition that does not exist has no version. report
+	// does not block.
+	Watch(ctx context.Context, partition int, report func(journal.StoredPartition, error))
 
 	// Write replaces the content of this version, or creates the partition if the version is empty, and returns the new
 	// version. If the partition has another version by now, it stores nothing and returns an error.
 	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. Leading and Ahead may be nil: then only Lead's context decides, and the clocks
+// Options are the parameters of a keeper. If Leading is nil, only Lead's context decides. If Ahead is nil, the clocks
 // agree.
 type Options struct {
 	CoreOptions
@@ -149,8 +149,8 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-// added returns the inputs that wait with one more. It takes the place of one about the same partition, so that a client
-// that writes often does not fill memory, and so that a flush that waits writes all changes before it.
+// added returns the waiting inputs with one more. An input takes the place of a waiting one about the same partition,
+// so that a client that writes often does not fill memory, and so that a flush writes all changes before the flush.
 func added(waiting []Input, in Input) []Input {
 	i := slices.IndexFunc(waiting, func(other Input) bool {
 		switch in := in.(type) {
@@ -181,30 +181,30 @@ func (k *Keeper) take() (inputs []Input) {
 
 // step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
-	do := k.core.Step(time.Now(), in)
+	effects := k.core.Step(time.Now(), in)
 	k.guards.Store(new(k.core.guards))
-	for i := range do.Troubles {
-		k.troubles.note(&do.Troubles[i])
+	for i := range effects.Troubles {
+		k.troubles.note(&effects.Troubles[i])
 	}
-	for _, node := range do.Adopted {
+	for _, node := range effects.Adopted {
 		k.options.Adopted(node)
 	}
-	if do.Guards != nil {
-		k.options.GuardsRead(*do.Guards)
+	if effects.Guards != nil {
+		k.options.GuardsRead(*effects.Guards)
 	}
-	for _, w := range do.Writes {
+	for _, w := range effects.Writes {
 		k.running.Go(func() { k.write(ctx, w) })
 	}
 	k.options.Metrics.entries.Add(float64(k.core.Records() - k.records))
 	k.records = k.core.Records()
-	if do.Loaded {
+	if effects.Loaded {
 		close(k.loaded)
 	}
-	for _, done := range do.Flushed {
+	for _, done := range effects.Flushed {
 		close(done)
 	}
-	if k.timer.Stop(); !do.Next.IsZero() {
-		k.timer.Reset(time.Until(do.Next))
+	if k.timer.Stop(); !effects.Next.IsZero() {
+		k.timer.Reset(time.Until(effects.Next))
 	}
 }
 
@@ -276,4 +276,4 @@ func (k *Keeper) Flush(ctx context.Context) {
 
 // Trouble returns nil while the journal works; otherwise it returns a short description of the problem. It names
 // neither nodes nor servers, so that it may be shown to everybody; the log names them.
-func (k *Keeper) Trouble() error { return k.troubles.sum() }
+func (k *Keeper) Trouble() error { return k.troubles.summary() }

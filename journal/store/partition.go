@@ -14,7 +14,7 @@ import (
 type partition struct {
 	*Core
 	number int
-	heard  *Heard // and not processed yet
+	news   *Heard // that was not processed yet
 	known  bool   // it was read, or found to be forbidden
 
 	content journal.StoredPartition // the latest known content
@@ -45,31 +45,31 @@ func newPartition(c *Core, number int) *partition {
 	return &partition{Core: c, number: number, problems: map[Kind]string{}}
 }
 
-// hear notes what was heard, for when it is processed.
+// hear notes news, until it is processed.
 func (p *partition) hear(in Heard) {
-	if p.heard != nil {
-		in = in.after(*p.heard)
+	if p.news != nil {
+		in = in.after(*p.news)
 	}
-	p.heard = &in
+	p.news = &in
 }
 
-// work does what is due. What was heard waits until a write is answered, because it may be about that write.
+// work does what is due. News waits until a write is answered, because the news may be about that write.
 func (p *partition) work() {
 	if !p.synced {
 		p.awaited = false
 		return
 	}
-	if p.call == nil && p.heard != nil {
+	if p.call == nil && p.news != nil {
 		p.process()
 	}
-	p.await()
+	p.resolveWaiting()
 	p.writeIfDue()
 }
 
-// process processes what was heard.
+// process processes the news.
 func (p *partition) process() {
-	h := p.heard
-	p.heard = nil
+	h := p.news
+	p.news = nil
 	if h.Content != nil && p.isNews(h.Content.Version) {
 		p.open(*h.Content)
 	}
@@ -80,9 +80,9 @@ func (p *partition) process() {
 	p.known = p.known || p.opened || apierrors.IsForbidden(h.Err)
 }
 
-// isNews reports whether a version of the partition differs from the known one. A watch may lag behind this process's
-// own writes: where versions are ordered, an older version is ignored, unless a failed write has shown that the known
-// one is wrong.
+// isNews reports whether a version of the partition differs from the known version. A watch may lag behind this
+// process's own writes: where versions are ordered, an older version is ignored, unless a failed write has shown that
+// the known version is wrong.
 func (p *partition) isNews(version string) bool {
 	switch {
 	case !p.opened:
@@ -94,9 +94,9 @@ func (p *partition) isNews(version string) bool {
 	return err != nil || order > 0 || p.failed
 }
 
-// open decodes a content. Once this process has written the partition as leader, what
-// it knows of the nodes is better than what others write, and better than its own writings, whose times were converted
-// to the wall clock. So it writes back whatever others have written, also a partition of another version.
+// open decodes a content. Once this process has written the partition as leader, it knows the nodes better than others
+// do. So it writes back its own records, also if others have written another version of the format. It adopts nothing
+// of its own writings, because their times were converted to the wall clock.
 func (p *partition) open(s journal.StoredPartition) {
 	if own := p.sentAs(s.Data); own != nil {
 		p.stored(s, *own)
@@ -114,7 +114,7 @@ func (p *partition) open(s journal.StoredPartition) {
 		err = nil
 	}
 	p.fail(foreign, err)
-	p.problem(nonsense, list(dropped))
+	p.problem(invalid, joined(dropped))
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
 		p.adopt(content, first)
@@ -135,10 +135,10 @@ func (p *partition) adopt(content journal.Partition, first bool) {
 	p.offer(content.Records)
 }
 
-// late notes that decisions begin without this partition.
-func (p *partition) late() {
+// reportMissing notes that decisions begin without this partition.
+func (p *partition) reportMissing() {
 	if !p.opened && p.problems[unread] == "" {
-		p.problem(unread, fmt.Sprintf("no answer within %v", patience))
+		p.problem(unread, fmt.Sprintf("no answer within %v", loadTimeout))
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 	unread    Kind = "unread"
 	unwritten Kind = "unwritten"
 	foreign   Kind = "version"
-	nonsense  Kind = "invalid"
+	invalid   Kind = "invalid"
 	full      Kind = "full"
 	stale     Kind = "stale"
 	unreached Kind = "unreached"
@@ -33,14 +33,14 @@ var phrases = []struct {
 	{unread, "can't be read"},
 	{unwritten, "can't be written"},
 	{foreign, "are of an unknown version"},
-	{nonsense, "have invalid entries"},
+	{invalid, "have invalid entries"},
 	{full, "cannot hold all nodes"},
 	{stale, "were not written for too long"},
 	{unreached, "have records of nodes that were not read so far"},
 }
 
-// quiet is the time in which no further problem of the same kind and partition is logged.
-const quiet = time.Minute
+// logInterval is the time in which no further problem of the same kind and partition is logged.
+const logInterval = time.Minute
 
 // problem notes a problem of the partition; an empty text removes it.
 func (p *partition) problem(k Kind, text string) {
@@ -53,7 +53,7 @@ func (p *partition) problem(k Kind, text string) {
 	if text == "" {
 		delete(p.problems, k)
 	}
-	p.do.Troubles = append(p.do.Troubles, Trouble{p.name(), k, before == "", text})
+	p.effects.Troubles = append(p.effects.Troubles, Trouble{p.name(), k, before == "", text})
 }
 
 // fail notes an error as a problem; nil removes it.
@@ -65,8 +65,8 @@ func (p *partition) fail(k Kind, err error) {
 	p.problem(k, text)
 }
 
-// list joins errors to one text.
-func list(errs []error) string {
+// joined joins errors to one text.
+func joined(errs []error) string {
 	const most = 10
 	var texts []string
 	for _, err := range errs[:min(len(errs), most)] {
@@ -85,11 +85,11 @@ type troubles struct {
 
 	mu         sync.Mutex
 	partitions map[Kind]int // that have such a problem
-	said       map[string]time.Time
+	logged     map[string]time.Time
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	return &troubles{logger: logger, metrics: m, partitions: map[Kind]int{}, said: map[string]time.Time{}}
+	return &troubles{logger: logger, metrics: m, partitions: map[Kind]int{}, logged: map[string]time.Time{}}
 }
 
 // note notes a change of a problem.
@@ -100,7 +100,7 @@ func (t *troubles) note(one *Trouble) {
 		t.add(one.Kind, 1)
 	}
 	if one.Text != "" {
-		t.say(one)
+		t.log(one)
 		return
 	}
 	t.add(one.Kind, -1)
@@ -109,16 +109,16 @@ func (t *troubles) note(one *Trouble) {
 	}
 }
 
-// say logs a problem. Problems that seldom concern one partition only are logged once for all of them.
-func (t *troubles) say(one *Trouble) {
+// log logs a problem. Problems that seldom concern one partition only are logged once for all of them.
+func (t *troubles) log(one *Trouble) {
 	topic := string(one.Kind)
 	if one.Kind != unread && one.Kind != unwritten {
 		topic += one.Partition
 	}
-	if last, ok := t.said[topic]; ok && time.Since(last) < quiet {
+	if last, ok := t.logged[topic]; ok && time.Since(last) < logInterval {
 		return
 	}
-	t.said[topic] = time.Now()
+	t.logged[topic] = time.Now()
 	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "partition",
 		one.Partition, "problem", one.Text)
 }
@@ -137,8 +137,8 @@ func (t *troubles) add(k Kind, n int) {
 	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
 }
 
-// sum returns a short description of all problems; nil if there are none.
-func (t *troubles) sum() error {
+// summary returns a short description of all problems; nil if there are none.
+func (t *troubles) summary() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var parts []string

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// waiting is a record whose writer has seen its node change later than this process has read the nodes.
+// waiting is a record of a version of its node that this process has not reached.
 type waiting struct {
 	record  journal.Record
 	since   time.Time
@@ -18,8 +18,8 @@ type waiting struct {
 	reached string // how far the nodes had been read when the record was refused
 }
 
-// offer passes the records of the latest writing to the source. A record that its node has not reached waits instead:
-// the nodes as they are known now can't show which presence of a taint the record is about.
+// offer passes the records of the latest writing to the source. A record of a version that is not reached waits
+// instead: the present state of the nodes can't show which presence of a taint the record is about.
 func (p *partition) offer(records map[string]journal.Record) {
 	before, reached := p.waiting, p.options.Source.Reached()
 	p.waiting = nil
@@ -43,23 +43,24 @@ func (p *partition) offer(records map[string]journal.Record) {
 
 func (p *partition) offerOne(node string, r journal.Record) {
 	if p.options.Source.Adopt(node, r) {
-		p.do.Adopted = append(p.do.Adopted, node)
+		p.effects.Adopted = append(p.effects.Adopted, node)
 	}
 }
 
-// offerAgain offers what another process has written once more: since it was received, the source may have read nodes,
+// offerAgain offers the records of another process once more: since they were received, the source may have read nodes,
 // and policies may have named triggers.
 func (p *partition) offerAgain() {
 	if !p.synced || !p.foreign {
 		return
 	}
-	content, _, _ := journal.Decode(p.number, p.content.Data) // it succeeded before
+	content, _, _ := journal.Decode(p.number, p.content.Data) // Decode succeeded before
 	p.offer(content.Records)
 }
 
-// await offers the records whose nodes have been reached, and refuses those that wait for too long. A refused record is
-// named, and this process no longer writes it. If the nodes are read further, and not up to its version, it is dropped.
-func (p *partition) await() {
+// resolveWaiting offers the records whose versions have been reached, and refuses the records that wait for too long. A
+// refused record is named, and this process no longer writes it. A refused record is dropped once the nodes are read
+// further, but not up to its version.
+func (p *partition) resolveWaiting() {
 	reached := ""
 	if len(p.waiting) > 0 {
 		reached = p.options.Source.Reached()
@@ -98,8 +99,8 @@ func (p *partition) refused() string {
 	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s%s", unreachedAfter, strings.Join(texts, ", "), more)
 }
 
-// carry adds the records that wait to those that this process writes: their writer knew more of these nodes.
-func (p *partition) carry(records map[string]journal.Record) {
+// forward adds the records that wait to the records that this process writes: their writer knew more of these nodes.
+func (p *partition) forward(records map[string]journal.Record) {
 	for node, w := range p.waiting {
 		if !w.refused {
 			records[node] = journal.Forward(w.record, p.now, max(p.options.Ahead(p.now), 0))

@@ -18,10 +18,10 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// Watch calls tell for a partition; see [Partitions]. A reflector lists the ConfigMap, and watches it.
-func (c *ConfigMaps) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
-	w := &watcher{maps: c, partition: partition, name: c.names[partition], tell: tell}
-	// The errors are told, so the reflector need not log them.
+// Watch calls report for a partition; see [Partitions]. A reflector lists the ConfigMap, and watches it.
+func (c *ConfigMaps) Watch(ctx context.Context, partition int, report func(journal.StoredPartition, error)) {
+	w := &watcher{maps: c, partition: partition, name: c.names[partition], report: report}
+	// The errors are reported, so the reflector need not log them.
 	ctx = klog.NewContext(ctx, logr.Discard())
 	cache.NewReflectorWithOptions(listing{&cache.ListWatch{ListWithContextFunc: w.list, WatchFuncWithContext: w.watch}},
 		&v1.ConfigMap{}, w, cache.ReflectorOptions{
@@ -41,12 +41,12 @@ type watcher struct {
 	maps      *ConfigMaps
 	partition int
 	name      string
-	tell      func(journal.StoredPartition, error)
+	report    func(journal.StoredPartition, error)
 
 	listed  bool                    // the next watch continues a list
 	resumed time.Time               // when the last watch was accepted that continues another one
-	last    journal.StoredPartition // that was told
-	failed  bool                    // an error was told since
+	last    journal.StoredPartition // the content that was reported last
+	failed  bool                    // an error was reported since
 }
 
 // list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack what was written last.
@@ -70,34 +70,34 @@ func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 		w.resumed = time.Now()
 	}
 	if w.listed = false; w.failed {
-		w.say(w.last)
+		w.succeed(w.last)
 	}
 	return stream, nil
 }
 
-// fail tells an error, and returns it as the reflector is to see it.
+// fail reports an error, and returns the error for the reflector.
 func (w *watcher) fail(ctx context.Context, doing string, err error) error {
 	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		w.failed = true
-		w.tell(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name,
+		w.report(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name,
 			err))
 	}
 	return err
 }
 
-func (w *watcher) say(s journal.StoredPartition) {
+func (w *watcher) succeed(s journal.StoredPartition) {
 	w.last, w.failed = s, false
-	w.tell(s, nil)
+	w.report(s, nil)
 }
 
-// show tells the ConfigMap as it is; nil if it does not exist.
-func (w *watcher) show(object *v1.ConfigMap, watched bool) {
-	w.maps.seen[w.partition].Store(object)
+// read reports the ConfigMap; nil if it does not exist.
+func (w *watcher) read(object *v1.ConfigMap, watched bool) {
+	w.maps.latest[w.partition].Store(object)
 	s := w.maps.content(w.partition, object)
 	if watched {
 		s.Received = time.Now()
 	}
-	w.say(s)
+	w.succeed(s)
 }
 
 // named returns the object as a ConfigMap if it is the one that is watched.
@@ -115,7 +115,7 @@ func (w *watcher) Replace(items []any, _ string) error {
 		}
 	}
 	w.listed = true
-	w.show(found, false)
+	w.read(found, false)
 	return nil
 }
 
@@ -128,7 +128,7 @@ const replayed = time.Second
 // Update takes in the ConfigMap that was changed. What a resumed watch shows first may have been written long before.
 func (w *watcher) Update(obj any) error {
 	if object, ok := w.named(obj); ok {
-		w.show(object, time.Since(w.resumed) >= replayed)
+		w.read(object, time.Since(w.resumed) >= replayed)
 	}
 	return nil
 }
@@ -136,10 +136,10 @@ func (w *watcher) Update(obj any) error {
 // Delete takes in that the ConfigMap was deleted.
 func (w *watcher) Delete(obj any) error {
 	if _, ok := w.named(obj); ok {
-		w.show(nil, true)
+		w.read(nil, true)
 	}
 	return nil
 }
 
-// Resync does nothing: everything was told.
+// Resync does nothing: everything was reported.
 func (w *watcher) Resync() error { return nil }

@@ -45,8 +45,8 @@ func (p *partition) sentAs(data map[string]string) *writing {
 	return nil
 }
 
-// standBy resets the state of a leader: what others write counts until this process has written in its next term. What
-// looked like an edit just before the end of the term may be of the next leader.
+// standBy resets the state of a leader: the writings of others count until this process has written in its next term.
+// An edit that was heard of just before the end of the term may be a writing of the next leader.
 func (p *partition) standBy() {
 	edited := p.mine && !p.own
 	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
@@ -79,12 +79,12 @@ func latest(times ...time.Time) (last time.Time) {
 	return last
 }
 
-// writeIfDue starts a write if one is due, and ends what waits for this partition if nothing is left to do.
+// writeIfDue starts a write if a write is due. No flush waits for a partition that has nothing left to do.
 func (p *partition) writeIfDue() {
 	at, due := p.due()
 	switch {
 	case due && !p.options.Leading():
-		p.retry, p.awaited = p.now.Add(poll), false
+		p.retry, p.awaited = p.now.Add(pollInterval), false
 	case due && !p.now.Before(at):
 		p.write()
 		_, due = p.due()
@@ -94,16 +94,16 @@ func (p *partition) writeIfDue() {
 	}
 }
 
-// write starts a write if what the partition is to contain differs from what is stored, or if its time of writing is
-// old. Before its first write of a term this process adopts what is stored. It writes each partition once in a term, also
-// an empty one: only that shows that this process knows the latest content, and makes the partition its own. What another
-// client has written since is replaced.
+// write starts a write if the data to write differ from the stored data, or if the time of writing is old. Each
+// partition is written once in a term, also an empty one: only a write shows that this process knows the latest
+// content, and makes the partition its own. Before this first write, this process adopts the stored records.
+// Afterwards, it replaces the writings of other clients.
 func (p *partition) write() {
 	p.dirty = false // later changes set it again
 	p.offerAgain()
 	content := journal.Partition{Written: p.stamp, Records: p.recorded(), Guards: p.guardsToWrite()}
 	data, leftOut := journal.Encode(content)
-	p.problem(full, named(leftOut))
+	p.problem(full, describe(leftOut))
 	stamped := !p.filled || p.now.Before(p.stamp.Add(stampEvery))
 	if stamped && p.own && maps.Equal(data, p.content.Data) {
 		return
@@ -114,7 +114,7 @@ func (p *partition) write() {
 		data: data, digest: digestOf(data), term: p.term, at: p.now,
 		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
 	}
-	p.do.Writes = append(p.do.Writes, Write{p.term, p.number, journal.StoredPartition{
+	p.effects.Writes = append(p.effects.Writes, Write{p.term, p.number, journal.StoredPartition{
 		Name:    p.content.Name,
 		Version: p.content.Version, Data: data,
 	}})
@@ -128,7 +128,7 @@ func (p *partition) recorded() map[string]journal.Record {
 			records[n.Name] = journal.RecordOf(n, p.now)
 		}
 	}
-	p.carry(records)
+	p.forward(records)
 	return records
 }
 
@@ -136,7 +136,7 @@ func (p *partition) recorded() map[string]journal.Record {
 func (p *partition) answered(in Written) {
 	w := p.call
 	p.call = nil
-	p.paced = p.now.Add(max(batch, time.Duration(journal.Size(w.data))*time.Second/throughput))
+	p.paced = p.now.Add(max(writeInterval, time.Duration(journal.Size(w.data))*time.Second/throughput))
 	data := w.data
 	w.data = nil
 	if in.Err == nil {
@@ -163,21 +163,21 @@ func (p *partition) stored(s journal.StoredPartition, own writing) {
 	p.mine, p.failed, p.foreign = p.mine || p.own, false, false
 	p.opened, p.usable, p.dirty = true, true, p.dirty || own.term != p.term
 	if own.guards {
-		p.guards.fresh = own.at
+		p.guards.written = own.at
 	}
 	p.count(own.nodes, own.guards)
-	for _, k := range []Kind{unwritten, nonsense, stale, foreign} {
+	for _, k := range []Kind{unwritten, invalid, stale, foreign} {
 		p.problem(k, "")
 	}
 }
 
-// hurry makes the partition retry a failed write at once, because a flush waits for it.
-func (p *partition) hurry() {
+// flush makes the partition retry a failed write at once, because a flush waits for the partition.
+func (p *partition) flush() {
 	p.retry, p.failed, p.awaited = time.Time{}, false, true
 }
 
-// named describes what does not fit; it returns "" if all does.
-func named(leftOut journal.LeftOut) string {
+// describe describes what does not fit; it returns "" if everything fits.
+func describe(leftOut journal.LeftOut) string {
 	const most = 5
 	var texts []string
 	if nodes := leftOut.Nodes; len(nodes) > 0 {
