@@ -1,30 +1,18 @@
 package taintmanager
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // createTracker creates the tracker of holds.
 func (m *Manager) createTracker(c guard.Config) {
 	m.holds = guard.NewTracker(guard.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
-		Journaled: m.journaled, Namespaces: m.source.Namespaces,
+		Journaled: m.journaled, Namespaces: m.source.Namespaces, Keep: m.source.Need,
+		SetPaused: m.dispatcher.SetPaused,
 	})
-}
-
-// prepare adopts the record of the journal, and waits until the cache has the data that its holds need.
-// A SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
-func (m *Manager) prepare(ctx context.Context) error {
-	if err := m.holds.Do(ctx, guard.Ready{}); err != nil {
-		return fmt.Errorf("adopting the record of holds: %w", err)
-	}
-	return m.await(ctx, policy.Needs{})
 }
 
 // journaled returns the record that the journal has.

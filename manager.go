@@ -42,16 +42,13 @@ type Manager struct {
 
 	original *check.Checker // nil if this program's own writes are not known
 
-	started      atomic.Bool // Run was called
-	leads        atomic.Bool
-	holds        *guard.Tracker
-	latest       atomic.Pointer[policy.Judge]
-	inForce      atomic.Pointer[Policies]
-	replaceToken chan struct{} // holds a token once pods can be judged, unless a SetPolicies is under way
-	needsMu      sync.Mutex
-	extraNeeds   policy.Needs // kept by the cache beside the needs of the judge; under needsMu
-	trips        *prometheus.CounterVec
-	audits       *prometheus.CounterVec
+	started atomic.Bool // Run was called
+	leads   atomic.Bool
+	holds   *guard.Tracker
+	latest  atomic.Pointer[policy.Judge]
+	inForce atomic.Pointer[Policies]
+	trips   *prometheus.CounterVec
+	audits  *prometheus.CounterVec
 }
 
 // New returns a manager that does nothing before Run.
@@ -76,8 +73,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 		return nil, err
 	}
 	m := &Manager{
-		options: o, leadToken: make(chan struct{}, 1), replaceToken: make(chan struct{}, 1),
-		trips: newTrips(), audits: newAudits(),
+		options: o, leadToken: make(chan struct{}, 1), trips: newTrips(), audits: newAudits(),
 	}
 	m.leadToken <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
@@ -85,7 +81,6 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := m.wire(client, pods, configured, ownMethod); err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
-	m.need(policy.Needs{})
 	return m, nil
 }
 
@@ -310,10 +305,9 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 		return nil
 	case <-m.journal.Loaded():
 	}
-	if err := m.prepare(ctx); ctx.Err() == nil && err != nil {
+	if err := m.holds.Prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
 	}
-	m.replaceToken <- struct{}{}
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
 	}

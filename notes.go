@@ -78,8 +78,8 @@ func (m *Manager) log(n eviction.Note) {
 		if !n.DeleteAt.IsZero() {
 			about = append(about, "deleteAt", taint.Stamp(n.DeleteAt))
 		}
-		m.options.Logger.Info("A policy in mode Audit would decide", append(about, "policy", n.Policy, "method", n.Method,
-			"decision", n.Verdict.Because())...)
+		about = append(about, "policy", n.Policy, "method", n.Method, "decision", n.Verdict.Because())
+		m.options.Logger.Info("A policy in mode Audit would decide", about...)
 		return
 	}
 	about = append(about, "deadline", taint.Stamp(n.Verdict.At))

@@ -23,6 +23,7 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 			Record:    func(guard.Record) {},
 			Report:    func(guard.Event) {},
 			Journaled: func() guard.Journaled { return guard.Journaled{Known: true} },
+			Keep:      func(policy.Needs) <-chan error { return nil },
 		})
 		go tracker.Run(t.Context())
 		tracker.Put(guard.Ready{})

@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/original/check"
 )
 
-// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and the
-// writes of a caller's evictor are not known.
+// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
+// the writes of a caller's evictor are not known.
 func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
 	if m.options.DryRun || m.options.Evictor != nil {
 		return nil

@@ -65,63 +65,18 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	if err != nil {
 		return policy.Diff{}, err
 	}
-	select {
-	case <-m.replaceToken:
-		defer func() { m.replaceToken <- struct{}{} }()
-	case <-m.holds.Done():
-		return policy.Diff{}, errors.New("waiting until the manager is ready: Run has ended")
-	case <-ctx.Done():
-		return policy.Diff{}, fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
-	}
-	defer m.need(policy.Needs{})
-	if err := m.await(ctx, next.Set.Needs()); err != nil {
+	var before policy.Judge
+	var pods iter.Seq2[*taint.Pod, *taint.Node]
+	err = m.holds.Replace(ctx, next, func() {
+		before, pods = m.latestJudge(), m.judgedPods()
+		m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
+		m.source.SetRules(p.Rules)
+	})
+	if err != nil {
 		return policy.Diff{}, err
 	}
-	before, pods := m.latestJudge(), m.judgedPods()
-	if p.Paused {
-		m.dispatcher.SetPaused(true)
-	}
-	m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
-	m.source.SetRules(p.Rules)
-	// From here on nothing is left out, even if the context ends.
-	if err := m.holds.Do(context.WithoutCancel(ctx), guard.Reconfigured{Config: next}); err != nil {
-		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
-	}
-	m.dispatcher.SetPaused(p.Paused)
 	m.inForce.Store(&p)
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
-}
-
-// await makes the cache get the additional data, and blocks until the cache has them.
-func (m *Manager) await(ctx context.Context, n policy.Needs) error {
-	select {
-	case err := <-m.need(n):
-		if err != nil {
-			return fmt.Errorf("getting what the policies need: %w", err)
-		}
-	case <-ctx.Done():
-		return fmt.Errorf("waiting until what the policies need is known: %w", ctx.Err())
-	}
-	if m.source.Namespaces() != nil {
-		m.holds.Put(guard.NamespacesChanged{})
-	}
-	return nil
-}
-
-// need makes the cache keep the data that the present judge needs, and the extra data. The returned channel is closed
-// once the cache has both.
-func (m *Manager) need(extra policy.Needs) <-chan error {
-	m.needsMu.Lock()
-	defer m.needsMu.Unlock()
-	m.extraNeeds = extra
-	return m.source.Need(m.latestJudge().Needs().Or(extra))
-}
-
-// updateNeeds makes the cache keep the data that a new judge needs. The extra needs stay.
-func (m *Manager) updateNeeds() {
-	m.needsMu.Lock()
-	defer m.needsMu.Unlock()
-	m.source.Need(m.latestJudge().Needs().Or(m.extraNeeds))
 }
 
 // judged passes a new judge to the shards and to calls, and has all pods on tainted nodes judged again.
@@ -130,7 +85,6 @@ func (m *Manager) judged(j policy.Judge) {
 	for _, s := range m.shards {
 		s.SetJudge(j)
 	}
-	m.updateNeeds()
 	for _, n := range m.source.Tainted() {
 		handler{shards: m.shards}.of(n.Name).NodeChanged(n.Name)
 	}

@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,12 +102,17 @@ func loopbackOrNone(address string) rule {
 	}
 }
 
+const octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+
+var loopbackPort = regexp.MustCompile(`^(localhost|\[::1\]|127(\.` + octet + `){3}):([1-9][0-9]{0,4})$`)
+
 func isLoopbackPort(address string) bool {
-	if port, local := strings.CutPrefix(address, "localhost:"); local {
-		address = "127.0.0.1:" + port
+	found := loopbackPort.FindStringSubmatch(address)
+	if found == nil {
+		return false
 	}
-	listen, err := netip.ParseAddrPort(address)
-	return err == nil && listen.Addr().IsLoopback() && listen.Port() > 0
+	port, _ := strconv.Atoi(found[len(found)-1])
+	return port <= 65535
 }
 
 // maxName is the maximum length of a host name.

@@ -156,12 +156,12 @@ func would(p *policy.PairDecision) string {
 	switch {
 	case p.Method == policy.Ignore:
 		return "would leave it"
-	case !p.Verdict.Evict:
+	case !p.Evict:
 		return "would let it stay, as the taint is tolerated without a limit,"
 	case p.Held.By != 0:
 		return "would hold it"
 	}
-	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.Verdict.At)
+	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.At)
 	if p.Method == policy.Evict && !p.Delete.At.IsZero() {
 		s += ", and delete it from " + taint.Stamp(p.Delete.At) + " on,"
 	}

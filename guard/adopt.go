@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// adopt merges the record of the journal into the state. A standby takes the leader's record as it is. A leader joins it
-// with its own, so that no end of a hold is lost; holds of the record that are not present have ended now.
+// adopt merges the record of the journal into the state. A standby takes the leader's record as it is. A leader joins
+// it with its own, so that no end of a hold is lost; holds of the record that are not present have ended now.
 func (c *Core) adopt(now time.Time, j Journaled) {
 	c.changed = true
 	if !j.Known {

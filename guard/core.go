@@ -84,8 +84,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and resets
-// to report: a trip that the journal has was reported by the leader that recorded it.
+// lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and
+// resets to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.began, c.changed = true, now, true
 	if !c.ready {

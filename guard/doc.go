@@ -1,11 +1,11 @@
-// Package guard bounds how many pods are evicted at once, and keeps the facts on which verdicts depend beside pods, nodes
-// and the configuration: [Rates] are token buckets, [Breakers] hold the evictions of a group of nodes while too many of
-// its nodes are affected, and a [Record] outlives the process with the trips, and with the end of each hold.
+// Package guard bounds how many pods are evicted at once, and keeps the facts on which verdicts depend beside pods,
+// nodes and the configuration: [Rates] are token buckets, [Breakers] hold the evictions of a group of nodes while too
+// many of its nodes are affected, and a [Record] outlives the process with the trips, and with the end of each hold.
 //
-// [Core] is pure: [Core.Step] takes one input, such as changes of nodes or the record that the journal has, and returns
-// the effects: a new judge, a record to store, and trips and resets to report. [Tracker] is the goroutine around it.
-// Everything else is pure, too: no client, no clock, no lock. Values that change belong to one owner, which passes the
-// time. That time may go backwards only as far as clocks do.
+// [Core] is pure: [Core.Step] takes one input, such as changes of nodes or the record that the journal has, and
+// returns the effects: a new judge, a record to store, and trips and resets to report. [Tracker] is the goroutine
+// around it, and replaces the configuration. Everything else is pure, too: no client, no clock, no lock. Values that
+// change belong to one owner, which passes the time. That time may go backwards only as far as clocks do.
 //
 // Standbys run a core, too, so a change of leader loses neither trips nor nodes that were deleted. Only the leader
 // records.

@@ -32,6 +32,13 @@ type Options struct {
 
 	// Namespaces returns the labels of namespaces that the cache has now; nil if it does not have them.
 	Namespaces func() policy.Namespaces
+
+	// Keep makes the cache keep these data. It returns a channel that is closed once the cache has them, or that receives
+	// the reason why the cache cannot get them.
+	Keep func(policy.Needs) <-chan error
+
+	// SetPaused pauses all calls, or ends the pause.
+	SetPaused func(paused bool)
 }
 
 // Tracker is the goroutine around a [Core]. Any number of goroutines may call its methods, before and while Run runs.
@@ -41,6 +48,9 @@ type Tracker struct {
 	wake    chan struct{}
 	ended   chan struct{}
 	trips   atomic.Pointer[[]TripRecord]
+	needs   needs
+
+	replaceToken chan struct{} // holds a token after Prepare, unless a Replace is under way
 
 	mu     sync.Mutex
 	inputs []queued
@@ -54,8 +64,12 @@ type queued struct {
 
 // NewTracker returns a tracker that does nothing before Run.
 func NewTracker(o Options) *Tracker {
-	t := &Tracker{options: o, core: NewCore(o.Config), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	t := &Tracker{
+		options: o, core: NewCore(o.Config), wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		needs: needs{keep: o.Keep}, replaceToken: make(chan struct{}, 1),
+	}
 	t.trips.Store(new([]TripRecord))
+	t.needs.setJudge(t.core.Judge())
 	return t
 }
 
@@ -86,9 +100,6 @@ func (t *Tracker) put(q queued) {
 	default:
 	}
 }
-
-// Done returns a channel that is closed once Run has ended.
-func (t *Tracker) Done() <-chan struct{} { return t.ended }
 
 // Trips returns the present trips. Callers must not modify them.
 func (t *Tracker) Trips() []TripRecord { return *t.trips.Load() }
@@ -139,6 +150,7 @@ func (t *Tracker) step(in Input) {
 	if do.Judge != nil {
 		t.trips.Store(new(t.core.Trips()))
 		t.options.Judged(*do.Judge)
+		t.needs.setJudge(*do.Judge)
 	}
 	for _, e := range do.Events {
 		t.options.Report(e)

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,23 @@ type receiver struct {
 	journal guard.Record
 	unread  bool   // the journal was not read yet
 	tier    string // of all namespaces
+	order   []string
+	lacks   error // why the cache cannot get what is needed
+}
+
+func (r *receiver) note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order = append(r.order, what)
+}
+
+func (r *receiver) keep(n policy.Needs) <-chan error {
+	r.note(fmt.Sprintf("keep %q", n.Values))
+	has := make(chan error, 1)
+	if has <- r.lacks; r.lacks == nil {
+		close(has)
+	}
+	return has
 }
 
 func (r *receiver) namespaces() policy.Namespaces {
@@ -41,12 +59,19 @@ func (r *receiver) journaled() guard.Journaled {
 
 func (r *receiver) options(c guard.Config) guard.Options {
 	return guard.Options{
-		Config:     c,
-		Judged:     func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
+		Config: c,
+		Judged: func(j policy.Judge) {
+			r.note("judge")
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.judges = append(r.judges, j)
+		},
 		Record:     func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
 		Report:     func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
 		Journaled:  r.journaled,
 		Namespaces: r.namespaces,
+		Keep:       r.keep,
+		SetPaused:  func(paused bool) { r.note(fmt.Sprintf("paused %t", paused)) },
 	}
 }
 

@@ -34,7 +34,8 @@ func (j Judge) Decide(pod *taint.Pod, node *taint.Node) (v Verdict) {
 }
 
 // Pairs returns the decision about each pair of the pod and a trigger taint of its node, in the order of the taints,
-// with the decisions that policies in mode Audit would make. It is for display. It returns nothing if the pod stays in any case.
+// with the decisions that policies in mode Audit would make. It is for display. It returns nothing if the pod stays in
+// any case.
 func (j Judge) Pairs(pod *taint.Pod, node *taint.Node) (all []PairDecision) {
 	if staysAnyway(pod, node) != 0 {
 		return nil

@@ -62,7 +62,8 @@ func (m *Match) names(of *v1.Taint) bool {
 }
 
 func (t *Taint) names(of *v1.Taint) bool {
-	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) && (len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
+	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) &&
+		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
 		(len(t.Effects) == 0 && of.Effect == v1.TaintEffectNoExecute || slices.Contains(t.Effects, of.Effect))
 }
 

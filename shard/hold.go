@@ -57,7 +57,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.Verdict.At, p.Delete.At, keyOf(&p.Held)}
+		is := audited{p.Policy, p.Method, p.At, p.Delete.At, keyOf(&p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{
@@ -81,7 +81,7 @@ func earliestAudits(pairs []policy.PairDecision) (all []policy.PairDecision) {
 			switch {
 			case j < 0:
 				all = append(all, p)
-			case p.Verdict.Evict && (!all[j].Verdict.Evict || p.Verdict.At.Before(all[j].Verdict.At)):
+			case p.Evict && (!all[j].Evict || p.At.Before(all[j].At)):
 				all[j] = p
 			}
 		}

@@ -62,7 +62,8 @@ func AddSeconds(t time.Time, seconds int64) time.Time {
 	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
 }
 
-// ToleratesForever reports whether the pod tolerates the taint without a limit, by the first toleration that matches it.
+// ToleratesForever reports whether the pod tolerates the taint without a limit, by the first toleration that matches
+// the taint.
 func ToleratesForever(pod *Pod, t *v1.Taint, rules Rules) bool {
 	return toleratesForever(matching(pod.Tolerations, t, rules), pod.Bound)
 }
