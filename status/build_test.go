@@ -44,7 +44,7 @@ func TestAnEvictionIsShownAndCountedInTheStateThatItsProgressGivesIt(t *testing.
 }
 
 func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
-	v := delayed(view("a", "n", 400), eviction.Blocked, "pdb", "the budget web needs 3 pods")
+	v := delayed(view("a", "n", 400), eviction.Blocked, "the budget web needs 3 pods")
 	got := shownAs(t, v)
 	want := status.Eviction{
 		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
@@ -202,7 +202,7 @@ func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
 		{eviction.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
 	} {
-		v := delayed(view("p", "n", 60), c.kind, "pdb", c.message)
+		v := delayed(view("p", "n", 60), c.kind, c.message)
 		if got := shownAs(t, v).Budget; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
 		}

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // viewer has what it was answered, put together as the page does it.
@@ -62,7 +64,8 @@ func (v *viewer) apply(c *status.Changes) {
 	for _, name := range c.NodesGone {
 		delete(nodes, name)
 	}
-	v.has.Kind, v.has.Evicted = status.KindSnapshot, append(before.Evicted, c.Evicted...)
+	before.Evicted = append(before.Evicted, c.Evicted...)
+	v.has.Kind, v.has.Evicted = status.KindSnapshot, before.Evicted
 	v.has.Evictions = values(rows, func(a, b status.Eviction) int {
 		return strings.Compare(a.Deadline.String()+a.UID, b.Deadline.String()+b.UID)
 	})
@@ -129,7 +132,7 @@ func TestASnapshotIsFollowedByWhatHasChangedSince(t *testing.T) {
 
 func TestWhereNothingHasChangedTheAnswerIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: []eviction.View{delayed(view("a", "n", -60), eviction.Blocked, "pdb", "no"), view("b", "n", 3600)}, nodes: nodesOf("n")}
+		w := &world{views: []eviction.View{delayed(view("a", "n", -60), eviction.Blocked, "no"), view("b", "n", 3600)}, nodes: nodesOf("n")}
 		v := viewer{server: w.server()}
 		v.ask(t)
 		for range 60 {
@@ -139,6 +142,36 @@ func TestWhereNothingHasChangedTheAnswerIsEmpty(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAPodThatTheCacheReturnsAsAnotherObjectHasNotChanged(t *testing.T) {
+	for what, change := range map[string]func(v *eviction.View){
+		"":                  func(*eviction.View) {},
+		"the owner":         func(v *eviction.View) { v.Pod.Controller = &taint.Owner{Kind: "Job", Name: "other"} },
+		"the taint":         func(v *eviction.View) { v.Verdict.Taint = &v1.Taint{Key: "gpu", Value: "other", Effect: gpu.Effect} },
+		"the toleration":    func(v *eviction.View) { v.Verdict.Toleration.Key = "other" },
+		"no toleration":     func(v *eviction.View) { v.Verdict.Toleration = nil },
+		"the deadline":      func(v *eviction.View) { v.Verdict.At = at(61) },
+		"what it waits for": func(v *eviction.View) { v.Waits.Cause = eviction.WaitsForTurn },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			object := func() eviction.View {
+				v, copied := view("a", "n", 60), *gpu
+				v.Verdict.Taint, v.Held.Verdict.Taint = &copied, &copied
+				return v
+			}
+			w := &world{views: []eviction.View{object()}}
+			v := viewer{server: w.server()}
+			v.ask(t)
+			again := object()
+			change(&again)
+			w.set(func(w *world) { w.views = []eviction.View{again} })
+			time.Sleep(time.Second)
+			if c := v.ask(t); (c == nil) != (what == "") || c != nil && len(c.Evictions) != 1 {
+				t.Errorf("what has changed is %q, and the answer %+v", what, c)
+			}
+		})
+	}
 }
 
 func TestWhatOneViewerIsAnsweredIsNotMissingForAnother(t *testing.T) {
@@ -292,7 +325,7 @@ func shuffle(t *rapid.T, w *world) {
 			case "there":
 				w.views = append(w.views, v)
 			case "blocked":
-				w.views = append(w.views, delayed(v, eviction.Blocked, "pdb", "no"))
+				w.views = append(w.views, delayed(v, eviction.Blocked, "no"))
 			}
 			if rapid.Bool().Draw(t, "tainted") {
 				w.nodes = append(w.nodes, node("n"+name, float64(rapid.IntRange(0, 1).Draw(t, "since"))))

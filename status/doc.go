@@ -4,8 +4,8 @@
 // second, and samples take at most a fiftieth of the time. Nothing runs while no client asks, except that a [History]
 // records each eviction that has ended, in bounded memory.
 //
-// The cost of a client is bounded, whether it reads or not: long answers are written in pieces that have a deadline, and
-// few at once. A panic while answering ends the page, not the process.
+// The cost of a client is bounded, whether it reads or not: long answers are written in pieces that have a deadline,
+// and few at once. A panic while answering ends the page, not the process.
 //
 // It is read-only, and no eviction waits for it. A [Server] answers requests of its own machine only: it is reached
 // by kubectl port-forward, whose permission protects it.

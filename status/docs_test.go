@@ -51,7 +51,7 @@ func exampleOf(t *testing.T, path string) (answer string) {
 		time.Sleep(5 * time.Minute)
 		w := &world{
 			views: []eviction.View{
-				delayed(view("web-1", "node-a", 290), eviction.Blocked, "pdb", "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently"),
+				delayed(view("web-1", "node-a", 290), eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently"),
 				view("db-0", "node-a", 420),
 			},
 			nodes: []*taint.Node{node("node-a", 120)},

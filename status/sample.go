@@ -47,6 +47,27 @@ func (s *sample) alike(other *sample) bool {
 		reflect.DeepEqual(s.manager, other.manager)
 }
 
+// sameView reports whether two views of a pod are shown alike. A cache may return the same pod as another object each
+// time, so that what views point to is compared by its content.
+func sameView(a, b *eviction.View) bool {
+	x, y := *a, *b
+	if x.Pod.Workload() != y.Pod.Workload() || !sameReason(&x.Verdict, &y.Verdict) {
+		return false
+	}
+	for _, v := range []*eviction.View{&x, &y} {
+		v.Pod, v.Verdict.Taint, v.Verdict.Toleration, v.Held.Verdict = nil, nil, nil, taint.Verdict{}
+	}
+	return x == y
+}
+
+func sameReason(a, b *taint.Verdict) bool {
+	if (a.Toleration == nil) != (b.Toleration == nil) {
+		return false
+	}
+	return a.Taint.MatchTaint(b.Taint) && a.Taint.Value == b.Taint.Value &&
+		(a.Toleration == nil || a.Toleration.MatchToleration(b.Toleration))
+}
+
 // snapshot returns the snapshot without its lists.
 func (s *sample) snapshot() Snapshot {
 	return Snapshot{

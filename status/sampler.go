@@ -83,7 +83,7 @@ type sampler struct {
 func newSampler(o Options) *sampler {
 	return &sampler{
 		options: o, boot: rand.Text()[:8],
-		views: revised[types.UID, *eviction.View]{same: func(a, b *eviction.View) bool { return *a == *b }},
+		views: revised[types.UID, *eviction.View]{same: sameView},
 		nodes: revised[string, Node]{same: sameNode},
 	}
 }

@@ -39,7 +39,8 @@ func New(o Options) *Server {
 	mux.HandleFunc("/api/v1/nodes", s.nodes)
 	mux.HandleFunc("/api/", unknown)
 	mux.HandleFunc("/", page)
-	compress, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))
+	compress, err := gzhttp.NewWrapper(
+		gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))
 	if err != nil {
 		panic(err) // not reached: the options are valid
 	}
@@ -130,8 +131,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	default:
 		changes := Changes{last.snapshot(), tag, []types.UID{}, []string{}}
 		changes.Kind = KindChanges
-		s.answerInPieces(w, changes, evictionList("evictions", d.views), listOf("nodes", d.nodes), evictedList(d.evicted),
-			listOf("gone", d.gone), listOf("nodesGone", d.nodesGone))
+		s.answerInPieces(w, changes, evictionList("evictions", d.views), listOf("nodes", d.nodes),
+			evictedList(d.evicted), listOf("gone", d.gone), listOf("nodesGone", d.nodesGone))
 	}
 }
 

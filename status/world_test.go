@@ -41,9 +41,10 @@ func view(name, node string, deadline float64) eviction.View {
 	}
 }
 
-func delayed(v eviction.View, kind eviction.Kind, cause, message string) eviction.View {
+// delayed returns the view after two calls, of which the last has failed with the cause "pdb".
+func delayed(v eviction.View, kind eviction.Kind, message string) eviction.View {
 	v.State, v.Attempts = eviction.Delayed, 2
-	v.Last = eviction.Outcome{Kind: kind, Cause: cause, Message: message}
+	v.Last = eviction.Outcome{Kind: kind, Cause: "pdb", Message: message}
 	v.Next = v.Next.Add(time.Minute)
 	return v
 }
