@@ -59,15 +59,15 @@ type BudgetPlan struct {
 	Blocks []string `json:"blocks"`
 }
 
-// ask asks the budgets for evictions in the order of the pods, and returns the budgets that cover any of them. It
-// adds to each pod the budgets that block it.
+// ask asks the budgets for the evictions in the order of the pods, and returns the budgets that were asked. It adds to
+// each pod the budgets that block its eviction.
 func ask(budgets []budget, pods []*planned) []BudgetPlan {
 	plans := make([]BudgetPlan, len(budgets))
 	for i, b := range budgets {
 		plans[i] = BudgetPlan{Namespace: b.namespace, Name: b.name, Admits: b.admits, Blocks: []string{}}
 	}
 	for _, p := range pods {
-		if p.Phase != v1.PodPending {
+		if p.result.Evict && p.Phase != v1.PodPending {
 			askFor(p, budgets, plans)
 		}
 	}

@@ -51,7 +51,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	by := m.planRules(views, q)
 	pods := m.planPods(views, by, q)
 	slices.SortFunc(pods, inOrder)
-	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
+	plan.Budgets = orNone(ask(inNames(m.budgets), pods))
 	plan.count(pods, m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
@@ -215,15 +215,6 @@ func inOrder(a, b *planned) int {
 		return a.result.At.Compare(*b.result.At)
 	}
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-}
-
-// going returns the pods to be evicted, which come first.
-func going(pods []*planned) []*planned {
-	n := slices.IndexFunc(pods, func(p *planned) bool { return !p.result.Evict })
-	if n < 0 {
-		return pods
-	}
-	return pods[:n]
 }
 
 // orNone returns an empty list instead of nil, so that JSON has [] and not null.

@@ -44,13 +44,13 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	if !t.Bare {
 		t.Printf("%s.\n", total(p))
 	}
-	t.Top(groupsTable("NAMESPACE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Namespace })))
-	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) {
-		return p.Namespace, p.Owner.String()
-	})))
-	t.Top(groupsTable("BUDGET IN THE WAY", p.At,
-		groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))
-	t.Top(groupsTable("NODE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Node })))
+	top := func(heading string, of func(pod) (namespace, name string)) {
+		t.Top(groupsTable(heading, p.At, groups(p.Pods, of)))
+	}
+	top("NAMESPACE", func(p pod) (_, name string) { return "", p.Namespace })
+	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
+	top("BUDGET IN THE WAY", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
+	top("NODE", func(p pod) (_, name string) { return "", p.Node })
 	if !t.Bare {
 		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
 	}

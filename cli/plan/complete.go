@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/cli/source"
 )
@@ -16,11 +15,8 @@ func completeTaint(_ *cobra.Command, _ []string, typed string) ([]cobra.Completi
 		return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	var taints []string
-	for _, effect := range []v1.TaintEffect{
-		v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule,
-		v1.TaintEffectPreferNoSchedule,
-	} {
-		taints = append(taints, typed[:colon+1]+string(effect))
+	for _, effect := range []string{"NoExecute", "NoSchedule", "PreferNoSchedule"} {
+		taints = append(taints, typed[:colon+1]+effect)
 	}
 	return source.WithPrefix(typed, taints), cobra.ShellCompDirectiveNoFileComp
 }
