@@ -45,8 +45,8 @@ func (p *partition) sentAs(data map[string]string) *writing {
 	return nil
 }
 
-// standBy resets the state of a leader: the writings of others count until this process has written in its next term. An
-// edit that arrived just before the end of the term may be a writing of the next leader.
+// standBy resets the state of a leader: the writings of others count until this process has written in its next term.
+// An edit that arrived just before the end of the term may be a writing of the next leader.
 func (p *partition) standBy() {
 	edited := p.mine && !p.own
 	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
