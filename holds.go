@@ -22,7 +22,7 @@ func (m *Manager) journaled() guard.Journaled {
 }
 
 // Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.
-func (m *Manager) Trips() []guard.TripRecord { return m.holds.Trips() }
+func (m *Manager) Trips() []Trip { return m.holds.Trips() }
 
 // report reports a trip or a reset: in the log, as a metric, and as events of nodes.
 func (m *Manager) report(e guard.Event) {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -57,9 +56,6 @@ type Evictor interface {
 type EventSink interface {
 	Create(ctx context.Context, event *v1.Event) error
 }
-
-// Journal stores the starts of taints durably; package journal/store has an implementation.
-type Journal = store.Partitions
 
 // Options are the settings of a [Manager]. The zero value is the default.
 type Options struct {
@@ -122,14 +118,14 @@ type Options struct {
 	Yield func()
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor. If
+	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If
 	// Method is left out, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.
 	Events EventSink
 
-	// Journal stores the starts of taints across restarts: [store.NewConfigMaps] stores them in ConfigMaps. Nil means
+	// Journal stores the starts of taints across restarts: [NewJournal] stores them in ConfigMaps. Nil means
 	// that nothing is stored, and a restart begins the countdown of a taint without timeAdded again.
 	Journal Journal
 
@@ -140,7 +136,7 @@ type Options struct {
 
 	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
 	// computed from that clock and from times of the API are too long by this much, and are shortened by it; a negative
-	// result counts as 0. Several goroutines call it. [skew.Clock.Ahead] measures it. Nil means that the clocks agree.
+	// result counts as 0. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks agree.
 	Ahead func(now time.Time) time.Duration
 
 	// Ended is called after each eviction call, with its outcome and its end, by as many goroutines as Evictor. It must

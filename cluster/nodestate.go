@@ -119,17 +119,19 @@ func sameTaints(n *taint.Node, history journal.NodeHistory, m *nodeModel) (now *
 	return &node, relabelled
 }
 
-// foundKeys returns the keys of the present taints that lists after gaps have shown, with the moments of these lists.
-// old is the node before the observation; nil if there was none.
+// foundKeys returns the keys of the taints that lists after gaps have shown, with the moments of these lists. A key
+// stays as long as a state of the node has it, because later states may continue that state's exposure. old is the node
+// before the observation; nil if there was none.
 func foundKeys(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.Time {
 	found := map[string]time.Time{}
+	same := old != nil && old.UID == now.UID
+	if same {
+		maps.Copy(found, old.Found)
+		maps.DeleteFunc(found, func(key string, _ time.Time) bool { return !hasState(now, key, anyState) })
+	}
 	for _, key := range now.Keys() {
-		present := old != nil && old.UID == now.UID && slices.Contains(old.Keys(), key)
-		switch {
-		case g.missed && (!present || appeared(now, key)):
+		if g.missed && (!same || !slices.Contains(old.Keys(), key) || hasState(now, key, appeared(now))) {
 			found[key] = clock()
-		case present && !old.Found[key].IsZero():
-			found[key] = old.Found[key]
 		}
 	}
 	if len(found) == 0 {
@@ -138,13 +140,12 @@ func foundKeys(old, now *taint.Node, g gap, clock func() time.Time) map[string]t
 	return found
 }
 
-// appeared reports whether the latest list was the first to show one of the taints with this key.
-func appeared(n *taint.Node, key string) bool {
+// hasState reports whether the node has a state of a taint with this key for which the condition holds.
+func hasState(n *taint.Node, key string, condition func(*taint.State) bool) bool {
 	for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
 		for _, states := range histories {
 			for i := range states {
-				s := &states[i]
-				if s.Taint.Key == key && !s.Ended && s.FoundInList && s.From == n.Version {
+				if states[i].Taint.Key == key && condition(&states[i]) {
 					return true
 				}
 			}
@@ -152,6 +153,14 @@ func appeared(n *taint.Node, key string) bool {
 	}
 	return false
 }
+
+// appeared holds for each state that the latest list was the first to show.
+func appeared(n *taint.Node) func(*taint.State) bool {
+	return func(s *taint.State) bool { return !s.Ended && s.FoundInList && s.From == n.Version }
+}
+
+// anyState holds for each state.
+func anyState(*taint.State) bool { return true }
 
 // adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
 func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, changed bool) {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/util/retry"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/config"
 )
 
 // late is the time after the end of its lease after which a leader that has not noticed it counts as unhealthy.
@@ -27,7 +29,7 @@ const maxRelease = 5 * time.Second
 // Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
 // [Election.Campaign].
 type Election struct {
-	config   componentbaseconfig.LeaderElectionConfiguration
+	settings componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
@@ -40,20 +42,24 @@ type Election struct {
 	yields yields
 }
 
-// New returns an election for the lease in the configuration. The defaults are those of
-// config.Default().LeaderElection. identity must be unique among the candidates; see [NewIdentity]. The client should
+// Defaults returns the lease and the times that the program taint-manager uses unless they are set.
+func Defaults() componentbaseconfig.LeaderElectionConfiguration {
+	return config.Default().LeaderElection
+}
+
+// New returns an election for the lease with these settings; see [Defaults]. identity must be unique among the candidates; see [NewIdentity]. The client should
 // have its own connections, so that no renewal waits behind other calls.
 func New(
-	config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string,
+	settings componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string,
 ) *Election {
 	lease := &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: config.ResourceNamespace, Name: config.ResourceName},
+		LeaseMeta:  metav1.ObjectMeta{Namespace: settings.ResourceNamespace, Name: settings.ResourceName},
 		Client:     leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 	}
 	return &Election{
-		config:   config,
-		lock:     NewLock(lease, config.LeaseDuration.Duration),
+		settings: settings,
+		lock:     NewLock(lease, settings.LeaseDuration.Duration),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
 		term:     make(chan struct{}, 1),
 	}
@@ -73,7 +79,7 @@ func NewIdentity() (string, error) {
 // from reading the lease, while the other candidates measure from the write.
 func (e *Election) Leading() bool {
 	elector := e.elector.Load()
-	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.config.RenewDeadline.Duration)
+	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.settings.RenewDeadline.Duration)
 }
 
 // Identity returns the identity under which this process is a candidate.
@@ -115,7 +121,7 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 // wait for the lease's duration. Electors do not release the lease: they would wait for RenewDeadline at the end of the
 // process if the API server does not answer.
 func (e *Election) release(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.config.RenewDeadline.Duration/2, maxRelease))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
 	// A renewal under way may cause a conflict.
 	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
@@ -179,11 +185,11 @@ func (e *Election) electorConfig(
 	ctx context.Context, started func(context.Context),
 ) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
-		Name:          e.config.ResourceName,
+		Name:          e.settings.ResourceName,
 		Lock:          e.lock,
-		LeaseDuration: e.config.LeaseDuration.Duration,
-		RenewDeadline: e.config.RenewDeadline.Duration,
-		RetryPeriod:   e.config.RetryPeriod.Duration,
+		LeaseDuration: e.settings.LeaseDuration.Duration,
+		RenewDeadline: e.settings.RenewDeadline.Duration,
+		RetryPeriod:   e.settings.RetryPeriod.Duration,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: started,
 			OnStoppedLeading: func() {},
@@ -195,7 +201,7 @@ func (e *Election) electorConfig(
 func (e *Election) logLeader(ctx context.Context, identity string) {
 	if identity == unknownLeader {
 		klog.FromContext(ctx).Info("The lease has no record, so a leader that is not known may hold it: waiting for the lease duration",
-			"lease", e.lock.Describe(), "duration", e.config.LeaseDuration.Duration)
+			"lease", e.lock.Describe(), "duration", e.settings.LeaseDuration.Duration)
 		return
 	}
 	klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
@@ -206,11 +212,11 @@ func (e *Election) logLeader(ctx context.Context, identity string) {
 func (e *Election) Trouble() error {
 	if e.lock.forbidden.Load() {
 		return fmt.Errorf("the Lease %s does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace %s",
-			e.lock.Describe(), e.config.ResourceNamespace)
+			e.lock.Describe(), e.settings.ResourceNamespace)
 	}
 	if at := e.failedYield(); !at.IsZero() {
 		return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
-			at.UTC().Format(time.RFC3339), e.config.LeaseDuration.Duration)
+			at.UTC().Format(time.RFC3339), e.settings.LeaseDuration.Duration)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func newCandidate(c *cluster, identity string) *candidate {
 }
 
 func newCandidateOf(leases coordinationclient.LeasesGetter, identity string) *candidate {
-	return &candidate{Election: New(config.Default().LeaderElection, leases, identity)}
+	return &candidate{Election: New(Defaults(), leases, identity)}
 }
 
 func (ca *candidate) lead(ctx context.Context) error {
@@ -305,8 +305,8 @@ func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		l := newCandidate(c, "only")
-		l.config.LeaseDuration.Duration = 3 * time.Second
-		l.config.RenewDeadline.Duration, l.config.RetryPeriod.Duration = 2900*time.Millisecond, 400*time.Millisecond
+		l.settings.LeaseDuration.Duration = 3 * time.Second
+		l.settings.RenewDeadline.Duration, l.settings.RetryPeriod.Duration = 2900*time.Millisecond, 400*time.Millisecond
 		defer l.start(t)()
 		time.Sleep(1900 * time.Millisecond)
 		l.leadsFor(t, c, 2200*time.Millisecond, "2.9 s after the first renewal that others see")
@@ -315,7 +315,7 @@ func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 
 func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lock := New(config.Default().LeaderElection, newClusterWith().CoordinationV1(), "me").lock
+		lock := New(Defaults(), newClusterWith().CoordinationV1(), "me").lock
 		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
 		if !lock.Fresh(time.Nanosecond) {
 			t.Error("it does not count as renewed")
@@ -385,8 +385,8 @@ func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
 
 func TestALeaderNeverGivesBackALeaseThatAnotherHolds(t *testing.T) {
 	c := newClusterWith()
-	mine := New(config.Default().LeaderElection, c.CoordinationV1(), "me").lock
-	other := New(config.Default().LeaderElection, c.CoordinationV1(), "other").lock
+	mine := New(Defaults(), c.CoordinationV1(), "me").lock
+	other := New(Defaults(), c.CoordinationV1(), "other").lock
 	free := resourcelock.LeaderElectionRecord{}
 	must(t, mine.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
 	_, _, err := other.Get(t.Context())
@@ -452,7 +452,7 @@ func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
 func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		settings := config.Default().LeaderElection
+		settings := Defaults()
 		settings.ResourceName, settings.ResourceNamespace = "mine", "ours"
 		l := &candidate{Election: New(settings, c.CoordinationV1(), "me")}
 		stop := l.start(t)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
+
 	"github.com/taint-manager/taint-manager/leader"
 )
 
@@ -29,7 +29,7 @@ func Example() {
 			Spec:       v1.PodSpec{NodeName: "node"},
 		},
 	)
-	settings := config.Default().LeaderElection
+	settings := leader.Defaults()
 	settings.ResourceName = "my-controller"
 	settings.LeaseDuration.Duration = time.Second // the first leader begins after this time; the default is 15 s
 	settings.RenewDeadline.Duration, settings.RetryPeriod.Duration = 500*time.Millisecond, 100*time.Millisecond

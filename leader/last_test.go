@@ -11,13 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/config"
 )
 
 func TestWhoHasLedLastIsReadFromTheLease(t *testing.T) {
 	c := newClusterWith()
-	election := config.Default().LeaderElection
+	election := Defaults()
 	if got := LastLed(t.Context(), c.CoordinationV1(), election); !got.IsZero() {
 		t.Errorf("without a lease: %v", got)
 	}

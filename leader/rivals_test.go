@@ -18,8 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
-
-	"github.com/taint-manager/taint-manager/config"
 )
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
@@ -233,7 +231,7 @@ func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), yield bool) {
 	var all []*candidate
 	for i, name := range []string{"one", "other", "newcomer"} {
 		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
-		all = append(all, &candidate{Election: New(config.Default().LeaderElection, l, name), drain: time.Duration(seed%4) * time.Second})
+		all = append(all, &candidate{Election: New(Defaults(), l, name), drain: time.Duration(seed%4) * time.Second})
 	}
 	defer all[0].start(t)()
 	defer all[1].start(t)()

@@ -58,5 +58,5 @@ func (o *observations) unled(now time.Time, patience time.Duration) error {
 // process, this one included, renews the lease. With leases of more than 30 s it is two of their durations instead of a
 // minute. The error names neither servers nor processes, so that it may be shown to everybody.
 func (e *Election) Unled() error {
-	return e.lock.observations.unled(e.lock.now(), max(unledAfter, 2*e.config.LeaseDuration.Duration))
+	return e.lock.observations.unled(e.lock.now(), max(unledAfter, 2*e.settings.LeaseDuration.Duration))
 }

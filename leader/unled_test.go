@@ -91,7 +91,7 @@ func TestALeaseThatIsRenewedOnceInAWhileIsLed(t *testing.T) {
 		c := newCluster()
 		leader, replica := newCandidate(c, "leader"), newCandidate(c, "replica")
 		for _, l := range []*candidate{leader, replica} {
-			l.config.LeaseDuration.Duration, l.config.RenewDeadline.Duration, l.config.RetryPeriod.Duration = time.Hour, 50*time.Minute, 20*time.Minute
+			l.settings.LeaseDuration.Duration, l.settings.RenewDeadline.Duration, l.settings.RetryPeriod.Duration = time.Hour, 50*time.Minute, 20*time.Minute
 		}
 		defer leader.start(t)()
 		time.Sleep(time.Second)

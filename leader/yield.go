@@ -49,7 +49,7 @@ func (e *Election) Yield() {
 
 func (e *Election) yieldedLately() bool {
 	last := e.yields.last.Load()
-	return last != nil && passed(*last, e.lock.now()) < yieldInterval*e.config.LeaseDuration.Duration
+	return last != nil && passed(*last, e.lock.now()) < yieldInterval*e.settings.LeaseDuration.Duration
 }
 
 // failedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has
@@ -70,11 +70,11 @@ func (e *Election) standAside(ctx context.Context) {
 	}
 	e.yields.last.Store(&at)
 	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease",
-		e.lock.Describe(), "atMost", e.config.LeaseDuration.Duration)
-	ctx, cancel := context.WithTimeout(ctx, e.config.LeaseDuration.Duration)
+		e.lock.Describe(), "atMost", e.settings.LeaseDuration.Duration)
+	ctx, cancel := context.WithTimeout(ctx, e.settings.LeaseDuration.Duration)
 	defer cancel()
 	// The end of the context is no error: it ends the waiting.
-	_ = wait.PollUntilContextCancel(ctx, e.config.RetryPeriod.Duration, false, func(ctx context.Context) (bool, error) {
+	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, func(ctx context.Context) (bool, error) {
 		_, _, _ = e.lock.Get(ctx) // the lock notes who leads; the elector reports an error that lasts
 		return e.lock.ledByOtherSince(at), nil
 	})
@@ -89,8 +89,8 @@ func (e *Election) noteFailedYield(ctx context.Context) {
 	e.yields.failed.Store(last)
 	e.yields.failures.Add(1)
 	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(),
-		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter",
-		yieldInterval*e.config.LeaseDuration.Duration)
+		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.settings.LeaseDuration.Duration, "yieldsAgainAfter",
+		yieldInterval*e.settings.LeaseDuration.Duration)
 }
 
 // Register registers the metric of failed yields; nil registers none.

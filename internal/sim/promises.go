@@ -176,10 +176,13 @@ func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
 	for _, t := range n.Spec.Taints {
 		is := onNode{n.Name, t.Key}
 		before, was := g.shown[is]
-		switch _, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
+		switch other, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
 		case gone || t.Effect != v1.TaintEffectNoExecute:
 		case swapped:
-			now[is] = 0 // the program may know the presence of both for longer
+			now[is] = other // both are one exposure
+			if was {
+				now[is] = min(before, other)
+			}
 		case was:
 			now[is] = before
 		default:

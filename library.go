@@ -1,0 +1,39 @@
+package taintmanager
+
+import (
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/skew"
+)
+
+// Trip is a breaker that is tripped for a group of nodes, with the time since when.
+type Trip = guard.TripRecord
+
+// Journal stores the starts of taints durably, in partitions. [NewJournal] returns one in ConfigMaps.
+type Journal = store.Partitions
+
+// StoredPartition is the content of a partition of a [Journal].
+type StoredPartition = journal.StoredPartition
+
+// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 of the namespace. A leader creates them. The client
+// needs get, list, watch, create and update of configmaps there.
+func NewJournal(client kubernetes.Interface, namespace, name string) Journal {
+	return store.NewConfigMaps(client, namespace, name)
+}
+
+// ConfirmingEvictor is an Evictor whose calls take several requests. It asks the [Confirmation] before each of them.
+type ConfirmingEvictor = evict.ConfirmingEvictor
+
+// Confirmation reports whether a request of an eviction call may still be sent.
+type Confirmation = evict.Confirmation
+
+// ServerClock measures how far this process's clock is ahead of the API server's, from the responses to a client. Its
+// method Ahead is meant for [Options.Ahead].
+type ServerClock = skew.Clock
+
+// NewServerClock returns a clock that has read no response. Its method RoundTripper wraps the transport of a client.
+func NewServerClock() *ServerClock { return skew.New() }
