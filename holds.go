@@ -46,8 +46,8 @@ func newTrips() *prometheus.CounterVec {
 
 // collectTripped collects a metric of the groups that are tripped now; it has no other groups.
 func (m *Manager) collectTripped(to chan<- prometheus.Metric) {
-	tripped := prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
-		[]string{"breaker", "group"}, nil)
+	tripped := prometheus.NewDesc("taint_manager_breaker_tripped",
+		"1 for each group of nodes whose breaker is tripped.", []string{"breaker", "group"}, nil)
 	for _, t := range m.Trips() {
 		to <- prometheus.MustNewConstMetric(tripped, prometheus.GaugeValue, 1, t.Breaker, t.Group)
 	}

@@ -19,8 +19,8 @@ type Journal = store.Partitions
 // StoredPartition is the content of a partition of a [Journal].
 type StoredPartition = journal.StoredPartition
 
-// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 of the namespace. A leader creates them. The client
-// needs get, list, watch, create and update of configmaps there.
+// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 of the namespace. A leader creates them. The
+// client needs get, list, watch, create and update of configmaps there.
 func NewJournal(client kubernetes.Interface, namespace, name string) Journal {
 	return store.NewConfigMaps(client, namespace, name)
 }

@@ -136,7 +136,8 @@ type Options struct {
 
 	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
 	// computed from that clock and from times of the API are too long by this much, and are shortened by it; a negative
-	// result counts as 0. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks agree.
+	// result counts as 0. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks
+	// agree.
 	Ahead func(now time.Time) time.Duration
 
 	// Ended is called after each eviction call, with its outcome and its end, by as many goroutines as Evictor. It must

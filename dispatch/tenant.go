@@ -150,7 +150,8 @@ func (c *Core) takeAsRecovered(now time.Time, n *namespace) {
 	if n.quickCalls < recovered || n.slowCalls > 0 || n.speeds[slow] == 0 {
 		return
 	}
-	for _, w := range slices.SortedFunc(maps.Values(n.workloads), func(a, b *workload) int { return cmp.Compare(a.serial, b.serial) }) {
+	byCreation := func(a, b *workload) int { return cmp.Compare(a.serial, b.serial) }
+	for _, w := range slices.SortedFunc(maps.Values(n.workloads), byCreation) {
 		if w.speed == slow {
 			w.slowUntil = now
 			c.refresh(now, w)

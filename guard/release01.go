@@ -34,8 +34,8 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. The holds of release 0.1 become one hold of all pods, which ends when the
-// next leader begins: later, never earlier.
+// UnmarshalJSON implements [json.Unmarshaler]. The holds of release 0.1 become one hold of all pods, which ends when
+// the next leader begins: later, never earlier.
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var s stored
 	if err := json.Unmarshal(text, &s); err != nil {

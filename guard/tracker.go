@@ -33,8 +33,8 @@ type Options struct {
 	// Namespaces returns the labels of namespaces that the cache has now; nil if it does not have them.
 	Namespaces func() policy.Namespaces
 
-	// Keep makes the cache keep these data. It returns a channel that is closed once the cache has them, or that receives
-	// the reason why the cache cannot get them.
+	// Keep makes the cache keep these data. It returns a channel that is closed once the cache has them, or that
+	// receives the reason why the cache cannot get them.
 	Keep func(policy.Needs) <-chan error
 
 	// SetPaused pauses all calls, or ends the pause.

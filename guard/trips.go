@@ -106,7 +106,8 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	for _, t := range trips {
 		for _, breaker := range b.list {
-			if breaker.Name == t.Breaker && breaker.TopologyKey == t.TopologyKey && (empty || !breaker.groups[t.Group].empty()) {
+			if breaker.Name == t.Breaker && breaker.TopologyKey == t.TopologyKey &&
+				(empty || !breaker.groups[t.Group].empty()) {
 				breaker.adopt(t)
 			}
 		}

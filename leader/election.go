@@ -47,8 +47,9 @@ func Defaults() componentbaseconfig.LeaderElectionConfiguration {
 	return config.Default().LeaderElection
 }
 
-// New returns an election for the lease with these settings; see [Defaults]. identity must be unique among the candidates; see [NewIdentity]. The client should
-// have its own connections, so that no renewal waits behind other calls.
+// New returns an election for the lease with these settings; see [Defaults]. identity must be unique among the
+// candidates; see [NewIdentity]. The client should have its own connections, so that no renewal waits behind other
+// calls.
 func New(
 	settings componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string,
 ) *Election {

@@ -74,7 +74,8 @@ func (e *Election) standAside(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, e.settings.LeaseDuration.Duration)
 	defer cancel()
 	// The end of the context is no error: it ends the waiting.
-	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, func(ctx context.Context) (bool, error) {
+	retry := e.settings.RetryPeriod.Duration
+	_ = wait.PollUntilContextCancel(ctx, retry, false, func(ctx context.Context) (bool, error) {
 		_, _, _ = e.lock.Get(ctx) // the lock notes who leads; the elector reports an error that lasts
 		return e.lock.ledByOtherSince(at), nil
 	})

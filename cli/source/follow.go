@@ -125,7 +125,8 @@ func (f *Followed) Pending() *foresight.Pending {
 	return pending
 }
 
-// Ended returns [Evicted] if the manager has evicted the pod within the last hour, or since it is followed, else [Over].
+// Ended returns [Evicted] if the manager has evicted the pod within the last hour, or since it is followed, else
+// [Over].
 func (f *Followed) Ended(uid string) (change, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
