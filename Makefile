@@ -10,7 +10,7 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 COMMIT_DATE := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 # The libraries of Kubernetes require a version of this form.
 VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
-GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*' -not -path './release/*')
+GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './test/controlplane/*' -not -path './test/differential/*' -not -path './tools/*' -not -path './release/*')
 BUILD := go build -trimpath -tags grpcnotrace
 
 .PHONY: help
@@ -20,7 +20,7 @@ help: ## Show the targets.
 .PHONY: build
 build: bin/taint-manager ## Build bin/taint-manager.
 
-bin/taint-manager: go.mod go.sum $(GO_FILES) $(wildcard status/page/*) bin/.version
+bin/taint-manager: go.mod go.sum $(GO_FILES) $(wildcard internal/status/page/*) bin/.version
 	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT) $(if $(COMMIT_DATE),-X $(version).buildDate=$(COMMIT_DATE))' -o $@ ./cmd/taint-manager
 
 # Changes only when the version does.
@@ -28,21 +28,21 @@ bin/.version: FORCE
 	@mkdir -p bin; echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
 FORCE:
 
-include controlplane/build.mk
+include test/controlplane/build.mk
 
 .PHONY: demo
 demo: build controlplane ## Show the main job on a real control plane (KEEP=1: stay up).
-	go build -o bin/demo ./internal/demo
+	go build -o bin/demo ./test/demo
 	@exec bin/demo $(if $(KEEP),-keep)
 
 # The tests on the real control plane come last and one package at a time, because they measure time.
-LIVE := internal/demo internal/e2e internal/testcluster
+LIVE := test/demo test/e2e test/testcluster
 
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, with the race detector, and print how long each part took.
 	$(call part,the linter,$(MAKE) --no-print-directory lint)
 	$(call part,the tests without a control plane,go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
-	$(call part,the comparison with the original,cd differential && go test -timeout 15m ./...)
+	$(call part,the comparison with the original,cd test/differential && go test -timeout 15m ./...)
 	$(call part,the release,cd release && go test -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)
 	$(call part,the tests on the control plane,go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...))
@@ -53,11 +53,11 @@ part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - 
 KUBERNETES ?= 1.37 1.35 1.33 1.30
 .PHONY: test-versions
 test-versions: build bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests on other versions of Kubernetes (KUBERNETES="1.37 1.30"): an hour.
-	@RUN='$(RUN)' controlplane/versions/test.sh $(KUBERNETES)
+	@RUN='$(RUN)' test/controlplane/versions/test.sh $(KUBERNETES)
 
 .PHONY: differential
 differential: ## Compare with the original controller on random histories: a minute or two.
-	cd differential && go test -timeout 15m ./...
+	cd test/differential && go test -timeout 15m ./...
 
 .PHONY: setup
 setup: ## Install what the tests need beside Go and a browser: a C compiler, for the race detector.
@@ -71,7 +71,7 @@ unit: ## Run the tests that need no control plane: seconds.
 
 .PHONY: sim
 sim: ## Run simulated worlds (WORLDS=n, from seed FROM=n; POLICIES=1: with policies), or replay one with its trace (SEED=n).
-	@go test ./internal/sim -count 1 -timeout 0 -v -run 'TestWorlds$(if $(POLICIES),WithPolicies)$$' \
+	@go test ./test/sim -count 1 -timeout 0 -v -run 'TestWorlds$(if $(POLICIES),WithPolicies)$$' \
 		$(if $(SEED),-sim.seed=$(SEED)) $(if $(WORLDS),-sim.worlds=$(WORLDS)) $(if $(FROM),-sim.from=$(FROM))
 
 .PHONY: lint
@@ -79,7 +79,7 @@ lint: bin/golangci-lint ## Check the code's form.
 	bin/golangci-lint run ./...
 	go mod tidy -diff
 	go vet ./...
-	cd differential && ../bin/golangci-lint run ./... && go mod tidy -diff
+	cd test/differential && ../../bin/golangci-lint run ./... && go mod tidy -diff
 	cd release && ../bin/golangci-lint run ./... && go mod tidy -diff
 
 bin/golangci-lint: tools/go.mod tools/go.sum
@@ -88,21 +88,21 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 
 .PHONY: page
 page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a synthetic one.
-	cd status/browser && node_modules/.bin/tsc --project .
-	cd status/browser && node --test --test-concurrency 1 --test-reporter spec
+	cd internal/status/browser && node_modules/.bin/tsc --project .
+	cd internal/status/browser && node --test --test-concurrency 1 --test-reporter spec
 
 .PHONY: screenshots
 screenshots: browser bin/synthetic ## Make the pictures of the page in docs/screenshots anew.
-	cd status/browser && node screenshots.js
+	cd internal/status/browser && node screenshots.js
 
-bin/synthetic: $(GO_FILES) $(wildcard status/page/*)
-	go build -o $@ ./status/browser/synthetic
+bin/synthetic: $(GO_FILES) $(wildcard internal/status/page/*)
+	go build -o $@ ./internal/status/browser/synthetic
 
 bin/live: $(GO_FILES)
-	go build -o $@ ./status/browser/live
+	go build -o $@ ./internal/status/browser/live
 
 .PHONY: browser
-browser: status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and packages for tests.
+browser: internal/status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and packages for tests.
 	@for need in node:nodejs npm:npm chromium:chromium; do \
 		command -v "$${need%:*}" >/dev/null || [ -n "$${CHROMIUM:-}" -a "$$need" = chromium:chromium ] || $(call install,$${need#*:}); done
 
@@ -112,13 +112,13 @@ define install
 		apt-get update -q && apt-get install -qy --no-install-recommends $(1); }
 endef
 
-status/browser/node_modules/.made: status/browser/package-lock.json
+internal/status/browser/node_modules/.made: internal/status/browser/package-lock.json
 	@command -v npm >/dev/null || $(call install,nodejs npm)
-	cd status/browser && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.made
+	cd internal/status/browser && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.made
 
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
-	go test ./cli ./cli/run ./config ./evict ./policy ./status -update
+	go test ./cli ./cli/run ./internal/config ./internal/evict ./policy ./internal/status -update
 	cd release && go run ./cmd/manifests && go test ./chart -update
 
 .PHONY: manifests
@@ -147,8 +147,8 @@ test-release: build ## Compile for every platform, and build the image on two pa
 
 .PHONY: bench
 bench: build controlplane $(if $(findstring 1.30,$(or $(WORK),1.30)),bin/controlplane-1.30) ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
-	go test -run '^$$' -bench . -benchmem ./taint ./cluster
-	go build -trimpath -tags grpcnotrace -o bin/bench ./internal/bench
+	go test -run '^$$' -bench . -benchmem ./taint ./internal/cluster
+	go build -trimpath -tags grpcnotrace -o bin/bench ./test/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/performance.md)
 ROUNDS ?= 3
 WORK ?=
@@ -158,7 +158,7 @@ fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, the journ
 	@for target in $(FUZZ); do \
 		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide config:FuzzValidate journal:FuzzDecode cluster/wire:FuzzMessage
+FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/journal:FuzzDecode internal/cluster/wire:FuzzMessage
 
 .PHONY: clean
 clean: ## Remove what was built.

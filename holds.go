@@ -3,7 +3,7 @@ package taintmanager
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 // createTracker creates the tracker of holds.

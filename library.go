@@ -3,11 +3,11 @@ package taintmanager
 import (
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/taint-manager/taint-manager/evict"
-	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/journal/store"
-	"github.com/taint-manager/taint-manager/skew"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
 // Trip is a breaker that is tripped for a group of nodes, with the time since when.

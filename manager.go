@@ -14,16 +14,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/cluster"
-	"github.com/taint-manager/taint-manager/dispatch"
-	"github.com/taint-manager/taint-manager/event"
-	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/journal/store"
-	"github.com/taint-manager/taint-manager/original/check"
+	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/event"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/original/check"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // flushTimeout bounds how long Run waits at its end until the journal is written.

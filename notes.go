@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

@@ -3,7 +3,7 @@ package taintmanager
 import (
 	"context"
 
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 // observer forwards changes of nodes and namespaces to the tracker of holds.

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

@@ -3,8 +3,8 @@ package taintmanager
 import (
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/taint-manager/taint-manager/evict"
-	"github.com/taint-manager/taint-manager/original/check"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/original/check"
 )
 
 // createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and

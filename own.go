@@ -3,7 +3,7 @@ package taintmanager
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/dispatch"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, standby, dry,

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/taint-manager/taint-manager/cli"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // hostile clears a screen, changes the direction of text, begins a control sequence with one character, and forges a

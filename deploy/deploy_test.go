@@ -1,4 +1,4 @@
-// Package deploy_test specifies the rendered manifests. Package internal/e2e applies them to a real control plane.
+// Package deploy_test specifies the rendered manifests. Package test/e2e applies them to a real control plane.
 package deploy_test
 
 import (
@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

@@ -17,7 +17,7 @@ import (
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // late is the time after the end of its lease after which a leader that has not noticed it counts as unhealthy.

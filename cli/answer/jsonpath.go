@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // parsePath parses a template of jsonpath, as kubectl get does.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

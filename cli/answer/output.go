@@ -14,7 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // The forms of an answer.

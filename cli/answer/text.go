@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // Text is an answer in a form for people.

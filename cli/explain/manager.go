@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

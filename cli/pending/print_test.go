@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 func TestAnEvictionThatWaitsForARateSaysSo(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-base/term"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

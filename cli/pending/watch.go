@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // following is the changing state of the scheduled evictions, in a cluster or by a manager's stream.

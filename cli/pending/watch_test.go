@@ -10,7 +10,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 func pendingPod(uid, name string, seconds float64, from time.Time) foresight.PendingPod {

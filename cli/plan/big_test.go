@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/internal/bigdump"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/test/bigdump"
 )
 
 // planFrom computes the plan for a dump on the standard input.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // options are those of "plan".

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // summary counts the pods of a plan by namespace, owner, budget and node. The largest number of evictions comes first.

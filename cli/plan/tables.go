@@ -6,7 +6,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // pods writes the pods that go or are held; in the wide form also those that stay.

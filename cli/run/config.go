@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // ConfigCommand returns the command "config", which checks and writes the configuration files of "run".

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")

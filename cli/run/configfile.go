@@ -9,7 +9,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

@@ -7,7 +7,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // fieldSections are the flags of every component of Kubernetes that are also fields of the configuration file: the

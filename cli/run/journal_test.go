@@ -7,7 +7,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 func TestWithoutThePermissionsForTheJournalItGoesOnAndSaysSo(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // managerOptions returns the library's options for the configuration.

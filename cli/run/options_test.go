@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

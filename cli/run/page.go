@@ -13,8 +13,8 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // listenRetry is the time between two attempts to listen on the page's port.

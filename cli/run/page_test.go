@@ -19,12 +19,12 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

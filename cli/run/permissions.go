@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

@@ -10,7 +10,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // componentRefusals returns the refusals of the settings that every component of Kubernetes has.

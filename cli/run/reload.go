@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/policy"
 )

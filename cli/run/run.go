@@ -18,11 +18,11 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/internal/transport"
-	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/leader"
-	"github.com/taint-manager/taint-manager/skew"
-	"github.com/taint-manager/taint-manager/status"
 )
 
 // Build is the program's identification.

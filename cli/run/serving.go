@@ -22,7 +22,7 @@ import (
 	"k8s.io/component-base/metrics/prometheus/slis"
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
 
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 // closeTimeout is how long requests under way may take after the server begins to close.

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/leader"
 )
 

@@ -8,7 +8,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // port is used by no component of Kubernetes; theirs are 10248 to 10260.

@@ -27,8 +27,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/transport"
-	"github.com/taint-manager/taint-manager/skew"
 )
 
 // death is what an API server does with requests once it is dead.

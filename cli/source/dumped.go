@@ -14,8 +14,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/dump"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/dump"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

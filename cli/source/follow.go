@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // askAgainAfter is the time between two requests for what has changed.

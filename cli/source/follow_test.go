@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // manager answers with each change once, and with a whole snapshot where the tag is not its own.

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 )
 
 // location is that of the manager's journal: beside its lease, which the same flags of "run" name.

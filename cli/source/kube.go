@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // readPod reads one pod, its events, its node, or all if breakers count them, and the budgets of its namespace. It

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // Pending asks the manager which evictions it has of the pods in the namespace on these nodes; empty stands for all.

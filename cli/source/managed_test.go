@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {

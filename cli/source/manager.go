@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // answerPatience is how long the client waits for the manager.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

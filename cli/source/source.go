@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // Source is a live cluster or a dump.

@@ -21,10 +21,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
 

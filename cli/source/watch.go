@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // Why the eviction of a pod has ended.

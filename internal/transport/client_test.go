@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 func TestLimitsAreOffUnlessTheyAreSet(t *testing.T) {

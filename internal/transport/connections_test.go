@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 func TestCallsWatchesAndTheLeaseEachHaveAnHTTP2ConnectionOfTheirOwn(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 func TestWatchesAndTheLeaseNoticeWithin45SecondsThatTheMachineIsGone(t *testing.T) {

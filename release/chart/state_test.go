@@ -31,7 +31,7 @@ func state(manager, release, namespace string) []runtime.Object {
 }
 
 // TestTheChartKeepsTheLeaseAndTheJournalThatItsReleaseOwns compares with what version 0.1 has created. Package
-// internal/e2e upgrades and rolls back with helm itself.
+// test/e2e upgrades and rolls back with helm itself.
 func TestTheChartKeepsTheLeaseAndTheJournalThatItsReleaseOwns(t *testing.T) {
 	owned := state("Helm", "taint-manager", "kube-system")
 	var all []string

@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// PodOf returns the small value of a pod that counts as bound from the given moment on. It shares the lists and maps of
+// p. For a pod read from a dump or from a list, bound is [BoundSince]. Package wire must decode every field that is
+// read in this file.
+func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
+	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
+	pod := taint.Pod{
+		UID:         p.UID,
+		Namespace:   p.Namespace,
+		Name:        p.Name,
+		Node:        p.Spec.NodeName,
+		Bound:       bound,
+		Tolerations: p.Spec.Tolerations,
+		Labels:      p.Labels,
+		Phase:       p.Status.Phase,
+		Generation:  p.Generation,
+		Terminating: p.DeletionTimestamp != nil,
+		Mirror:      mirror,
+		Disrupted:   trueCondition(p, v1.DisruptionTarget) != nil,
+
+		GracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+	}
+	if p.Spec.Priority != nil {
+		pod.Priority = *p.Spec.Priority
+	}
+	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
+		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
+	}
+	return pod
+}
+
+// BoundSince returns the moment from which a pod that was bound before this process started counts as bound: when it
+// was scheduled, or created if that is unknown. The result is on the monotonic clock of now. API times are truncated to
+// whole seconds, so the next second is taken. If a time is missing or lies in the future, the result is now. BoundSince
+// assumes that the clock of now agrees with the API server's.
+func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 0) }
+
+// boundSince is BoundSince for a clock that is ahead.
+func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
+	if scheduled := trueCondition(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
+		return moment(scheduled.LastTransitionTime, now, ahead)
+	}
+	return moment(p.CreationTimestamp, now, ahead)
+}
+
+// boundSince returns when a pod of the first list was bound.
+func (po *pods) boundSince(p *v1.Pod) time.Time {
+	now := po.now()
+	return boundSince(p, now, po.ahead.at(now))
+}
+
+// moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
+func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
+	if t.IsZero() || t.After(now.Add(-ahead)) {
+		return now
+	}
+	return now.Add(journal.NextSecond(t.Time).Sub(now)).Add(ahead)
+}
+
+// trueCondition returns the pod's condition of this type if it is True, otherwise nil.
+func trueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type == condition && c.Status == v1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/ordered"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// CoreOptions are the settings of a [Core].
+type CoreOptions struct {
+	// These have the meaning of the fields of [Options] with the same names. The numbers are at least 1.
+	Slots, SlowPlaces int
+	CallsPerSecond    float64
+	Rates             []policy.Rate
+	Paused            bool
+	Leading           func() bool
+	Upcoming          func() time.Time
+
+	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
+	Jitter func() float64
+
+	// Yields: the leadership is given back instead of a call for the pod of this process.
+	Yields bool
+}
+
+// Core is the logic of the dispatcher. It is not safe for concurrent use.
+type Core struct {
+	options    CoreOptions
+	items      map[types.UID]*item
+	namespaces map[string]*namespace
+	classes    map[string]*class
+	ready      map[*class]bool       // classes that may have tokens
+	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
+	waiting    int                   // candidates in lines
+	own        ordered.Queue[*item]
+	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
+	serial     uint64
+
+	places    places
+	calls     []*call // in the order of their starts: all that are not slow, and some that have ended
+	slowSlots int     // slots that calls of slow namespaces hold
+
+	outage    outage
+	throttled time.Time // no call starts before
+	pace      pace      // of all calls
+	rateList  []policy.Rate
+	rates     *guard.Rates
+
+	leads, drained, paused bool
+	resumed                time.Time // when the last pause of all calls by the configuration has ended
+	yieldNotBefore         time.Time
+	ownCalling             bool      // a call for a pod of this program is under way
+	ownEnded               time.Time // when the last such call ended that may have deleted the pod
+}
+
+// item is a candidate, where it waits, and its call.
+type item struct {
+	Candidate
+	serial  uint64    // of the first offer
+	offered time.Time // the first time
+	class   *class
+	call    *call             // nil while it waits, and once its call has ended
+	request *eviction.Request // of its call, until the outcome is settled; nil while it waits
+
+	workload *workload
+	group    *group // while it waits in a line
+	pos      int    // in the turns of its node, or among the pods of this program
+}
+
+// bySerial is the order in which items were first offered.
+func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
+
+// NewCore returns the logic of a dispatcher that does not lead yet.
+func NewCore(now time.Time, o CoreOptions) *Core {
+	return &Core{
+		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
+		ready: map[*class]bool{}, dry: newDry(),
+		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
+		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
+		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+	}
+}
+
+// Step processes one input at the time now, and returns its effects. The time may not go backwards by more than clocks
+// do.
+func (c *Core) Step(now time.Time, in Input) Effects {
+	var do Effects
+	c.turnSlow(now, &do)
+	c.expire(now)
+	switch in := in.(type) {
+	case Offered:
+		do.Taken = c.offer(now, in.Candidate)
+	case Withdrawn:
+		do.Taken = c.withdraw(in.UID)
+	case Settled:
+		c.settle(in.UID)
+	case CallEnded:
+		c.end(now, in, &do)
+	case NodeRead:
+		if c.outage.nodeRead(now, in.Sent, &in.Outcome) {
+			do.Pause = pauseUnavailable
+		}
+	case ServerAnswered:
+		c.outage.nudge(now)
+	case Configured:
+		c.configure(now, in)
+	case Paused:
+		if c.paused && !in.Paused {
+			c.resumed = now
+		}
+		c.paused = in.Paused
+	case TermBegan:
+		c.beginTerm(now)
+	case TermEnded:
+		c.leads = false
+	case Drained:
+		c.drained = true
+	}
+	c.startCalls(now, &do)
+	return do
+}
+
+// offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
+func (c *Core) offer(now time.Time, candidate Candidate) bool {
+	it := c.items[candidate.UID]
+	switch {
+	case it == nil:
+		it = &item{serial: c.nextSerial(), offered: now}
+		c.items[candidate.UID] = it
+	case it.request != nil:
+		return false
+	case c.replace(it, &candidate):
+		return true
+	default:
+		c.leave(it)
+	}
+	it.Candidate = candidate
+	it.class = c.classOf(&candidate)
+	c.stand(it)
+	return true
+}
+
+// replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the
+// line.
+func (c *Core) replace(it *item, candidate *Candidate) bool {
+	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
+		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
+	if same {
+		it.Candidate = *candidate
+		it.group.turns.set(it)
+	}
+	return same
+}
+
+// withdraw removes a candidate; false if its call has begun, or if there is none.
+func (c *Core) withdraw(uid types.UID) bool {
+	it := c.items[uid]
+	if it == nil || it.request != nil {
+		return false
+	}
+	c.leave(it)
+	delete(c.items, uid)
+	return true
+}
+
+// settle permits the next offer of a pod whose call has ended.
+func (c *Core) settle(uid types.UID) {
+	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
+		delete(c.items, uid)
+	}
+}
+
+// configure replaces the rates and the number of slots.
+func (c *Core) configure(now time.Time, in Configured) {
+	c.places.slots = in.Slots
+	c.rateList = in.Rates
+	c.rates.Replace(now, in.Rates)
+	waiting := make([]*item, 0, c.Waiting())
+	for _, it := range c.items {
+		switch {
+		case it.call != nil:
+			c.recount(now, it.call)
+		case it.request == nil:
+			c.stepOut(it)
+			waiting = append(waiting, it)
+		}
+	}
+	slices.SortFunc(waiting, bySerial)
+	for _, it := range waiting {
+		it.class = c.classOf(&it.Candidate)
+		c.stand(it)
+	}
+}
+
+// beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
+func (c *Core) beginTerm(now time.Time) {
+	c.leads = true
+	c.rates = guard.NewRates(now, c.rateList)
+	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
+}

@@ -1,0 +1,216 @@
+package dispatch
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// keptEvery is the shortest time between two lines of the log about slow calls that keep their slots.
+const keptEvery = time.Minute
+
+// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
+// context ends.
+type Evictor interface {
+	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
+}
+
+// Options are the settings of a [Dispatcher].
+type Options struct {
+	// Evictor makes the calls. Required.
+	Evictor Evictor
+
+	// Slots is how many calls may be under way at once, each for its first second at most. SlowPlaces is how many slow
+	// calls may be under way beside them. 0: those of config.Default.
+	Slots, SlowPlaces int
+
+	// CallsPerSecond limits how many calls start in a second. 0: no limit.
+	CallsPerSecond float64
+
+	// Rates limit how many calls start that delete a pod. They must be valid. Their buckets begin empty with each Lead.
+	Rates []policy.Rate
+
+	// Paused withholds all calls.
+	Paused bool
+
+	// Leading is asked before a candidate is chosen and right before its call; a call that it denies does not start. It
+	// is called by many goroutines. Nil: Lead's context alone decides.
+	Leading func() bool
+
+	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block.
+	// Nil: that pod is evicted by this process, after all others.
+	Yield func()
+
+	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yield.
+	// It is called under the dispatcher's lock.
+	Upcoming func() time.Time
+
+	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
+	Started func(e eviction.Request)
+
+	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
+	// outcome. It must not block. Nil: nothing is called.
+	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
+
+	// Metrics counts what the dispatcher does. Nil: nothing is counted.
+	Metrics *Metrics
+}
+
+// Dispatcher is the goroutines and the timer round a [Core]. Its methods are safe for concurrent use.
+type Dispatcher struct {
+	options Options
+	metrics *Metrics
+
+	mu         sync.Mutex
+	core       *Core
+	timer      *time.Timer
+	term       *term     // of leadership; nil while not leading
+	lastReport time.Time // when the log last said that slow calls keep their slots
+}
+
+// New returns a dispatcher that starts no call before Lead is called.
+func New(o Options) *Dispatcher {
+	if o.Slots <= 0 {
+		o.Slots = config.Default().EvictionWorkers
+	}
+	if o.SlowPlaces <= 0 {
+		o.SlowPlaces = config.Default().MaxSlowEvictions
+	}
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	if o.Started == nil {
+		o.Started = func(eviction.Request) {}
+	}
+	if o.Ended == nil {
+		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
+	}
+	if o.Metrics == nil {
+		o.Metrics = newMetrics()
+	}
+	d := &Dispatcher{options: o, metrics: o.Metrics}
+	d.core = NewCore(time.Now(), CoreOptions{
+		Slots: o.Slots, SlowPlaces: o.SlowPlaces, CallsPerSecond: o.CallsPerSecond, Rates: o.Rates, Paused: o.Paused,
+		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil, Upcoming: o.Upcoming,
+	})
+	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
+	d.timer.Stop()
+	d.metrics.stepped(d.core, &Effects{})
+	return d
+}
+
+// Offer adds a candidate, or replaces the candidate of its UID. It returns false if a call for the UID is under way, or
+// if its outcome is not settled: then the outcome follows.
+func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c}).Taken }
+
+// Withdraw removes a candidate. It returns false if its call has begun: then the outcome follows.
+func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
+
+// Settled reports that the outcome of the last call for the UID has been taken in.
+func (d *Dispatcher) Settled(uid types.UID) { d.step(Settled{uid}) }
+
+// SetRates replaces the rates, which must be valid, and the number of slots; 0 stands for that of config.Default. A
+// rate that keeps its name and its topologyKey keeps its level; others begin empty, less the calls under way that they
+// count. Calls under way keep their places.
+func (d *Dispatcher) SetRates(rates []policy.Rate, slots int) {
+	if slots <= 0 {
+		slots = config.Default().EvictionWorkers
+	}
+	d.step(Configured{Rates: rates, Slots: slots})
+}
+
+// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no candidate is chosen;
+// calls under way go on.
+func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
+
+// ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
+// permitted soon. It may be called often.
+func (d *Dispatcher) ServerAnswered() {
+	if !d.PausedSince().IsZero() {
+		d.step(ServerAnswered{})
+	}
+}
+
+// NodeRead records the outcome of a GET of a node that was sent at that moment. It shows whether the API server can be
+// reached, so it ends, begins or lengthens the pause of all calls.
+func (d *Dispatcher) NodeRead(sent time.Time, o eviction.Outcome) { d.step(NodeRead{sent, o}) }
+
+// PausedSince returns when the present pause because of an outage began; zero while there is none.
+func (d *Dispatcher) PausedSince() time.Time { return locked(d, (*Core).PausedSince) }
+
+// InFlight returns how many calls are under way.
+func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
+
+// Waiting returns how many candidates wait.
+func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
+
+// WaitingForSlowPlace returns how many of them start in slow places.
+func (d *Dispatcher) WaitingForSlowPlace() int { return locked(d, (*Core).WaitingForSlowPlace) }
+
+// locked returns what a method of the core returns, under the lock.
+func locked[T any](d *Dispatcher, method func(*Core) T) T {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return method(d.core)
+}
+
+// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+func (d *Dispatcher) Status(uid types.UID) Status {
+	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
+}
+
+// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under
+// the lock.
+func (d *Dispatcher) leading() bool {
+	return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
+}
+
+// step passes an input to the core, and carries out the effects.
+func (d *Dispatcher) step(in Input) Effects {
+	d.mu.Lock()
+	do := d.core.Step(time.Now(), in)
+	if do.Next.IsZero() {
+		d.timer.Stop()
+	} else {
+		d.timer.Reset(time.Until(do.Next))
+	}
+	term := d.term
+	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
+		term.calls.Add(n)
+	}
+	d.metrics.stepped(d.core, &do)
+	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
+	if report {
+		d.lastReport = time.Now()
+	}
+	d.mu.Unlock()
+	for _, s := range do.Starts {
+		go d.call(term, s)
+	}
+	if report {
+		klog.FromContext(term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
+			"slowPlaces", d.options.SlowPlaces, "pod", klog.KRef(do.Kept[0].Pod.Namespace, do.Kept[0].Pod.Name),
+			"after", SlowAfter)
+	}
+	if do.Yield {
+		d.options.Yield()
+	}
+	return do
+}
+
+// Levels returns how much of each rate is available, and how many candidates wait for each.
+func (d *Dispatcher) Levels() (levels []guard.Level, waiting map[string]int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	return d.core.Levels(now), d.core.WaitingByRate(now)
+}

@@ -1,0 +1,106 @@
+package dispatch
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/guard"
+)
+
+// Status is what the dispatcher knows of an eviction.
+type Status struct {
+	// Request is the request of the call that is under way, or that has ended and is not settled; nil if there is no
+	// such call.
+	Request *eviction.Request
+
+	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
+	Waits eviction.Wait
+
+	// Until is when the wait may end as far as is known; zero if that is not known.
+	Until time.Time
+}
+
+// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+func (c *Core) Status(now time.Time, uid types.UID) Status {
+	it := c.items[uid]
+	switch {
+	case it == nil:
+		return Status{}
+	case it.request != nil:
+		return Status{Request: it.request}
+	}
+	return c.waits(now, it)
+}
+
+// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
+func (c *Core) waits(now time.Time, it *item) Status {
+	because := func(cause eviction.WaitCause, until time.Time) Status {
+		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}
+	}
+	switch {
+	case c.paused:
+		return because(eviction.WaitsPaused, time.Time{})
+	case c.outage.on():
+		return because(eviction.WaitsForServer, c.outage.until)
+	case c.throttled.After(now):
+		return because(eviction.WaitsForServer, c.throttled)
+	}
+	if _, rate, until := it.class.way(now); rate != "" {
+		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, Until: until}
+	}
+	switch {
+	case it.group != nil && it.workload.startsSlow():
+		return because(eviction.WaitsForSlowPlace, time.Time{})
+	case c.leads && c.pace.next.After(now):
+		return Status{
+			Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls},
+			Until: c.pace.next,
+		}
+	}
+	return because(eviction.WaitsForTurn, time.Time{})
+}
+
+// Waiting returns how many candidates wait.
+func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
+
+// WaitingForSlowPlace returns how many of them start in slow places.
+func (c *Core) WaitingForSlowPlace() (n int) {
+	for _, of := range c.namespaces {
+		for _, w := range of.workloads {
+			if w.startsSlow() {
+				n += w.waiting
+			}
+		}
+	}
+	return n
+}
+
+// WaitingByRate returns how many of them wait for a token, by the names of their rates.
+func (c *Core) WaitingByRate(now time.Time) map[string]int {
+	all := map[string]int{}
+	for _, cl := range c.classes {
+		if _, rate, _ := cl.way(now); rate != "" {
+			all[rate] += cl.size
+		}
+	}
+	return all
+}
+
+// InFlight returns how many calls are under way.
+func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
+
+// Slow returns how many calls under way are slow, or started in slow places.
+func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }
+
+// Levels returns how much of each rate is available.
+func (c *Core) Levels(now time.Time) []guard.Level { return c.rates.Levels(now) }
+
+// PausedSince returns when the present pause because of an outage began; zero while there is none.
+func (c *Core) PausedSince() time.Time {
+	if !c.outage.on() {
+		return time.Time{}
+	}
+	return c.outage.since
+}

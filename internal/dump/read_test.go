@@ -1,0 +1,379 @@
+package dump_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/internal/dump"
+)
+
+// names reads a dump and returns kind and name of each object that the visitor received.
+func names(r io.Reader) (list []string, err error) {
+	err = dump.Read(r, func(object any, _ []time.Time) {
+		switch o := object.(type) {
+		case *v1.Node:
+			list = append(list, "node "+o.Name)
+		case *v1.Pod:
+			list = append(list, "pod "+o.Namespace+"/"+o.Name)
+		case *policyv1.PodDisruptionBudget:
+			list = append(list, "budget "+o.Namespace+"/"+o.Name)
+		case *v1.Event:
+			list = append(list, "event "+o.Namespace+"/"+o.Name)
+		}
+	})
+	return list, err
+}
+
+// list is as kubectl writes it: a node, a pod, a budget, and a Service, whose kind is not wanted.
+const list = `apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Node
+  metadata:
+    name: n1
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    annotations:
+      note: |
+        - apiVersion: v1
+          kind: Pod
+        ---
+        items:
+
+        kind: List
+    name: web-0
+    namespace: shop
+- apiVersion: v1
+  kind: Service
+  metadata:
+    name: web
+    namespace: shop
+  spec:
+    selector: everything
+- apiVersion: policy/v1
+  kind: PodDisruptionBudget
+  metadata:
+    name: web
+    namespace: shop
+kind: List
+metadata:
+  resourceVersion: ""
+`
+
+func asJSON(t *testing.T, text string) string {
+	t.Helper()
+	converted, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, converted, "", "    "); err != nil {
+		t.Fatal(err)
+	}
+	return indented.String() + "\n"
+}
+
+func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
+	items := list[strings.Index(list, "- ") : strings.LastIndex(list, "kind: List")-1]
+	all := []string{"node n1", "pod shop/web-0", "budget shop/web"}
+	pod := "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web-0\n  namespace: shop\n"
+	event := "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\n"
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"a list", list, all},
+		{"a list as JSON", asJSON(t, list), all},
+		{"a list with carriage returns", strings.ReplaceAll(list, "\n", "\r\n"), all},
+		{"a list with a mark of UTF-8", "\ufeff" + list, all},
+		{"JSON with a mark of UTF-8", "\ufeff" + asJSON(t, list), all},
+		{"a list whose items are indented", strings.Replace(list, items, "  "+strings.ReplaceAll(items, "\n", "\n  "), 1), all},
+		{"several lists", list + "---\n" + list, append(append([]string{}, all...), all...)},
+		{"several lists as JSON", asJSON(t, list) + asJSON(t, list), append(append([]string{}, all...), all...)},
+		{"single objects", "---\n" + pod + "---\n# none\n---\n" + event, []string{"pod shop/web-0", "event shop/e"}},
+		{"single objects as JSON", asJSON(t, pod) + asJSON(t, event), []string{"pod shop/web-0", "event shop/e"}},
+		{"a single object without an end of line", strings.TrimSpace(pod), []string{"pod shop/web-0"}},
+		{"an empty list", "apiVersion: v1\nitems: []\nkind: List\n", nil},
+		{"an empty list as JSON", `{"apiVersion": "v1", "items": [], "kind": "List"}`, nil},
+		{"a list of nothing", "apiVersion: v1\nitems:\nkind: List\n", nil},
+		{"a list of nothing as JSON", `{"apiVersion": "v1", "items": null, "kind": "List"}`, nil},
+		{"a list in one line", `items: [{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: b}}]` + "\nkind: List\napiVersion: v1\n", []string{"pod b/a"}},
+		{"the API server's own list", `{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a", "namespace": "b"}}]}`, []string{"pod b/a"}},
+		{"a list without a kind", `{"items": [{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b"}}]}`, []string{"pod b/a"}},
+		{"the API server's own list as YAML", "apiVersion: v1\nkind: PodList\nitems:\n# the first\n- metadata:\n    name: a\n    namespace: b\n", []string{"pod b/a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := names(iotest.OneByteReader(strings.NewReader(c.text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A truncation is found wherever it is: the missing part could contain the pod that matters.
+func TestADumpThatIsCutOffIsRefused(t *testing.T) {
+	for name, text := range map[string]string{"YAML": list, "JSON": asJSON(t, list)} {
+		complete := strings.LastIndex(text, "}")
+		if name == "YAML" {
+			complete = strings.LastIndex(text, "kind: ") + len("kind: ")
+		}
+		for end := 1; end <= complete; end++ {
+			if _, err := names(strings.NewReader(text[:end])); err == nil {
+				t.Fatalf("%s cut after %d bytes of %d is taken: ...%q", name, end, len(text), text[max(0, end-40):end])
+			}
+		}
+	}
+}
+
+func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
+	upTo := func(text, mark string) string { before, _, _ := strings.Cut(text, mark); return before }
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", "it is empty"},
+		{"spaces", " \n\n", "it is empty"},
+		{"UTF-16", "\xff\xfea\x00", "it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'"},
+		{"YAML between items", upTo(list, "- apiVersion: v1\n  kind: Service"), "it is cut off at line 19, after 1 whole objects"},
+		{"YAML within an item", upTo(list, "space: shop"), "it is cut off at line 19, after 1 whole objects"},
+		{"JSON within an item", upTo(asJSON(t, list), `"kind": "Service"`), "it is cut off at byte 575, after 2 whole objects"},
+		{"JSON between items", upTo(asJSON(t, list), `"kind": "List"`), "it is cut off at byte 1010, after 4 whole objects"},
+		{"no YAML", "kind: Pod\n\tx: y\n", "the object at line 1 can't be read (lines count from there): error converting YAML to JSON: yaml: line 2: found a tab"},
+		{"no YAML in an item", "items:\n- kind: Node\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the object at line 4 can't be read (lines count from there): error converting YAML to JSON: yaml: line 1: did not find expected node content"},
+		{"no JSON", `{"items": [{"kind": "Pod", oops}]}`, "it is not JSON after byte 27 and 0 whole objects: invalid character 'o' at start of string"},
+		{"a text", "Error from server (Forbidden)\n", "the object at line 1 can't be read (lines count from there): error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type"},
+		{"a number", `[1, 2]`, "the object near byte 1 has no kind"},
+		{"JSON within YAML", "kind: Pod\napiVersion: v1\n{\n}\n", "JSON begins at line 3, within YAML; give each as a file of its own with --filename"},
+		{"JSON within a list of YAML", list + "{\n}\n", "JSON begins at line "},
+		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "in the JSON that begins at line 4: it is cut off at byte 2, after 0 whole objects"},
+		{"no gzip", "\x1f\x8boops", "it begins as gzip does, and is not: "},
+		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed at line "},
+		{"half of a zstd", compressed(t, "zstd", list)[:200], "reading it"},
+		{"items that are no list", `{"items": 7}`, `"items" must be a list, but at byte 11 there is 7`},
+		{"an item without a kind", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
+		{"an item without a kind in YAML", "items:\n- metadata:\n    name: a\nkind: List\n", "the object at line 2 has no kind"},
+		{
+			"tolerations that are no list", `{"items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "b"}, "spec": {"tolerations": 7}}]}`,
+			"the Pod b/a near byte 11 can't be read: json: ",
+		},
+		{"a time that is none", `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "creationTimestamp": "yesterday"}}`, "the Node a near byte 0 can't be read: json: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := names(strings.NewReader(c.text))
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAnErrorOfTheReaderIsReportedAsSuch(t *testing.T) {
+	for name, text := range map[string]string{"YAML": list, "JSON": asJSON(t, list)} {
+		broken := errors.New("the disk is gone")
+		_, err := names(io.MultiReader(strings.NewReader(text[:len(text)/2]), iotest.ErrReader(broken)))
+		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "reading it failed at ") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestAnObjectThatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
+	for name, line := range map[string]string{"one line": "y", "many lines": "  y: z\n"} {
+		endless := &io.LimitedReader{R: forever(line), N: 1 << 30}
+		_, err := names(io.MultiReader(strings.NewReader("items:\n- kind: Pod\n  x: "), endless))
+		if err == nil || !strings.Contains(err.Error(), "the object at line 2 is larger") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if read := 1<<30 - endless.N; read > 64<<20 {
+			t.Errorf("%s: read %d MiB", name, read>>20)
+		}
+	}
+}
+
+// forever is an endless text.
+type forever string
+
+func (f forever) Read(p []byte) (n int, _ error) {
+	for n < len(p) {
+		n += copy(p[n:], f)
+	}
+	return n, nil
+}
+
+// The fields that are read have the same values as in the types of Kubernetes.
+func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
+	text, err := yaml.YAMLToJSON([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"YAML": whole, "JSON": asJSON(t, whole)} {
+		i := 0
+		if err := dump.Read(strings.NewReader(text), func(got any, _ []time.Time) {
+			empty := reflect.New(reflect.TypeOf(got).Elem()).Interface()
+			if err := json.Unmarshal(want.Items[i], empty); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(stripped(empty), got); diff != "" {
+				t.Errorf("%s, item %d (-Kubernetes +got):\n%s", name, i, diff)
+			}
+			i++
+		}); err != nil || i != len(want.Items) {
+			t.Errorf("%s: %d objects, %v", name, i, err)
+		}
+	}
+}
+
+// stripped returns the object without the fields that are not kept: its type, which is known.
+func stripped(object any) any {
+	object.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return object
+}
+
+// whole has every field that is read.
+const whole = `apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: n1, uid: u1, creationTimestamp: "2026-05-01T08:00:00Z", labels: {rack: "7"}}
+  spec:
+    taints:
+    - {key: gpu, value: a100, effect: NoExecute, timeAdded: "2026-05-01T09:00:00Z"}
+    - {key: disk, effect: NoSchedule}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: web-0
+    namespace: shop
+    uid: u2
+    generation: 3
+    creationTimestamp: "2026-05-01T08:00:00Z"
+    deletionTimestamp: "2026-05-01T10:00:00Z"
+    labels: {app: web}
+    annotations: {kubernetes.io/config.mirror: abc}
+    ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: u3, controller: true}]
+  spec:
+    nodeName: n1
+    priority: 100
+    tolerations:
+    - {key: gpu, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+    - {operator: Exists}
+  status:
+    phase: Running
+    conditions:
+    - {type: PodScheduled, status: "True", lastTransitionTime: "2026-05-01T08:00:01Z"}
+    - {type: DisruptionTarget, status: "True", reason: DeletionByTaintManager, message: 'it
+        goes', lastTransitionTime: "2026-05-01T10:00:00Z", observedGeneration: 3}
+- apiVersion: policy/v1
+  kind: PodDisruptionBudget
+  metadata: {name: web, namespace: shop, uid: u4, generation: 2, creationTimestamp: "2026-05-01T08:00:00Z"}
+  spec:
+    selector: {matchLabels: {app: web}, matchExpressions: [{key: tier, operator: In, values: [a, b]}]}
+    unhealthyPodEvictionPolicy: AlwaysAllow
+  status: {observedGeneration: 2, disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2}
+- apiVersion: v1
+  kind: Event
+  metadata: {name: e1, namespace: shop, uid: u5, creationTimestamp: "2026-05-01T08:00:00Z"}
+  involvedObject: {kind: Pod, namespace: shop, name: web-0, uid: u2, apiVersion: v1}
+  reason: TaintManagerEviction
+  message: Marking for deletion Pod shop/web-0
+  type: Normal
+  firstTimestamp: "2026-05-01T10:00:00Z"
+  lastTimestamp: "2026-05-01T10:00:00Z"
+  eventTime: "2026-05-01T10:00:00.123456Z"
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: taint-manager-journal-0, namespace: kube-system, uid: u6, creationTimestamp: "2026-05-01T08:00:00Z"}
+  data: {_journal: '{"version":1}'}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: u7, creationTimestamp: "2026-05-01T08:00:00Z", labels: {team: a}}
+kind: List
+`
+
+// compressed returns the compressed text.
+func compressed(t *testing.T, by, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&out)
+	if by == "zstd" {
+		encoder, err := zstd.NewWriter(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = encoder
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// The visitor receives the content of a dump in every supported form.
+func TestADumpMayBeCompressedOrABareArray(t *testing.T) {
+	want, err := names(strings.NewReader(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole struct{ Items []json.RawMessage }
+	if err := json.Unmarshal([]byte(asJSON(t, list)), &whole); err != nil {
+		t.Fatal(err)
+	}
+	array, err := json.Marshal(whole.Items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"gzip": compressed(t, "gzip", list), "zstd": compressed(t, "zstd", asJSON(t, list)), "a bare array": string(array),
+		"JSON after YAML": "---\n" + asJSON(t, list),
+	} {
+		got, err := names(strings.NewReader(text))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// The newest timestamp shows how old a dump is.
+func TestTheTimesOfADumpAreTold(t *testing.T) {
+	var newest time.Time
+	node := "apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: \"2026-05-01T08:00:00Z\"}\nstatus: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-05-01T12:00:07Z\", lastTransitionTime: \"2026-05-01T09:00:00Z\"}]}\n"
+	event := "apiVersion: v1\nkind: Event\nmetadata: {name: a, namespace: b}\neventTime: \"2026-05-01T12:00:08.500000Z\"\n"
+	other := "apiVersion: v1\nkind: Service\nmetadata: {name: a, creationTimestamp: \"2027-05-01T08:00:00Z\"}\n"
+	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07"} {
+		newest = time.Time{}
+		err := dump.Read(strings.NewReader(text), func(_ any, times []time.Time) {
+			newest = slices.MaxFunc(append(times, newest), time.Time.Compare)
+		})
+		if got := newest.UTC().Format("15:04:05.9"); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}

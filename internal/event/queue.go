@@ -1,0 +1,161 @@
+package event
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/guard"
+)
+
+const (
+	defaultCapacity = 16384
+	nodeCapacity    = 1024            // of trips, which no note displaces
+	flushTime       = 5 * time.Second // for what is queued when the context ends
+)
+
+// Options are the settings of a [Queue].
+type Options struct {
+	// Sink stores the events. Required.
+	Sink Sink
+
+	// Capacity is how many notes may wait. 0: 16384.
+	Capacity int
+
+	// Busy reports whether evictions are under way. While they are, the writers go slower, unless half
+	// the queue is full. Nil: they never are.
+	Busy func() bool
+
+	// Metrics counts what is written and dropped. Nil: nothing is counted.
+	Metrics *Metrics
+}
+
+// Queue takes notes and writes them as events. Its methods are safe for concurrent use.
+type Queue struct {
+	sink    Sink
+	busy    func() bool
+	metrics *Metrics
+	serial  atomic.Uint64
+	leading atomic.Bool
+	trips   chan *queuedNote
+	changed chan struct{} // order has changed: a write may start
+	overrun chan struct{} // dropped is no longer empty
+
+	mu      sync.Mutex
+	closed  bool // Run has ended
+	order   *order
+	dropped map[string]int // by node, since the last summary; nil when none
+}
+
+// queuedNote is a note, or a trip with one of its nodes, and the time when it was taken.
+type queuedNote struct {
+	note eviction.Note
+	trip *guard.Event // nil for a note
+	node string
+	at   time.Time
+}
+
+// New returns a queue that takes notes once it leads, and writes them while Run runs.
+func New(o Options) *Queue {
+	if o.Capacity <= 0 {
+		o.Capacity = defaultCapacity
+	}
+	if o.Busy == nil {
+		o.Busy = func() bool { return false }
+	}
+	if o.Metrics == nil {
+		o.Metrics, _ = NewMetrics(nil) // without a registry it can't fail
+	}
+	return &Queue{
+		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
+		order: newOrder(o.Capacity), trips: make(chan *queuedNote, nodeCapacity),
+		changed: make(chan struct{}, 1), overrun: make(chan struct{}, 1),
+	}
+}
+
+// SetLeading sets whether this process leads; at first it does not. Notes put while it does not are discarded,
+// and are not counted as dropped: the leader sends them. What is queued is still written.
+func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
+
+// Put takes a note. It never blocks. When the queue is full, the newest note of the namespace with the most notes is
+// dropped and counted; after Run has ended, each note is.
+func (q *Queue) Put(n eviction.Note) {
+	q.put(&queuedNote{note: n, node: n.Verdict.Node, at: time.Now()})
+}
+
+func (q *Queue) put(n *queuedNote) {
+	if !q.leading.Load() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		q.metrics.drop(droppedShutdown, 1)
+		return
+	}
+	if dropped := q.enqueue(n); dropped != nil {
+		q.overflow(dropped.node)
+	}
+}
+
+// enqueue returns the note that is dropped because the queue is full; q.mu is held.
+func (q *Queue) enqueue(n *queuedNote) (dropped *queuedNote) {
+	if n.trip == nil {
+		defer signal(q.changed)
+		return q.order.put(n)
+	}
+	select {
+	case q.trips <- n:
+		return nil
+	default:
+		return n
+	}
+}
+
+// overflow counts a note that is dropped because the queue is full; q.mu is held.
+func (q *Queue) overflow(node string) {
+	q.metrics.drop(droppedFull, 1)
+	if q.dropped == nil {
+		q.dropped = map[string]int{}
+		signal(q.overrun)
+	}
+	q.dropped[node]++
+}
+
+// signal wakes the receiver; repeats collapse.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It
+// is called once.
+func (q *Queue) Run(ctx context.Context) {
+	// Writes outlive ctx by the time to flush.
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var group sync.WaitGroup
+	group.Go(func() { q.writeNotes(ctx, writing) })
+	group.Go(func() { q.writeOnNodes(ctx, writing) })
+	<-ctx.Done()
+	timer := time.AfterFunc(flushTime, stop)
+	defer timer.Stop()
+	group.Wait()
+	q.close()
+}
+
+// close drops what is still queued, and all that comes.
+func (q *Queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.trips))
+	q.order = newOrder(q.order.capacity)
+	for len(q.trips) > 0 {
+		<-q.trips
+	}
+}

@@ -1,0 +1,168 @@
+package evict
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// APIOptions are the settings of an [API]. The zero value is the default.
+type APIOptions struct {
+	// Method is how pods are evicted whose requests name no method. Empty: that of config.Default.
+	Method config.Method
+
+	// Timeout bounds one request. 0: config.CallTimeout.
+	Timeout time.Duration
+
+	// Leading is asked before each request, as an eviction may take two or three and leadership may
+	// end between them. Nil: the context alone decides.
+	Leading func() bool
+}
+
+// API evicts through the API server. It is safe for concurrent use.
+type API struct {
+	sender  sender
+	method  policy.Method
+	timeout time.Duration
+	leading func() bool
+	table   []rule
+}
+
+// NewAPI returns an evictor that writes with the client. It fails on an unknown method.
+func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
+	o.Method = cmp.Or(o.Method, config.Default().EvictionMethod)
+	if o.Method != config.MethodDelete && o.Method != config.MethodEvict {
+		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, config.MethodDelete,
+			config.MethodEvict)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = config.CallTimeout
+	}
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	return &API{newSender(client), o.Method.Policy(), o.Timeout, o.Leading, rules()}, nil
+}
+
+// Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
+func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	return a.EvictConfirmed(ctx, e, func(context.Context) (eviction.Outcome, bool) { return eviction.Outcome{}, true })
+}
+
+// EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and
+// before a request that is not confirmed.
+//
+// Method delete sends PATCH of the condition (skipped when the pod has it) and DELETE; after a
+// refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
+// outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
+// Unconfirmed. Method evict sends one POST of an eviction. Each deletion has the grace period of the request.
+func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
+	e.Method = cmp.Or(e.Method, a.method)
+	if why := whyInvalid(&e); why != "" {
+		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseClient, Message: why, NothingDeleted: true}
+	}
+	patched := false
+	for _, request := range requests(&e) {
+		if outcome, ok := confirm(ctx); !ok {
+			outcome.PreflightFirst = patched && outcome.Kind == eviction.Unconfirmed
+			return outcome
+		}
+		if !a.leading() {
+			return interrupted()
+		}
+		outcome, generation := a.send(ctx, &e, request)
+		if outcome.Kind != proceed {
+			return outcome
+		}
+		if known := e.Pod.Generation; known > 0 && generation > known {
+			return edited(known, generation)
+		}
+		patched = patched || request == patchVerb
+	}
+	// Not reached: by the table, no answer to the last request goes on.
+	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: "no outcome"}
+}
+
+// edited returns the outcome for a pod whose spec is later than the cache's: its tolerations may differ.
+func edited(known, generation int64) eviction.Outcome {
+	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
+	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
+}
+
+// whyInvalid returns why a request is not carried out, or "". There is no force deletion: a grace period of 0 would
+// remove the pod from the API before its containers have stopped.
+func whyInvalid(e *eviction.Request) string {
+	switch seconds := e.GracePeriodSeconds; {
+	case e.Method != policy.Delete && e.Method != policy.Evict:
+		return fmt.Sprintf("method %q makes no call: it may be %s or %s", e.Method, policy.Delete, policy.Evict)
+	case seconds != nil && *seconds < 1:
+		return fmt.Sprintf("a grace period of %d s would force the deletion: it may be 1 s or more; "+
+			"leave it out for the pod's own", *seconds)
+	}
+	return ""
+}
+
+// requests returns the requests of a call, in order.
+func requests(e *eviction.Request) []verb {
+	if e.Method == policy.Evict {
+		return []verb{evictVerb}
+	}
+	requests := make([]verb, 0, 3)
+	if e.AfterRefusal {
+		// A condition that is patched while the deletion stays forbidden would be false. A budget that blocked an
+		// eviction is no such refusal: it does not apply to a DELETE, so a preflight would tell nothing. Admission that
+		// refused an eviction may refuse the DELETE, too.
+		requests = append(requests, preflightVerb)
+	}
+	if !e.Pod.Disrupted {
+		requests = append(requests, patchVerb)
+	}
+	return append(requests, deleteVerb)
+}
+
+// send makes one request within the timeout, and returns its outcome. generation is that of the pod's spec in the
+// answer; 0 if the answer has none.
+func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (outcome eviction.Outcome, generation int64) {
+	bounded, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	generation, err := a.request(bounded, e, v)
+	return classify(a.table, readAnswer(ctx, v, err)), generation
+}
+
+func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (generation int64, err error) {
+	pod, options := e.Pod, deleteOptions(e)
+	switch v {
+	case patchVerb:
+		body, err := conditionPatch(e, time.Now())
+		if err != nil {
+			return 0, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
+		}
+		return a.sender.patch(ctx, pod, body)
+	case preflightVerb:
+		options.DryRun = []string{metav1.DryRunAll}
+		return a.sender.delete(ctx, pod, options)
+	case evictVerb:
+		return 0, a.sender.evict(ctx, &policyv1.Eviction{
+			ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+			DeleteOptions: &options,
+		})
+	}
+	return a.sender.delete(ctx, pod, options)
+}
+
+// deleteOptions returns options by which a deletion applies only to the pod that was judged.
+func deleteOptions(e *eviction.Request) metav1.DeleteOptions {
+	return metav1.DeleteOptions{
+		Preconditions:      metav1.NewUIDPreconditions(string(e.Pod.UID)),
+		GracePeriodSeconds: e.GracePeriodSeconds,
+	}
+}

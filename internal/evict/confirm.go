@@ -1,0 +1,288 @@
+package evict
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// maxUnshared is how many calls may be under way while each needs a GET that was sent after it began. So a single
+// eviction never relies on a GET that was made for an earlier one.
+const maxUnshared = 4
+
+// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
+// up when the context ends.
+type Evictor interface {
+	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
+}
+
+// Reader is the cache that verdicts are based on. It may be called by any number of goroutines, and what it returns is
+// immutable.
+type Reader interface {
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does not exist.
+	Pod(uid types.UID) (*taint.Pod, *taint.Node)
+}
+
+// ConfirmOptions are the settings of a [Confirmed]. All fields but Judge and Timeout are required.
+type ConfirmOptions struct {
+	// Evictor makes the calls that are confirmed.
+	Evictor Evictor
+
+	// Client reads the nodes.
+	Client kubernetes.Interface
+
+	// Reader is the cache that verdicts are based on.
+	Reader Reader
+
+	// Judge returns the latest judge. It is called by many goroutines. Nil: the zero Judge.
+	Judge func() policy.Judge
+
+	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no
+	// such node.
+	Version func(node string) string
+
+	// Timeout bounds one request. 0: config.CallTimeout.
+	Timeout time.Duration
+
+	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
+	// a call is sent later than that. NodeRead is called after each GET. They are a
+	// [dispatch.Dispatcher]'s. Nil: no call pauses, and nothing is called.
+	PausedSince func() time.Time
+	NodeRead    func(sent time.Time, o eviction.Outcome)
+
+	// Clock is the clock of the judge's times, too. Nil: the machine's.
+	Clock Clock
+}
+
+// Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
+type Confirmation func(ctx context.Context) (outcome eviction.Outcome, ok bool)
+
+// ConfirmingEvictor is an [Evictor] whose calls may take several requests: it asks before each.
+type ConfirmingEvictor interface {
+	Evictor
+	EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome
+}
+
+// Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
+// has the taint, so that a cache that lags causes no eviction. Each request of a [ConfirmingEvictor] is
+// confirmed; of any other evictor, the call as a whole. The package comment says by what. It is safe for
+// concurrent use.
+type Confirmed struct {
+	ConfirmOptions
+	reads    *nodeReads
+	underWay atomic.Int32 // calls
+}
+
+// Confirm returns an evictor that confirms each call of another one.
+func Confirm(o ConfirmOptions) *Confirmed {
+	if o.Timeout <= 0 {
+		o.Timeout = config.CallTimeout
+	}
+	if o.Judge == nil {
+		o.Judge = func() policy.Judge { return policy.Judge{} }
+	}
+	if o.Clock == nil {
+		o.Clock = machine{}
+	}
+	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
+	reads.clock = o.Clock
+	if o.NodeRead != nil {
+		reads.ended = o.NodeRead
+	}
+	return &Confirmed{ConfirmOptions: o, reads: reads}
+}
+
+// Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or that
+// of the GET of the node.
+func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	began := c.Clock.Now()
+	c.underWay.Add(1)
+	defer c.underWay.Add(-1)
+	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
+		return evictor.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
+			return c.confirm(ctx, &e, began)
+		})
+	}
+	if unconfirmed, ok := c.confirm(ctx, &e, began); !ok {
+		return unconfirmed
+	}
+	return c.Evictor.Evict(ctx, e)
+}
+
+// confirm carries out the [Confirmation] of a call. A GET from before may lack what the cache has learnt since:
+// where it does not confirm the call, the node is read again.
+func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
+	now := c.Clock.Now()
+	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
+	if outcome.Kind == eviction.Unconfirmed && sent.Before(now) {
+		outcome, _ = c.confirmSince(ctx, e, func() time.Time { return now })
+	}
+	return outcome, outcome.Kind == proceed
+}
+
+// notBefore returns the earliest time at which the GET for a call may have been sent: while calls pause, one from
+// before the pause does not show whether the API server is back.
+func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
+	at := e.Verdict.At
+	if c.underWay.Load() <= maxUnshared {
+		at = began
+	}
+	if c.PausedSince != nil {
+		if since := c.PausedSince(); since.After(at) {
+			return since
+		}
+	}
+	return at
+}
+
+// confirmSince judges the call by a GET of the node that was sent at that moment or later, and returns when the GET was
+// sent. The outcome's kind is proceed if the GET confirms the call.
+func (c *Confirmed) confirmSince(
+	ctx context.Context, e *eviction.Request, notBefore func() time.Time,
+) (eviction.Outcome, time.Time) {
+	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
+	if err != nil {
+		return interrupted(), time.Time{}
+	}
+	if read.outcome.Kind != proceed {
+		return read.outcome, read.sent
+	}
+	if age := c.Clock.Now().Sub(read.sent); age > maxReadAge {
+		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond),
+			maxReadAge)
+		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
+	}
+	// before the node: the cache may change in between, and the node is not older then
+	version := c.Version(e.Pod.Node)
+	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
+	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, version); why != "" {
+		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
+	}
+	return eviction.Outcome{}, read.sent
+}
+
+// WhyUnconfirmed returns why the judge does not confirm the request, or "". pod and node come from the cache and may be
+// nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node; empty
+// if the cache has no such node with a trigger taint.
+func WhyUnconfirmed(
+	judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode, version string,
+) string {
+	if why := whyNone(judge, pod, node); why != "" {
+		return why
+	}
+	if why := whyNotPermitted(judge, e, pod, node, live); why != "" {
+		return why
+	}
+	if !judge.Plain() && !maps.Equal(node.Labels, live.Labels) {
+		labelled := *node
+		labelled.Labels = live.Labels
+		if why := whyNotPermitted(judge, e, pod, &labelled, live); why != "" {
+			return "by the labels that node " + node.Name + " has now: " + why
+		}
+	}
+	if behind(version, live.ResourceVersion) {
+		return "the watch lags: it has not shown the latest change of node " + node.Name + " yet"
+	}
+	return ""
+}
+
+// whyNone returns why the judge permits no request for the pod, or "".
+func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
+	switch {
+	case pod == nil || node == nil:
+		return "the pod or its node is gone"
+	case judge.Paused():
+		return "all evictions are paused"
+	}
+	return ""
+}
+
+// whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET
+// shows; or "".
+func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
+	if pod.Seen.After(live.Sent) {
+		return "the pod has changed since the GET of node " + node.Name + " was sent"
+	}
+	t, why := permitting(judge, e, pod, node, live.Sent)
+	switch {
+	case why != "":
+		return why
+	case node.UID != live.UID:
+		return "node " + node.Name + " was replaced by another one of that name"
+	}
+	return whyNotCarried(node.Name, live, t)
+}
+
+// permitting returns the taint because of which the request was permitted at that moment, or why it was not.
+func permitting(
+	judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, at time.Time,
+) (t *v1.Taint, why string) {
+	sent := policy.Sent{
+		Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds,
+		TaintKey: e.Verdict.Taint.Key,
+	}
+	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
+	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
+	switch {
+	case len(ways) == 0 || e.Method != "" && e.Method != ways[0].Method:
+		verdict := judge.Decide(pod, node)
+		return nil, "the verdict has changed: the pod " + changed(&verdict, e.Method)
+	case i < 0:
+		return nil, "the verdict has changed: the pod is to be evicted in another way: " + ways[0].String()
+	}
+	return ways[i].Action.Taint, ""
+}
+
+// changed describes a verdict that does not permit the method, or did not when the GET was sent.
+func changed(v *policy.Verdict, method policy.Method) string {
+	switch {
+	case v.Held.By != 0 && !v.Goes():
+		return "is held by " + v.Held.String()
+	case method == policy.Delete && v.Delete.Evict:
+		return v.Delete.String()
+	}
+	return v.First().String()
+}
+
+// whyNotCarried returns why the GET does not show the taint, or "". The taint unschedulable counts only on a node that
+// is unschedulable: the node lifecycle controller removes it a moment after `kubectl uncordon`.
+func whyNotCarried(node string, live LiveNode, t *v1.Taint) string {
+	switch {
+	case !carries(live.Taints, t):
+		return "node " + node + " does not have the taint " + t.ToString() +
+			" any longer; the watch has not shown it yet"
+	case t.Key == v1.TaintNodeUnschedulable && t.Effect == v1.TaintEffectNoSchedule && !live.Unschedulable:
+		return "node " + node + " is schedulable again; its taint " + t.ToString() + " has not been removed yet"
+	}
+	return ""
+}
+
+// carries reports whether the taint is among these, with the same effect, value and timeAdded.
+func carries(taints []v1.Taint, t *v1.Taint) bool {
+	for i := range taints {
+		live := &taints[i]
+		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
+			return live.TimeAdded.Equal(t.TimeAdded)
+		}
+	}
+	return false
+}
+
+// behind reports whether one resourceVersion is certainly older than the other.
+func behind(version, live string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, live)
+	return err == nil && order < 0
+}

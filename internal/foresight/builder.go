@@ -1,0 +1,138 @@
+package foresight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+)
+
+// Builder collects the objects of a cluster as they were at one moment, in any order. [Builder.Load] returns the model
+// that answers questions about them.
+type Builder struct {
+	model    *Model
+	repeated []string // objects that were added twice, in states of different times
+}
+
+// NewBuilder returns a builder of a model that judges by the rules.
+func NewBuilder(by Ruleset, focus Focus) *Builder {
+	return &Builder{model: &Model{
+		rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
+		pods: map[types.UID]*pod{}, budgets: map[string]budget{}, records: map[string]journal.Record{},
+		replicas: map[ownerKey]int{}, missing: missing{namespaces: map[string]int{}}, shared: newSharing(),
+	}}
+}
+
+// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
+// namespaceSelector use. It ignores other objects.
+func (b *Builder) Add(object any) {
+	m := b.model
+	switch o := object.(type) {
+	case *v1.Node:
+		b.addNode(o)
+	case *v1.Pod:
+		b.addPod(o)
+	case *policyv1.PodDisruptionBudget:
+		if m.focus.Namespace == "" || m.focus.Namespace == o.Namespace {
+			m.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
+		}
+	case *v1.Event:
+		m.events = append(m.events, *o)
+	case *v1.Namespace:
+		m.namespaces[o.Name] = o.Labels
+	}
+}
+
+func (b *Builder) addNode(n *v1.Node) {
+	m := b.model
+	if before, ok := m.nodes[n.Name]; !ok {
+		m.missing.node(n)
+		m.nodes[n.Name] = &node{object: trimmed(n)}
+	} else if before.object.UID != n.UID || differ(before.object.ResourceVersion, n.ResourceVersion) {
+		b.repeated = append(b.repeated, "node "+n.Name)
+	}
+}
+
+func (b *Builder) addPod(p *v1.Pod) {
+	m := b.model
+	m.missing.pods++
+	m.missing.namespaces[p.Namespace]++
+	if !m.focus.selects(p) {
+		return
+	}
+	m.missing.pod(p)
+	added := podOf(p)
+	before, repeated := m.pods[added.key()]
+	switch n := m.nodes[added.Node]; {
+	case repeated && differ(before.version, added.version):
+		b.repeated = append(b.repeated, "pod "+added.Key())
+	case repeated:
+	case n != nil && !m.matters(n):
+		m.countReplica(&added)
+	default:
+		m.shared.pod(&added)
+		m.pods[added.key()] = &added
+	}
+}
+
+// differ reports whether objects with these resourceVersions may be of different times.
+func differ(a, b string) bool { return a != b || a == "" }
+
+// HasNodes reports whether a node was added.
+func (b *Builder) HasNodes() bool { return len(b.model.nodes) > 0 }
+
+// Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
+func (b *Builder) Tainted(among []string) []string { return b.model.tainted(among) }
+
+// Pods returns the number of pods that were added in a namespace, or in all if it is empty, including those not
+// kept.
+func (b *Builder) Pods(namespace string) int {
+	if namespace == "" {
+		return b.model.missing.pods
+	}
+	return b.model.missing.namespaces[namespace]
+}
+
+// Namespaces returns the namespaces in which pods were added.
+func (b *Builder) Namespaces() []string { return slices.Collect(maps.Keys(b.model.missing.namespaces)) }
+
+// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
+func (b *Builder) Find(name string) []string { return b.model.find(name) }
+
+// CheckNodes returns a [QuestionError] if a node of these names was not added.
+func (b *Builder) CheckNodes(names []string) error { return b.model.checkNodes(names) }
+
+// Load returns the model of the added objects, for questions about this time; zero is the time of the reading. It
+// returns an error if an object was added twice, in states of different times. The builder must not be used again.
+func (b *Builder) Load(r Reading, at time.Time) (*Model, error) {
+	m := b.model
+	if at.IsZero() {
+		at = r.At
+		if r.Aged != "" {
+			r.Notes = append([]string{r.Aged}, r.Notes...)
+		}
+	}
+	if r.Journal == nil {
+		r.Journal = NewJournal("")
+	}
+	m.reading, m.at = r, at
+	m.loadJournal(at)
+	for key, p := range m.pods {
+		p.Bound = p.boundBefore(at)
+		if n := m.nodes[p.Node]; n != nil && !m.matters(n) {
+			m.countReplica(p)
+			delete(m.pods, key)
+		}
+	}
+	if len(b.repeated) > 0 {
+		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(b.repeated),
+			r.From)
+	}
+	return m, nil
+}

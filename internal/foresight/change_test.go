@@ -1,0 +1,82 @@
+package foresight_test
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+)
+
+func TestAChangeIsWrittenAsKubectlTaintTakesIt(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		taint  v1.Taint
+		remove bool
+	}{
+		{"gpu=a100:NoExecute", v1.Taint{Key: "gpu", Value: "a100", Effect: v1.TaintEffectNoExecute}, false},
+		{"gpu:NoExecute", v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}, false},
+		{"gpu=:NoExecute", v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}, false},
+		{"example.com/gpu:PreferNoSchedule", v1.Taint{Key: "example.com/gpu", Effect: v1.TaintEffectPreferNoSchedule}, false},
+		{"gpu:NoSchedule-", v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule}, true},
+		{"gpu=a100:NoExecute-", v1.Taint{Key: "gpu", Value: "a100", Effect: v1.TaintEffectNoExecute}, true},
+		{"gpu-", v1.Taint{Key: "gpu"}, true},
+	} {
+		got, err := foresight.ParseChange(c.text)
+		if err != nil || got.Taint != c.taint || got.Remove != c.remove {
+			t.Errorf("%s: got %+v, %v", c.text, got, err)
+		}
+	}
+}
+
+func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                   "it has no key; write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect",
+		":NoExecute":         "it has no key",
+		"gpu":                "it has no effect",
+		"gpu=a100":           "it has no effect",
+		"gpu:NoExcute":       `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu:":               `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu:noexecute-":     `the effect "noexecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu=a:b:NoExecute":  `the effect "b:NoExecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"g pu:NoExecute":     `"g pu" can't be a key: `,
+		"gpu=a b:NoExecute":  `"a b" can't be a value: `,
+		"gpu=a=b:NoExecute":  `"a=b" can't be a value: `,
+		"gpu=a,b:NoExecute":  `"a,b" can't be a value: `,
+		"a/b/gpu:NoExecute":  `"a/b/gpu" can't be a key: `,
+		"-":                  "it has no key",
+		"gpu=a100:NoExecut-": `the effect "NoExecut" is not NoExecute, NoSchedule or PreferNoSchedule`,
+	} {
+		if _, err := foresight.ParseChange(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestChangesThatContradictEachOtherAreRefused(t *testing.T) {
+	for _, c := range []struct{ changes, want string }{
+		{"", "there is no taint; write "},
+		{"gpu=a:NoExecute gpu=b:NoExecute", "gpu=a:NoExecute and gpu=b:NoExecute can't both be set"},
+		{"gpu:NoExecute gpu:NoExecute", "gpu:NoExecute and gpu:NoExecute can't both be set"},
+		{"gpu:NoExecute gpu:NoExecute-", "gpu:NoExecute and gpu:NoExecute- contradict each other"},
+		{"gpu- gpu=a:NoExecute", "gpu- and gpu=a:NoExecute contradict each other"},
+		{"gpu=a:NoExecute gpu-", "gpu=a:NoExecute and gpu- contradict each other"},
+		{"gpu:NoExecute gpu:NoSchedule", ""},
+		{"gpu:NoExecute gpu:NoSchedule-", ""},
+		{"gpu:NoExecute disk:NoExecute old-", ""},
+	} {
+		var changes []foresight.Change
+		for text := range strings.FieldsSeq(c.changes) {
+			change, err := foresight.ParseChange(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes = append(changes, change)
+		}
+		err := foresight.Contradiction(changes)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.changes, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,352 @@
+package foresight_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func explain(p *v1.Pod, n *v1.Node) *foresight.Explanation {
+	objects := []any{p}
+	if n != nil {
+		objects = append(objects, n)
+	}
+	return explainOf(objects...)
+}
+
+// explainOf explains the pod shop/a among the objects.
+func explainOf(objects ...any) *foresight.Explanation {
+	return explained(modelOf(foresight.Focus{}, objects...), noon)
+}
+
+// line formats an explained taint in a few words.
+func line(t foresight.ExplainedTaint) string {
+	s := t.Taint + ": "
+	if t.Since != nil {
+		s += "since " + t.Since.Sub(noon).String()
+	}
+	if t.SinceEarliest != nil {
+		s += " or " + t.SinceEarliest.Sub(noon).String()
+	}
+	s += ", " + t.Toleration
+	if t.Prediction != nil {
+		s += ", " + told(t.Prediction)
+	}
+	return s
+}
+
+func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
+	n := node("n1", timed("gpu=a100:NoExecute", -60), parsed("disk:NoExecute"), timed("net:NoExecute", -30), parsed("slow:NoSchedule"), parsed("slow:PreferNoSchedule"))
+	e := explain(pod("a", tolerates("gpu", 300), tolerates("disk", 90), tolerates("net", -1), func(p *v1.Pod) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Key: "slow", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoSchedule})
+	}), n)
+	var got []string
+	for _, t := range e.Taints {
+		got = append(got, line(t))
+	}
+	want := []string{
+		`gpu=a100:NoExecute: since -59s, gpu Exists, goes at 4m1s`,
+		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m30s to 1m30s`,
+		`net:NoExecute: since -29s, net Exists, stays`,
+		`slow:NoSchedule: , slow Exists for NoSchedule`,
+		`slow:PreferNoSchedule: , `,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := told(e.Prediction); got != "goes at -8h58m30s to 1m30s" {
+		t.Errorf("the pod %s", got)
+	}
+}
+
+func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		pod    *v1.Pod
+		node   *v1.Node
+		reason string
+		taints int
+	}{
+		{"no taint", pod("a"), node("n1"), "the node has no NoExecute taint", 0},
+		{"a taint that evicts no pod", pod("a"), node("n1", parsed("gpu:NoSchedule")), "the node has no NoExecute taint", 1},
+		{"all tolerated", pod("a", tolerates("", -1)), node("n1", parsed("gpu:NoExecute")), "every NoExecute taint of the node is tolerated without a limit", 1},
+		{"no node", pod("a"), nil, "the node is not known", 0},
+		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},
+		{"finished", pod("a", in(v1.PodFailed)), node("n1", parsed("gpu:NoExecute")), "the pod has finished", 0},
+		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is being deleted already", 0},
+	} {
+		e := explain(c.pod, c.node)
+		if e.Prediction.Evict || e.Prediction.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
+			t.Errorf("%s: got %+v, %d taints, warnings %q", c.name, e.Prediction, len(e.Taints), e.Warnings)
+		}
+	}
+}
+
+func TestSinceWhenATaintIsThere(t *testing.T) {
+	future := timed("gpu:NoExecute", 60)
+	old := timed("gpu:NoExecute", -11*3600)
+	young := node("n1", parsed("gpu:NoExecute"))
+	young.CreationTimestamp = metav1.Time{}
+	for _, c := range []struct {
+		name string
+		node *v1.Node
+		want string
+	}{
+		{"timeAdded is the second that it was cut to", node("n1", timed("gpu:NoExecute", -60)), "since -59s"},
+		{"timeAdded of this very second", node("n1", timed("gpu:NoExecute", 0)), "since 0s"},
+		{"timeAdded of the second before", node("n1", timed("gpu:NoExecute", -1)), "since 0s"},
+		{"no timeAdded", node("n1", parsed("gpu:NoExecute")), "since 0s or -10h0m0s"},
+		{"timeAdded in the future", node("n1", future), "since 0s or -10h0m0s"},
+		{"timeAdded before the node's creation", node("n1", old), "since 0s or -10h0m0s"},
+		{"nothing is known of the node's creation", young, "since 0s"},
+	} {
+		e := explain(pod("a"), c.node)
+		if got := line(e.Taints[0]); !strings.Contains(got, ": "+c.want+",") {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A journal has what the API does not show.
+func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
+	state := func(s string, seconds float64, past bool) taint.State {
+		return taint.State{Taint: parsed(s), Since: at(seconds), Ended: past}
+	}
+	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
+	e := explainOf(
+		pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
+		n, page(recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)})),
+	)
+	var got []string
+	for _, t := range e.Taints {
+		got = append(got, line(t))
+	}
+	want := []string{
+		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable Exists, goes at 1m40s`,
+		`gpu=b:NoExecute: since -5s, gpu Exists, goes at 5s`,
+		`disk:NoExecute: since 0s or -10h0m0s, Exists, stays`,
+		`net:NoExecute: since -29s, Exists, stays`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "exposed since 2026-05-01T11:59:35Z") {
+		t.Errorf("the pod %s: %s", told(e.Prediction), e.Prediction.Reason)
+	}
+}
+
+// not-ready and unreachable count as one taint; while both are present, each is explained by itself.
+func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
+	e := explain(pod("a", tolerates("node.kubernetes.io/not-ready", 10), tolerates("node.kubernetes.io/unreachable", 300)),
+		node("n1", timed("node.kubernetes.io/not-ready:NoExecute", -60), timed("node.kubernetes.io/unreachable:NoExecute", -30)))
+	got := []string{line(e.Taints[0]), line(e.Taints[1])}
+	want := []string{
+		"node.kubernetes.io/not-ready:NoExecute: since -59s, node.kubernetes.io/not-ready Exists, goes at -49s",
+		"node.kubernetes.io/unreachable:NoExecute: since -29s, node.kubernetes.io/unreachable Exists, goes at 4m1s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
+	unreachable := timed("node.kubernetes.io/unreachable:NoExecute", -30)
+	if explain(pod("a"), node("n1", unreachable)).Notes == nil {
+		t.Error("not noted")
+	}
+	for name, objects := range map[string][]any{
+		"another taint":    {pod("a", tolerates("node.kubernetes.io/unreachable", 300)), node("n1", unreachable, timed("gpu:NoExecute", -60))},
+		"a pod that stays": {pod("a", tolerates("", -1)), node("n1", unreachable)},
+		"a journal":        {pod("a"), node("n1", unreachable), page(recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}))},
+	} {
+		if explainOf(objects...).Notes != nil {
+			t.Errorf("noted for %s", name)
+		}
+	}
+}
+
+func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
+	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
+	want := []string{`of the tolerations that match gpu:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" for 60 s, would have tolerated it longer if it came first`}
+	if diff := cmp.Diff(want, e.Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
+	event := func(reason string, e v1.Event) *v1.Event {
+		e.Reason, e.Type, e.Message = reason, "Normal", "because"
+		e.InvolvedObject = v1.ObjectReference{Namespace: "shop", Name: "a"}
+		return &e
+	}
+	events := []any{
+		event("third", v1.Event{EventTime: metav1.NewMicroTime(at(-1))}),
+		event("first", v1.Event{LastTimestamp: metav1.NewTime(at(-9)), FirstTimestamp: metav1.NewTime(at(-99))}),
+		event("second", v1.Event{FirstTimestamp: metav1.NewTime(at(-5))}),
+	}
+	want := []foresight.Event{
+		{Time: at(-9), Type: "Normal", Reason: "first", Message: "because"},
+		{Time: at(-5), Type: "Normal", Reason: "second", Message: "because"},
+		{Time: at(-1), Type: "Normal", Reason: "third", Message: "because"},
+	}
+	gone := explainOf(events...)
+	if diff := cmp.Diff(want, gone.Events); diff != "" || !gone.Pod.Gone || gone.Prediction != nil {
+		t.Errorf("gone: %+v (-want +got):\n%s", gone.Pod, diff)
+	}
+	going := explainOf(append(events, node("n1"), pod("a", deleted, func(p *v1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: "DeletionByTaintManager", Message: "m", LastTransitionTime: metav1.NewTime(at(-1)),
+		})
+	}))...)
+	since, ends := at(-1), at(0)
+	wantGoing := &foresight.Disruption{Reason: "DeletionByTaintManager", Message: "m", Since: &since}
+	if diff := cmp.Diff(wantGoing, going.Disruption); diff != "" || !going.Pod.Ends.Equal(ends) || len(going.Events) != 3 || going.Pod.Gone {
+		t.Errorf("going: %+v (-want +got):\n%s", going.Pod, diff)
+	}
+	if e := explain(pod("a", func(p *v1.Pod) {
+		p.Status.Conditions[0].Type = v1.DisruptionTarget
+		p.Status.Conditions[0].Status = "False"
+	}), node("n1")); e.Disruption != nil {
+		t.Errorf("a condition that is False: got %+v", e.Disruption)
+	}
+}
+
+func TestTimesAreInUTC(t *testing.T) {
+	e := explained(modelOf(foresight.Focus{}, pod("a"), node("n1", parsed("gpu:NoExecute"))), noon.In(time.FixedZone("", 7200)))
+	if _, offset := e.Prediction.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
+		t.Errorf("got %v, %v", e.At, e.Prediction.At)
+	}
+}
+
+// The prediction for a pod is the earliest of those by its taints one by one.
+func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := node("n1", rapid.SliceOfNDistinct(rapid.Custom(drawTaint), 0, 4, identity).Draw(t, "taints")...)
+		p := pod("a")
+		for range rapid.IntRange(0, 4).Draw(t, "tolerations") {
+			tolerates(rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "key"), rapid.Int64Range(-1, 100).Draw(t, "seconds"))(p)
+		}
+		e := explain(p, n)
+		var first *foresight.Prediction
+		for _, one := range e.Taints {
+			if one.Prediction != nil && one.Prediction.Evict && (first == nil || one.Prediction.At.Before(*first.At)) {
+				first = one.Prediction
+			}
+		}
+		if e.Prediction.Evict != (first != nil) || first != nil && !first.At.Equal(*e.Prediction.At) {
+			t.Fatalf("the pod %s, its taints %+v", told(e.Prediction), e.Taints)
+		}
+	})
+}
+
+// The arithmetic of each taint can be followed.
+func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
+	later := func(p *v1.Pod) { p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(at(-20)) }
+	for _, c := range []struct {
+		name  string
+		pod   *v1.Pod
+		taint v1.Taint
+		want  string
+	}{
+		{
+			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
+			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; it counts from 2026-05-01T11:59:01Z; it is tolerated for 300 s, until 2026-05-01T12:04:01Z",
+		},
+		{
+			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
+			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; the pod was bound later, so it counts from 2026-05-01T11:59:41Z; no toleration matches it, so the pod goes then",
+		},
+		{
+			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
+			"its timeAdded, 2026-05-01T12:01:00Z, is in the future and ignored, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z; it counts from 2026-05-01T12:00:00Z at the latest, 2026-05-01T03:00:00Z at the earliest; it is tolerated for 60 s, until 2026-05-01T12:01:00Z at the latest, 2026-05-01T03:01:00Z at the earliest",
+		},
+		{
+			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
+			"its timeAdded, 2026-04-30T11:00:00Z, is before the node's creation and ignored, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z; it is tolerated without a limit",
+		},
+	} {
+		e := explain(c.pod, node("n1", c.taint))
+		if diff := cmp.Diff(c.want, strings.Join(e.Taints[0].Arithmetic, "; ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
+	gpu, disk := timed("gpu=9:NoExecute", -60), timed("disk:NoExecute", -30)
+	numeric := func(p *v1.Pod) {
+		p.Spec.Tolerations = []v1.Toleration{{Key: "gpu", Operator: v1.TolerationOpGt, Value: "5"}}
+	}
+	for _, c := range []struct {
+		name string
+		pod  *v1.Pod
+		want string // its beginning
+	}{
+		{"alike", pod("a"), ""},
+		{"a pod that stays", pod("a", tolerates("", -1)), ""},
+		{"one countdown", pod("a", tolerates("gpu", 300), tolerates("disk", -1)), ""},
+		{"the later taint counts", pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "the countdown of the original began with taint gpu=9:NoExecute, and no other taint moves it"},
+		{"the earlier taint counts", pod("a", tolerates("gpu", 30), tolerates("disk", 300)), ""},
+		{"numbers", pod("a", numeric, tolerates("disk", -1)), "while its feature gate TaintTolerationComparisonOperators is off, "},
+		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "the original counts tolerationSeconds in nanoseconds, "},
+		{"finished", pod("a", in(v1.PodSucceeded)), "the original deletes such a pod, too, because of taint "},
+		{"being deleted", pod("a", deleted), "the original deletes such a pod, too, because of taint "},
+		{"finished, and tolerated", pod("a", in(v1.PodSucceeded), tolerates("", -1)), ""},
+	} {
+		got := explain(c.pod, node("n1", gpu, disk)).Original
+		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
+	since := func(seconds float64, finalizers ...string) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			ends := metav1.NewTime(at(seconds))
+			p.DeletionTimestamp, p.Finalizers = &ends, finalizers
+		}
+	}
+	unreachable := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60))
+	for _, c := range []struct {
+		name string
+		pod  *v1.Pod
+		node *v1.Node
+		want string // a part
+	}{
+		{"within its grace period", pod("a", since(5)), node("n1"), ""},
+		{"a moment later", pod("a", since(-9)), node("n1"), ""},
+		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): look at the controllers"},
+		{"an unreachable node", pod("a", since(-11)), unreachable, "node.kubernetes.io/out-of-service"},
+		{"no node", pod("a", since(-11)), nil, "pod garbage collection"},
+		{"a node that is well", pod("a", since(-11)), node("n1"), "look at the kubelet's log"},
+	} {
+		if got := explain(c.pod, c.node).Stuck; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTheBudgetsThatSelectAPodAreNamed(t *testing.T) {
+	web := labelled("app", "web")
+	got := explainOf(pod("a", web), node("n1"), budget("web", 2), budget("api", 1)).Budgets
+	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web", Admits: 2, Asked: true}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got = explainOf(pod("a", web, in(v1.PodPending)), node("n1"), budget("web", 0)).Budgets
+	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web"}}, got); diff != "" {
+		t.Errorf("a pending pod (-want +got):\n%s", diff)
+	}
+	if got := explainOf(pod("a", web, in(v1.PodFailed)), node("n1"), budget("web", 0)).Budgets; got != nil {
+		t.Errorf("a finished pod: got %v", got)
+	}
+}

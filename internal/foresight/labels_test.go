@@ -1,0 +1,107 @@
+package foresight_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// unlabelled selects nodes without the label pool.
+var unlabelled = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
+
+// onSomeNodes returns a policy for the nodes of a selector that carry the taint.
+func onSomeNodes(name, key string, nodes *metav1.LabelSelector, m policy.Method) policy.Policy {
+	return policy.Policy{Name: name, Method: m, Match: policy.Match{Taints: []policy.Taint{{Key: key}}, NodeSelector: nodes}}
+}
+
+// The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and is
+// named if it may match one.
+func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.T) {
+	gpu := &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "gpu"}}
+	all := func(m policy.Method) policy.Policy { return onSomeNodes("all", "out", nil, m) }
+	const goes = "goes at -4m59s"
+	for name, c := range map[string]struct {
+		policies []policy.Policy
+		want     string
+		unknown  []string
+	}{
+		"one for labels that a node has":             {[]policy.Policy{onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"gpu"}},
+		"one for nodes without a label":              {[]policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore)}, goes, []string{"rest"}},
+		"two":                                        {[]policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"gpu", "rest"}},
+		"one of another taint":                       {[]policy.Policy{onSomeNodes("rest", "disk", unlabelled, policy.Ignore)}, goes, nil},
+		"one after another one that matches":         {[]policy.Policy{all(policy.Delete), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, nil},
+		"one before another one, which decides here": {[]policy.Policy{onSomeNodes("gpu", "out", gpu, policy.Delete), all(policy.Hold)}, "held by policy all", []string{"gpu"}},
+		"one in mode Audit":                          {[]policy.Policy{audited(onSomeNodes("gpu", "out", gpu, policy.Hold))}, goes, []string{"gpu"}},
+		"one for all nodes in mode Audit":            {[]policy.Policy{audited(all(policy.Hold))}, goes, nil},
+		"one for all nodes":                          {[]policy.Policy{all(policy.Hold)}, "held by policy all", nil},
+	} {
+		m := hidden(policies(t, c.policies...), pod("a"), pod("b", on("n2")), // no record has its node
+			page(recorded("uid-n1", -5, since("out:NoExecute", -299))))
+		if got := foretold(t, m, noon); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		var unknown []string
+		switch len(c.unknown) {
+		case 0:
+		case 1:
+			unknown = []string{"this user may not list nodes, so which of them the nodeSelector of policy " + c.unknown[0] + " matches is not known: "}
+		default:
+			unknown = []string{"this user may not list nodes, so which of them the nodeSelectors of 2 policies (" + strings.Join(c.unknown, ", ") + ") match is not known: "}
+		}
+		got := m.Pending(noon, nil).Incomplete
+		for i := range got {
+			got[i], _, _ = strings.Cut(got[i], "here none")
+		}
+		if diff := cmp.Diff(unknown, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if of := m.Pending(noon, []string{"n2"}).Incomplete; of != nil {
+			t.Errorf("%s: on a node without taints %v", name, of)
+		}
+	}
+}
+
+func TestWithNodesNothingIsUnknownOfTheirLabels(t *testing.T) {
+	m := judgedBy(policies(t, onSomeNodes("rest", "out", unlabelled, policy.Ignore)), foresight.Focus{}, node("n1", timed("out:NoExecute", -300)), pod("a"))
+	if got, unknown := foretold(t, m, noon), m.Pending(noon, nil).Incomplete; unknown != nil || got != "stays" {
+		t.Errorf("%s, unknown: %v", got, unknown)
+	}
+}
+
+// Whether a hold that has ended held pods on a node may depend on its labels, and deleteAfter counts from that end.
+func TestFromRecordsAloneTheEndOfAHoldForSomeNodesMayCount(t *testing.T) {
+	of := func(h policy.HoldRecord) *guard.Record {
+		h.Ended = at(-60)
+		return &guard.Record{Holds: []policy.HoldRecord{h}}
+	}
+	ofSome := policy.HoldRecord{By: "breaker zones", TopologyKey: "zone", Group: "a"}
+	present := ofSome
+	present.Holds = true
+	for name, c := range map[string]struct {
+		policy policy.Policy
+		record *guard.Record
+		want   bool
+	}{
+		"of a breaker with groups":           {lingers, of(ofSome), true},
+		"of one that is recorded as present": {lingers, &guard.Record{Holds: []policy.HoldRecord{present}}, true},
+		"of a pause":                         {lingers, of(policy.HoldRecord{By: policy.ByPause}), false},
+		"of a policy":                        {lingers, of(policy.HoldRecord{By: "policy gone", Taints: []policy.KeyPattern{{}}}), false},
+		"without deleteAfter":                {policy.Policy{Name: "at-once", Method: policy.Delete}, of(ofSome), false},
+		"not recorded":                       {lingers, nil, false},
+	} {
+		rules := policies(t, c.policy)
+		const later = "the journal has the end of a hold for nodes with certain labels"
+		if notes := judgedBy(rules, foresight.Focus{}, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) {
+			t.Errorf("%s: with nodes, notes %q", name, notes)
+		}
+		if notes := hidden(rules, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) != c.want {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package foresight_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+)
+
+func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
+	gpu := "gpu=a100:NoExecute"
+	young := node("n1", parsed("disk:NoExecute"))
+	young.CreationTimestamp = hoursAgo(-1)
+	for _, c := range []struct {
+		name   string
+		taints []string
+		node   *v1.Node
+		pod    *v1.Pod
+		want   string
+		reason string // part of it
+	}{
+		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
+		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300 s by toleration "gpu Exists"`},
+		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
+		{"the shortest of several", []string{gpu, "disk:NoExecute"}, node("n1"), pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "goes at 30s", "disk"},
+		{"a taint that evicts no pod", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
+		{"a finished pod", []string{gpu}, node("n1"), pod("a", in(v1.PodSucceeded)), "stays", "the pod has finished"},
+		{"a pod that goes already", []string{gpu}, node("n1"), pod("a", deleted), "stays", "the pod is being deleted already"},
+		{"a mirror pod", []string{gpu}, node("n1"), pod("a", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }), "stays", "mirrors"},
+
+		{"another taint is there since a known time", []string{gpu}, node("n1", timed("disk:NoExecute", -60)), pod("a", tolerates("gpu", 300), tolerates("disk", 90)), "goes at 31s", "disk"},
+		{
+			"another taint is there since an unknown time",
+			[]string{gpu},
+			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 300), tolerates("disk", 90)),
+			"goes at -8h58m30s to 1m30s", "since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
+		},
+		{
+			"a taint of an unknown time may come before another",
+			[]string{gpu},
+			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 30), tolerates("disk", 90)),
+			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "gpu Exists"; since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest`,
+		},
+		{"the same taint is there already", []string{gpu}, node("n1", timed(gpu, -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
+		{"the taint is there with another value", []string{gpu}, node("n1", timed("gpu=t4:NoExecute", -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
+		{"the other value was borne for ever", []string{"load=9:NoExecute"}, node("n1", timed("load=1:NoExecute", -60)), pod("a", func(p *v1.Pod) {
+			p.Spec.Tolerations = []v1.Toleration{{Key: "load", Operator: v1.TolerationOpLt, Value: "5"}}
+		}, tolerates("load", 60)), "goes at 1m0s", "load=9"},
+		{"the node was made after the moment", []string{gpu}, young, pod("a", tolerates("gpu", 300), tolerates("disk", 90)), "goes at 1m30s", "disk"},
+		{"the effect is another one", []string{gpu}, node("n1", timed("gpu=a100:NoSchedule", -60)), pod("a", tolerates("gpu", 300)), "goes at 5m0s", "gpu"},
+
+		{"the taint is lifted", []string{"gpu:NoExecute-"}, node("n1", timed(gpu, -60)), pod("a"), "stays", "the node has no NoExecute taint"},
+		{"one taint is lifted, another stays", []string{"gpu-"}, node("n1", timed(gpu, -60), timed("disk:NoExecute", -60)), pod("a", tolerates("disk", 90)), "goes at 31s", "disk"},
+		{"all effects are lifted", []string{"gpu-"}, node("n1", timed(gpu, -60), parsed("gpu:NoSchedule")), pod("a"), "stays", "the node has no NoExecute taint"},
+		{"one taint is lifted, another set", []string{"gpu:NoExecute-", "disk:NoExecute"}, node("n1", timed(gpu, -60)), pod("a", tolerates("disk", 90)), "goes at 1m30s", "disk"},
+		{
+			"unreachable takes the place of not-ready",
+			[]string{"node.kubernetes.io/not-ready:NoExecute-", "node.kubernetes.io/unreachable:NoExecute"},
+			node("n1", timed("node.kubernetes.io/not-ready:NoExecute", -60)), pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300)), "goes at 4m1s", "unreachable",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := plan(t, ask(c.taints...), c.node, c.pod)
+			if len(p.Pods) != 1 {
+				t.Fatalf("got %d pods", len(p.Pods))
+			}
+			if got := told(&p.Pods[0].Prediction); got != c.want || !strings.Contains(p.Pods[0].Reason, c.reason) {
+				t.Errorf("got %s: %s\nwant %s: %s", got, p.Pods[0].Reason, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
+	p := plan(t, ask("gpu:NoExecute", "old-"), node("n1", timed("disk:NoExecute", -60), timed("old:NoExecute", -60)),
+		pod("overdue", tolerates("gpu", -1), tolerates("old", -1)),
+		pod("both", tolerates("gpu", 30), tolerates("disk", 300), tolerates("old", -1)),
+		pod("only-now", tolerates("disk", -1), tolerates("old", -1)),
+		pod("saved", tolerates("gpu", -1), tolerates("disk", -1)))
+	var got []string
+	for _, pod := range p.Pods {
+		got = append(got, pod.Name+" "+told(&pod.Prediction)+", without the plan: "+told(pod.Without)+": "+pod.Effect)
+	}
+	want := []string{
+		"overdue goes at -59s, without the plan: goes at -59s: anyway",
+		"only-now goes at 0s, without the plan: unknown: evicted",
+		"both goes at 30s, without the plan: goes at 4m1s: sooner",
+		"saved stays, without the plan: goes at -59s: saved",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := p.Pods[0].InSeconds; s == nil || *s != 0 {
+		t.Errorf("a pod that was to go a while ago goes in %v s", s)
+	}
+	if p.Total != (foresight.Total{Evict: 2, Stay: 1, Saved: 1, Anyway: 1}) {
+		t.Errorf("total %+v", p.Total)
+	}
+}
+
+func TestPodsAreInTheOrderInWhichTheyGo(t *testing.T) {
+	p := plan(t, ask("gpu:NoExecute"), node("n1"),
+		pod("z-stays", tolerates("gpu", -1)), pod("late", tolerates("gpu", 9)), pod("b"), pod("a"), pod("a-stays", tolerates("gpu", -1)))
+	var got []string
+	for _, pod := range p.Pods {
+		got = append(got, pod.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "late", "a-stays", "z-stays"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := p.Pods[2].InSeconds; s == nil || *s != 9 {
+		t.Errorf("late goes in %v s", s)
+	}
+}
+
+func TestPodsOfOtherNodesAndNamespacesAreLeftOut(t *testing.T) {
+	other := pod("other")
+	other.Namespace = "bank"
+	objects := []any{node("n1"), node("n2"), pod("a", labelled("app", "a")), pod("b", on("n2")), pod("c", on("")), other, budget("a", 1)}
+	if p := plan(t, ask("gpu:NoExecute"), objects...); len(p.Pods) != 2 || len(p.Namespaces) != 2 {
+		t.Errorf("got %+v", p.Pods)
+	}
+	q := ask("gpu:NoExecute")
+	p, err := modelOf(foresight.Focus{Nodes: &q.Selection, Namespace: "shop"}, objects...).Plan(q)
+	if err != nil || len(p.Pods) != 1 || len(p.Namespaces) != 1 || len(p.Budgets) != 1 {
+		t.Errorf("in one namespace: got %+v, %v", p, err)
+	}
+}
+
+// The objects of a dump may be in any order.
+func TestTheOrderOfTheObjectsDoesNotMatter(t *testing.T) {
+	hash := func(p *v1.Pod) { ownedBy("ReplicaSet/web-5d4")(p); labelled("pod-template-hash", "5d4")(p) }
+	objects := []any{
+		node("n1"), node("n2"), node("n3"), budget("web", 0),
+		pod("a", hash, labelled("app", "web")), pod("b", hash, on("n2")), pod("c", on("n3")), pod("d", on("n9")),
+	}
+	backwards := slices.Clone(objects)
+	slices.Reverse(backwards)
+	selected := ask("gpu:NoExecute")
+	selected.Names, selected.Selector = nil, selects(t, "name in (n1, n2)")
+	for _, q := range []foresight.Question{ask("gpu:NoExecute"), selected} {
+		if diff := cmp.Diff(plan(t, q, objects...), plan(t, q, backwards...)); diff != "" {
+			t.Errorf("%v (-forwards +backwards):\n%s", q.Names, diff)
+		}
+	}
+}
+
+func selects(t *testing.T, s string) labels.Selector {
+	t.Helper()
+	selector, err := labels.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selector
+}
+
+func TestAnOwnerThatLosesAllItsReplicasIsSaid(t *testing.T) {
+	web := func(p *v1.Pod) { ownedBy("ReplicaSet/web-5d4")(p); labelled("pod-template-hash", "5d4")(p) }
+	webNew := func(p *v1.Pod) { ownedBy("ReplicaSet/web-7c6")(p); labelled("pod-template-hash", "7c6")(p) }
+	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"),
+		pod("web-1", web), pod("web-2", webNew), pod("web-old", web, on("n2"), in(v1.PodFailed)), pod("web-going", web, on("n2"), deleted),
+		pod("api-1", ownedBy("ReplicaSet/api-5d4")), pod("api-2", ownedBy("ReplicaSet/api-5d4"), on("n2")),
+		pod("db-0", ownedBy("StatefulSet/db")), pod("db-1", ownedBy("StatefulSet/db"), on("")),
+		pod("agent", ownedBy("DaemonSet/agent"), tolerates("", -1)), pod("done", ownedBy("Job/done"), in(v1.PodSucceeded)), pod("bare"))
+	var got []string
+	for _, o := range p.Owners {
+		line := o.String() + ": "
+		if o.LosesAll {
+			line += "loses all "
+		}
+		got = append(got, line+fmt.Sprintf("%d of %d", o.Evict, o.Replicas))
+	}
+	want := []string{
+		"DaemonSet/agent: 0 of 1", "Deployment/web: loses all 2 of 2", "Job/done: 0 of 0", "ReplicaSet/api-5d4: 1 of 2", "StatefulSet/db: 1 of 2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
+	for _, c := range []struct{ controller, hash, want string }{
+		{"ReplicaSet/web-5d4", "5d4", "Deployment/web"},
+		{"ReplicaSet/web-5d4", "", "ReplicaSet/web-5d4"},
+		{"ReplicaSet/web-5d4", "7c6", "ReplicaSet/web-5d4"},
+		{"ReplicaSet/web5d4", "5d4", "ReplicaSet/web5d4"},
+		{"ReplicaSet/web-5d4-5d4", "5d4", "Deployment/web-5d4"},
+		{"StatefulSet/web-5d4", "5d4", "StatefulSet/web-5d4"},
+	} {
+		p := plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", ownedBy(c.controller), labelled("pod-template-hash", c.hash)))
+		if got := p.Pods[0].Owner.String(); got != c.want {
+			t.Errorf("%s with hash %q: got %s, want %s", c.controller, c.hash, got, c.want)
+		}
+	}
+	p := plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", func(p *v1.Pod) { ownedBy("Job/x")(p); p.OwnerReferences[0].Controller = nil }))
+	if p.Pods[0].Owner != nil {
+		t.Errorf("an owner that is no controller: got %v", p.Pods[0].Owner)
+	}
+}
+
+func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
+	q := ask("gpu=a:NoExecute")
+	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
+	want := []string{`of the tolerations that match gpu=a:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" without a limit, would have tolerated it longer if it came first`}
+	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if p := plan(t, q, node("n1"), pod("a", tolerates("", -1), tolerates("gpu", 30))); p.Pods[0].Warnings != nil {
+		t.Errorf("a pod that stays: got %q", p.Pods[0].Warnings)
+	}
+}
+
+func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
+	unknown := ask("gpu:NoExecute")
+	unknown.Names = []string{"n1", "n7", "n8"}
+	_, err := planned(unknown, node("n1"))
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || e.Typed != "n7" || err.Error() != "there are no nodes n7, n8" {
+		t.Errorf("unknown nodes: got %v", err)
+	}
+	none := ask("gpu:NoExecute")
+	none.Selection = foresight.Selection{Selector: selects(t, "rack=7")}
+	_, err = planned(none, node("n1"))
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no node matches rack=7" {
+		t.Errorf("nothing selected: got %v", err)
+	}
+	_, err = planned(ask("gpu:NoExecute-"), node("n1", parsed("gpu:NoSchedule")))
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no node has a taint gpu:NoExecute" {
+		t.Errorf("nothing to be removed: got %v", err)
+	}
+	for _, twice := range [][]any{{node("n1"), node("n1")}, {node("n1"), pod("a"), pod("a")}} {
+		if _, err = planned(ask("gpu:NoExecute"), twice...); err == nil || !strings.Contains(err.Error(), " is there twice in ") {
+			t.Errorf("twice: got %v", err)
+		}
+	}
+}
+
+func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
+	q := ask("gpu=a:NoExecute", "disk:NoSchedule", "old-")
+	q.Names = []string{"n1", "n2"}
+	p := plan(t, q, node("n1", timed("gpu=a:NoExecute", -60), parsed("old:NoSchedule")), node("n2", parsed("gpu=b:NoExecute")))
+	want := []string{
+		"gpu=a:NoExecute is there already on n1, and its countdowns go on",
+		"gpu=a:NoExecute replaces the taint of another value on n2",
+		"disk:NoSchedule evicts no pod: only taints with the effect NoExecute do",
+		"there is no old to be removed on n2",
+	}
+	if diff := cmp.Diff(want, p.Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	changes := []foresight.PlannedNode{
+		{Name: "n1", Changes: []foresight.NodeChange{{"gpu=a:NoExecute", "unchanged", ""}, {"disk:NoSchedule", "added", ""}, {"old:NoSchedule", "removed", ""}}},
+		{Name: "n2", Changes: []foresight.NodeChange{{"gpu=a:NoExecute", "replaced", "gpu=b:NoExecute"}, {"disk:NoSchedule", "added", ""}, {"old", "absent", ""}}},
+	}
+	if diff := cmp.Diff(changes, p.Nodes); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
+	web := labelled("app", "web")
+	owner := ownedBy("StatefulSet/web")
+	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2", timed("disk:NoExecute", -60)), node("n3"), budget("web", 1),
+		pod("here", web, owner, tolerates("gpu", 300)), pod("there", web, owner, on("n2"), tolerates("disk", 120)),
+		pod("stays", web, on("n2"), tolerates("disk", -1)), pod("other", web, on("n3")))
+	var got []string
+	for _, pod := range p.Pods {
+		got = append(got, fmt.Sprintf("%s %s, %s, blocked by %v", pod.Name, told(&pod.Prediction), pod.Effect, pod.BlockedBy))
+	}
+	want := []string{"there goes at 1m1s, anyway, blocked by []", "here goes at 5m0s, evicted, blocked by [web]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if p.Total != (foresight.Total{Evict: 1, Elsewhere: 1, Blocked: 1}) {
+		t.Errorf("the total is about the change: got %+v", p.Total)
+	}
+	if o := p.Owners[0]; !o.LosesAll || o.Evict != 1 || o.Elsewhere != 1 || o.Replicas != 2 {
+		t.Errorf("the owner that loses one to the change and one anyway: got %+v", o)
+	}
+}

@@ -1,0 +1,118 @@
+package foresight
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Owner is the controller of a pod, which would replace it.
+type Owner struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none.
+func (o *Owner) String() string {
+	if o == nil {
+		return ""
+	}
+	return o.Kind + "/" + o.Name
+}
+
+// pod has the fields of a pod that are kept. Until the model is loaded, Bound is as the API has it.
+type pod struct {
+	taint.Pod
+	owner   Owner // empty if there is none
+	ready   bool
+	version string // resourceVersion
+
+	// Only few pods have these.
+	ends       *time.Time // when the grace period of a pod that is being deleted ends
+	finalizers []string   // of a pod that is being deleted
+	disruption *Disruption
+}
+
+func podOf(p *v1.Pod) pod {
+	result := pod{
+		Pod: cluster.PodOf(p, boundAt(p)), owner: ownerOf(p), ready: condition(p, v1.PodReady) != nil,
+		version: p.ResourceVersion, disruption: disruption(p),
+	}
+	if p.DeletionTimestamp != nil {
+		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
+	}
+	return result
+}
+
+// condition returns the pod's condition of this type if it is True, or nil.
+func condition(p *v1.Pod, of v1.PodConditionType) *v1.PodCondition {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == of && c.Status == v1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// boundAt returns when a pod was bound by the API, in whole seconds, or else when it was created; zero if the API
+// does not have these times.
+func boundAt(p *v1.Pod) time.Time {
+	if c := condition(p, v1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
+	return p.CreationTimestamp.Time
+}
+
+// boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
+func (p *pod) boundBefore(observed time.Time) time.Time {
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.Bound}}},
+		observed)
+}
+
+// disruption returns the pod's condition DisruptionTarget, or nil.
+func disruption(p *v1.Pod) *Disruption {
+	c := condition(p, v1.DisruptionTarget)
+	if c == nil {
+		return nil
+	}
+	d := &Disruption{Reason: c.Reason, Message: c.Message}
+	if !c.LastTransitionTime.IsZero() {
+		d.Since = utc(c.LastTransitionTime.Time)
+	}
+	return d
+}
+
+// key identifies a pod: its UID or, if it has none, its name. No UID has a slash.
+func (p *pod) key() types.UID {
+	if p.UID != "" {
+		return p.UID
+	}
+	return types.UID(p.Key())
+}
+
+// ownerOrNil returns the pod's owner, or nil.
+func (p *pod) ownerOrNil() *Owner {
+	if p.owner == (Owner{}) {
+		return nil
+	}
+	return &p.owner
+}
+
+// replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
+func (p *pod) replica() bool {
+	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
+}
+
+// ownerOf returns the pod's workload; empty if the pod has no controller.
+func ownerOf(p *v1.Pod) Owner {
+	controller := metav1.GetControllerOfNoCopy(p)
+	if controller == nil {
+		return Owner{}
+	}
+	return Owner(taint.Workload(taint.Owner{Kind: controller.Kind, Name: controller.Name}, p.Labels))
+}

@@ -1,0 +1,340 @@
+package foresight_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func lasting(seconds float64) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(seconds * float64(time.Second))}
+}
+
+// drains returns a policy that drains nodes with this NoSchedule taint: after a minute, and an hour later by deletion.
+func drains(key string) policy.Policy {
+	return policy.Policy{
+		Name: key, Method: policy.Evict, DeleteAfter: lasting(3600), Tolerations: &policy.Tolerations{Absent: lasting(60)},
+		Match: policy.Match{Taints: []policy.Taint{{Key: key, Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}},
+	}
+}
+
+// audited returns the policy in mode Audit.
+func audited(p policy.Policy) policy.Policy {
+	p.Mode = policy.Audit
+	return p
+}
+
+// lingers evicts pods at their deadlines, and deletes them an hour later.
+var lingers = policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
+
+// outage returns a breaker for zones, which trips above half of their nodes.
+func outage(change ...func(*policy.Breaker)) policy.Breaker {
+	b := policy.Breaker{
+		Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}},
+		MaxNodes: intstr.FromString("50%"), MinNodes: new(int32(1)), Settle: lasting(0),
+	}
+	for _, c := range change {
+		c(&b)
+	}
+	return b
+}
+
+func byHand(b *policy.Breaker)       { b.Reset = policy.Manual }
+func ofTheCluster(b *policy.Breaker) { b.TopologyKey = "" }
+
+func rulesOf(t *testing.T, c policy.Config) foresight.Ruleset {
+	t.Helper()
+	rules, err := foresight.NewRuleset(c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func policies(t *testing.T, list ...policy.Policy) foresight.Ruleset {
+	t.Helper()
+	return rulesOf(t, policy.Config{Policies: list})
+}
+
+func breakers(t *testing.T, list ...policy.Breaker) foresight.Ruleset {
+	t.Helper()
+	return rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: list}})
+}
+
+// zoned returns a node of zone a.
+func zoned(name string, taints ...v1.Taint) *v1.Node {
+	n := node(name, taints...)
+	n.Labels["zone"] = "a"
+	return n
+}
+
+// since returns the history of a taint that started once.
+func since(key string, seconds float64) taint.History {
+	return taint.History{{Taint: parsed(key), Since: at(seconds)}}
+}
+
+// tripped returns the record of a trip of the breaker outage, five minutes ago.
+func tripped(key, group string) guard.TripRecord {
+	return guard.TripRecord{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}
+}
+
+func trips(list ...guard.TripRecord) *guard.Record { return &guard.Record{Trips: list} }
+
+// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead; from
+// now if the journal has no start of it.
+func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
+	rules := policies(t, drains("drain"), audited(drains("try")))
+	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
+	ahead.Writing.Stored = at(0)
+	added := taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}
+	for _, c := range []struct {
+		name     string
+		taint    v1.Taint
+		recorded []any
+		want     string
+	}{
+		{"the journal has it", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -50)))}, "goes at 10s, journal"},
+		{"the journal has it with another value", parsed("drain=b:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain=a:NoSchedule", -50)))}, "goes at 10s, journal"},
+		{"the journal's clock is ahead", parsed("drain:NoSchedule"), []any{page(ahead)}, "goes at 11s, journal"},
+		{"the record is older than the node", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -90000)))}, "goes at -8h58m59s, journal"},
+		{"a timeAdded does not count", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -10, added))}, "goes at 45s, journal"},
+		{"no journal", parsed("drain:NoSchedule"), nil, "goes at 1m0s, policy"},
+		{"a record of another node of that name", parsed("drain:NoSchedule"), []any{page(recorded("uid-n0", 0, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a record of another key", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drained:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a record of a NoExecute taint", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoExecute", -50)))}, "goes at 1m0s, policy"},
+		{"a record from before the taint was set again", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -30, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
+		{"a taint that no policy names", parsed("reboot:NoSchedule"), []any{page(recorded("uid-n1", 0, since("reboot:NoSchedule", -50)))}, "stays, "},
+		{"a taint that only a policy in mode Audit names", parsed("try:NoSchedule"), []any{page(recorded("uid-n1", 0, since("try:NoSchedule", -50)))}, "stays, "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := judgedBy(rules, foresight.Focus{}, append(c.recorded, node("n1", c.taint), pod("a", ownedBy("ReplicaSet/a")))...)
+			e := explained(m, noon)
+			if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if asIfNow := noted(m.Pending(noon, nil).Notes, "here as if that were now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
+				t.Errorf("pending notes that the start is not known: %t", asIfNow)
+			}
+		})
+	}
+}
+
+func TestWithoutNodesTheJournalHasTheTriggers(t *testing.T) {
+	m := hidden(policies(t, drains("drain")), pod("a", ownedBy("ReplicaSet/a")), page(recorded("uid-n1", -5, since("drain:NoSchedule", -50))))
+	if diff := cmp.Diff([]string{"a goes at 10s, scheduled by journal, in 10 s"}, scheduled(m.Pending(noon, nil))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
+	e := explained(judgedBy(policies(t, audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
+	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
+	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The triggers of a plan are those of the nodes, or of the plan itself. With --compare each configuration has its own.
+func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
+	drain, both := policies(t, drains("drain")), policies(t, drains("drain"), drains("reboot"))
+	world := []any{
+		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
+		node("n1", parsed("drain:NoSchedule")), page(recorded("uid-n1", 0, since("drain:NoSchedule", -50))),
+		node("n2", parsed("drain:NoSchedule")), pageOf("n2", recorded("uid-n2", 0, since("drain:NoSchedule", -50))),
+	}
+	rebooted := []any{
+		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
+		node("n1", parsed("reboot:NoSchedule")), page(recorded("uid-n1", 0, since("reboot:NoSchedule", -70))),
+		node("n2", parsed("reboot:NoSchedule"), parsed("drain:NoSchedule")),
+		pageOf("n2", recorded("uid-n2", 0, since("reboot:NoSchedule", -70), since("drain:NoSchedule", -50))),
+	}
+	const unchanged = " anyway: goes at 10s by drain since journal, without it goes at 10s"
+	for _, c := range []struct {
+		name     string
+		rules    foresight.Ruleset
+		compared *foresight.Ruleset
+		objects  []any
+		change   []string
+		want     []string
+	}{
+		{"another taint", both, nil, world, []string{"reboot:NoSchedule"}, []string{"a" + unchanged, "b" + unchanged}},
+		{"another value of the taint", both, nil, world, []string{"drain=b:NoSchedule"}, []string{"a" + unchanged, "b" + unchanged}},
+		{"the taint is lifted", both, nil, world, []string{"drain:NoSchedule-"}, []string{"b" + unchanged, "a saved: stays by  since , without it goes at 10s"}},
+		{"the plan sets the taint", drain, nil, []any{node("n1"), pod("a", ownedBy("ReplicaSet/a"))}, []string{"drain:NoSchedule"}, []string{"a evicted: goes at 1m0s by drain since plan, without it unknown"}},
+		{"a policy is added that matches nothing", both, &drain, world, nil, []string{"a" + unchanged, "b" + unchanged}},
+		{"a policy is dropped", drain, &both, rebooted, nil, []string{
+			"b later: goes at 10s by drain since journal, without it goes at -10s", "a saved: stays by  since , without it goes at -10s",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := ask(c.change...)
+			q.Compare = c.compared
+			p, err := judgedBy(c.rules, foresight.Focus{}, c.objects...).Plan(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, pod := range p.Pods {
+				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "here as if that were now") {
+				t.Errorf("notes %q (-want +got):\n%s", p.Notes, diff)
+			}
+		})
+	}
+}
+
+// Trips and ends of holds in the journal count as for a manager that begins to lead: each answer names the trips.
+func TestRecordedTripsAndHoldsCount(t *testing.T) {
+	spent := tripped("zone", "a")
+	spent.Ended = true
+	paused := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
+	ended := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
+	const goes, held = "goes at -4m59s, deleted at ", "held by breaker outage (a)"
+	for _, c := range []struct {
+		name     string
+		breakers []policy.Breaker
+		record   *guard.Record
+		want     string
+		reset    []string // of the trips that are named
+		note     string
+	}{
+		{"no trip", []policy.Breaker{outage()}, &guard.Record{}, goes + "55m1s", nil, ""},
+		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "whether a breaker has tripped or the manager is paused is not known"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped("zone", "a")), held, []string{"Automatic"}, "until few enough nodes"},
+		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("zone", "a")), held, []string{"Manual"}, "until its resetBefore is set"},
+		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
+		{"a trip of a breaker that is not configured", nil, trips(tripped("zone", "a")), goes + "55m1s", []string{""}, "name the manager's file with --config"},
+		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
+		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
+		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager that has written the journal is paused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := judgedBy(breakers(t, c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))
+			if got := foretold(t, m, noon); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			plan, err := m.Plan(ask("other:NoSchedule"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []foresight.Trip
+			for _, reset := range c.reset {
+				want = append(want, foresight.Trip{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset})
+			}
+			for what, r := range map[string]foresight.Remarks{"pending": m.Pending(noon, nil).Remarks, "plan": plan.Remarks} {
+				if diff := cmp.Diff(want, r.Trips); diff != "" || !noted(r.Notes, c.note) || c.note == "" && (noted(r.Notes, "tripped") || noted(r.Notes, "paused")) {
+					t.Errorf("%s notes %q, trips (-want +got):\n%s", what, r.Notes, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestABreakerThatAPlanTripsIsNamed(t *testing.T) {
+	m := judgedBy(breakers(t, outage()), foresight.Focus{}, zoned("n1"), pod("a"))
+	p, err := m.Plan(ask("out:NoExecute"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []foresight.Trip{{Breaker: "outage", Group: "a", Since: noon, Reset: "Automatic"}}
+	if diff := cmp.Diff(want, p.Trips); diff != "" || p.Total.Held != 1 {
+		t.Errorf("%d are held (-want +got):\n%s", p.Total.Held, diff)
+	}
+	if got := m.Pending(noon, nil).Trips; got != nil {
+		t.Errorf("without the plan: %v", got)
+	}
+}
+
+// A journal that no manager has written for a minute is old. A record of guards counts if it has a trip or a hold.
+func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		record  *guard.Record
+		written float64
+		node    bool    // its record was written at -100 s
+		want    float64 // 0: not noted
+	}{
+		{"one that is kept", trips(tripped("", "")), -20, false, 0},
+		{"an old one", trips(tripped("", "")), -120, false, -120},
+		{"an old one that is empty", &guard.Record{}, -120, false, 0},
+		{"one that is older than that of a node", trips(tripped("", "")), -200, true, -200},
+		{"one that is younger than that of a node", trips(tripped("", "")), -70, true, -100},
+	} {
+		page := holding(c.record)
+		page.Written = at(c.written)
+		objects := []any{page, node("n1", parsed("disk:NoExecute")), pod("a")}
+		if c.node {
+			objects = append(objects, node("n2", parsed("gpu:NoExecute")), pageOf("n2", recorded("uid-n2", -100, since("gpu:NoExecute", -300))))
+		}
+		var want string
+		if c.want != 0 {
+			want = "the journal was last written at " + taint.Stamp(at(c.want)) + ": "
+		}
+		notes := modelOf(foresight.Focus{}, objects...).Pending(noon, nil).Notes
+		if !noted(notes, want) || want == "" && noted(notes, "last written") {
+			t.Errorf("%s: %q, want %q", c.name, notes, want)
+		}
+	}
+}
+
+// A breaker compares affected nodes with all nodes. If only some nodes are known, or those of the journal, no trip follows
+// from them: recorded trips count, and without the labels of nodes only those of the whole cluster.
+func TestFromSomeNodesOnlyRecordedTripsCount(t *testing.T) {
+	unpooled := outage(ofTheCluster, func(b *policy.Breaker) {
+		b.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	})
+	resetBefore := func(b *policy.Breaker) { b.ResetBefore = new(metav1.NewTime(at(-60))) }
+	const goes, held, heldInA = "goes at -4m59s, deleted at 55m1s", "held by breaker outage", "held by breaker outage (a)"
+	for _, c := range []struct {
+		name              string
+		breaker           policy.Breaker
+		record            *guard.Record
+		all, some, hidden string
+	}{
+		{"no trip is recorded", outage(), &guard.Record{}, heldInA, goes, goes},
+		{"the record is not known", outage(ofTheCluster), nil, held, goes, goes},
+		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held, held},
+		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held, held},
+		{"one that resetBefore has ended", outage(ofTheCluster, resetBefore), trips(tripped("", "")), goes, goes, goes},
+		{"a trip of the node's group", outage(), trips(tripped("zone", "a")), heldInA, heldInA, goes},
+		{"a trip of another group", outage(), trips(tripped("zone", "b")), heldInA, goes, goes},
+		{"a trip of the nodes without the label", outage(), trips(tripped("zone", policy.NoGroup)), heldInA, goes, goes},
+		{"a trip of a breaker for some nodes", unpooled, trips(tripped("", "")), held, held, goes},
+	} {
+		rules := rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}})
+		for what, known := range map[string]struct {
+			reading foresight.Reading
+			want    string
+		}{"all": {foresight.Reading{}, c.all}, "some": {foresight.Reading{Partial: true}, c.some}, "hidden": {foresight.Reading{Hidden: "list"}, c.hidden}} {
+			t.Run(c.name+", nodes that are known: "+what, func(t *testing.T) {
+				m, err := load(rules, foresight.Focus{}, known.reading, pod("a", on("n2")), zoned("n2", timed("out:NoExecute", -300)), holding(c.record),
+					pageOf("n2", recorded("uid-n2", -5, since("out:NoExecute", -299))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := foretold(t, m, noon); got != known.want {
+					t.Errorf("got %s, want %s", got, known.want)
+				}
+				r := m.Pending(noon, nil).Remarks
+				follows := slices.ContainsFunc(r.Trips, func(t foresight.Trip) bool { return !t.Recorded })
+				if follows && what != "all" || noted(r.Notes, "whether their taints trip a breaker is not known") != (what != "all") {
+					t.Errorf("trips %+v, notes %q", r.Trips, r.Notes)
+				}
+				if lost := what == "hidden" && len(r.Trips) > 0 && c.hidden == goes; noted(r.Notes, "which pods it holds is not known: here none") != lost {
+					t.Errorf("a trip holds pods that are not known: notes %q", r.Notes)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package foresight_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// minute is a reset a minute after few enough nodes are affected.
+func minute(b *policy.Breaker) { b.ResetAfter = lasting(60) }
+
+// A recorded trip ends resetAfter after the nodes were read, at the latest, if few enough are affected then.
+func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
+	const held, goes = "held by breaker outage (a)", "goes at -4m59s, deleted at 1h1m0s"
+	const reset, unknown = "is reset at 2026-05-01T12:01:00Z at the latest", "whether that comes before "
+	for _, c := range []struct {
+		name     string
+		reset    func(*policy.Breaker)
+		affected bool // most nodes are affected
+		partial  bool // only some nodes are known
+		second   float64
+		want     string
+		note     string
+	}{
+		{"at the reading", minute, false, false, 0, held, ""},
+		{"before resetAfter is over", minute, false, false, 59, held, ""},
+		{"once it is over", minute, false, false, 60, goes, reset},
+		{"long after", minute, false, false, 7200, goes, reset},
+		{"while most nodes are affected", minute, true, false, 7200, held, ""},
+		{"a breaker that is reset by hand", byHand, false, false, 7200, held, ""},
+		{"from some nodes, later", minute, false, true, 7200, held, unknown},
+		{"from some nodes, at once", minute, false, true, 0, held, ""},
+		{"from some nodes, reset by hand", byHand, false, true, 7200, held, ""},
+		{"a question about earlier", minute, false, false, -30, held, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			other := zoned("n2")
+			if c.affected {
+				other = zoned("n2", timed("out:NoExecute", -300))
+			}
+			m, err := load(breakers(t, outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon, Partial: c.partial},
+				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped("zone", "a"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			when := at(c.second)
+			if got := foretold(t, m, when); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			notes := m.Pending(when, nil).Notes
+			if noted(notes, reset) != (c.note == reset) || noted(notes, unknown) != (c.note == unknown) {
+				t.Errorf("notes %q, want %q", notes, c.note)
+			}
+		})
+	}
+}
+
+// Until the plan's time the nodes have their present taints, by which a breaker may trip or be reset; then those of the plan
+// count.
+func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
+	trip := func(seconds float64, recorded bool) []foresight.Trip {
+		return []foresight.Trip{{Breaker: "outage", Group: "a", Since: at(seconds), Recorded: recorded, Reset: "Automatic"}}
+	}
+	out, recorded := timed("out:NoExecute", -300), trips(tripped("zone", "a"))
+	for _, c := range []struct {
+		name    string
+		objects []any
+		record  *guard.Record
+		change  string
+		want    []foresight.Trip
+		reset   bool
+	}{
+		{"it trips by the plan, after a reset", []any{zoned("n1")}, recorded, "out:NoExecute", trip(600, false), true},
+		{"it is reset, and the plan trips nothing", []any{zoned("n1")}, recorded, "other:NoExecute", nil, true},
+		{"it is still tripped when the plan lifts the taint", []any{zoned("n1", out)}, recorded, "out:NoExecute-", trip(-300, true), false},
+		{"it trips before the plan, by the taints of now", []any{zoned("n1", out)}, &guard.Record{}, "other:NoExecute", trip(0, false), false},
+	} {
+		m, err := load(breakers(t, outage(minute)), foresight.Focus{}, foresight.Reading{At: noon}, append(c.objects, pod("a"), holding(c.record))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := ask(c.change)
+		q.At = at(600)
+		p, err := m.Plan(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, p.Trips); diff != "" || noted(p.Notes, "and is reset at ") != c.reset {
+			t.Errorf("%s: notes %q (-want +got):\n%s", c.name, p.Notes, diff)
+		}
+	}
+}

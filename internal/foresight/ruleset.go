@@ -1,0 +1,73 @@
+package foresight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Ruleset is the configuration by which pods are judged. The zero value stands for a manager without a configuration
+// file.
+type Ruleset struct {
+	// File is the name of the configuration file; empty if there is none.
+	File string
+
+	config policy.Config
+	set    *policy.Set
+	needs  policy.Needs
+	paused bool
+	blind  blindSets
+}
+
+// NewRuleset compiles a configuration. It returns an error if the configuration is not valid.
+func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
+	set, problems := policy.Compile(c)
+	if len(problems) > 0 {
+		return Ruleset{}, fmt.Errorf("%s is not valid: it must be %s", problems[0].Path, problems[0].Allowed)
+	}
+	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, blind: newBlindSets(c)}, nil
+}
+
+// Needs returns the data that the policies use.
+func (r *Ruleset) Needs() policy.Needs { return r.needs }
+
+// configured reports whether policies or breakers may change a verdict.
+func (r *Ruleset) configured() bool {
+	return len(r.config.Policies) > 0 || len(r.config.Guards.Breakers) > 0 || r.config.Method == policy.Ignore
+}
+
+// evictMethod is the method evict, as answers write it.
+const evictMethod = "evict"
+
+// method returns the method of the rules, delete or evict.
+func (r *Ruleset) method() string {
+	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))
+}
+
+// Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
+func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
+
+// concerns reports whether pods may have to go because of the taint.
+func (r *Ruleset) concerns(t *v1.Taint) bool {
+	return t.Effect == v1.TaintEffectNoExecute || r.triggers(t)
+}
+
+// triggers reports whether a policy makes the taint, of effect NoSchedule, a trigger.
+func (r *Ruleset) triggers(t *v1.Taint) bool {
+	if t.Effect != v1.TaintEffectNoSchedule {
+		return false
+	}
+	_, named := slices.BinarySearch(r.needs.Triggers, t.Key)
+	return named || slices.Contains(r.needs.Audited, t.Key)
+}
+
+// keys returns the keys of the NoSchedule taints that policies name.
+func (r *Ruleset) keys() journal.Keys {
+	return journal.Keys{Triggers: r.needs.Triggers, Audited: r.needs.Audited}
+}

@@ -1,0 +1,286 @@
+package foresight_test
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// noon is the time of all questions; times in the tests are seconds from it.
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time {
+	return noon.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// hoursAgo returns a time before noon, at which nodes and pods were created.
+func hoursAgo(hours int) metav1.Time {
+	return metav1.NewTime(noon.Add(-time.Duration(hours) * time.Hour))
+}
+
+// parsed returns the taint "key=value:effect".
+func parsed(s string) v1.Taint {
+	keyAndValue, effect, _ := strings.Cut(s, ":")
+	key, value, _ := strings.Cut(keyAndValue, "=")
+	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)}
+}
+
+// timed returns the taint with a timeAdded.
+func timed(s string, seconds float64) v1.Taint {
+	t, added := parsed(s), metav1.NewTime(at(seconds))
+	t.TimeAdded = &added
+	return t
+}
+
+func node(name string, taints ...v1.Taint) *v1.Node {
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID("uid-" + name), CreationTimestamp: hoursAgo(10), Labels: map[string]string{"name": name},
+		},
+		Spec: v1.NodeSpec{Taints: taints},
+	}
+}
+
+// pod returns a running pod in the namespace shop, on node n1, bound nine hours ago.
+func pod(name string, change ...func(*v1.Pod)) *v1.Pod {
+	p := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: hoursAgo(9)},
+		Spec:       v1.PodSpec{NodeName: "n1"},
+		Status: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
+			{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: hoursAgo(9)},
+			{Type: v1.PodReady, Status: v1.ConditionTrue},
+		}},
+	}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+// tolerates adds a toleration; negative seconds mean no limit.
+func tolerates(key string, seconds int64) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		toleration := v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+		if seconds < 0 {
+			toleration.TolerationSeconds = nil
+		}
+		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration)
+	}
+}
+
+func on(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
+
+func in(phase v1.PodPhase) func(*v1.Pod) { return func(p *v1.Pod) { p.Status.Phase = phase } }
+
+func labelled(key, value string) func(*v1.Pod) {
+	return func(p *v1.Pod) { metav1.SetMetaDataLabel(&p.ObjectMeta, key, value) }
+}
+
+func unready(p *v1.Pod) { p.Status.Conditions[1].Status = v1.ConditionFalse }
+
+func deleted(p *v1.Pod) { t := hoursAgo(0); p.DeletionTimestamp = &t }
+
+// ownedBy sets the owner "Kind/name".
+func ownedBy(owner string) func(*v1.Pod) {
+	kind, name, _ := strings.Cut(owner, "/")
+	yes := true
+	return func(p *v1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	}
+}
+
+// budget returns a budget for the pods of shop with the label app=NAME that admits this number of evictions.
+func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBudget)) *policyv1.PodDisruptionBudget {
+	b := &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: admits},
+	}
+	for _, c := range change {
+		c(b)
+	}
+	return b
+}
+
+// ask returns the question about the effect of these taints on n1.
+func ask(taints ...string) foresight.Question {
+	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon}
+	for _, s := range taints {
+		c, err := foresight.ParseChange(s)
+		if err != nil {
+			panic(err)
+		}
+		q.Changes = append(q.Changes, c)
+	}
+	return q
+}
+
+// modelOf returns a model of the objects, observed at noon.
+func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
+	return judgedBy(foresight.Ruleset{}, focus, objects...)
+}
+
+// judgedBy returns a model that judges by the rules.
+func judgedBy(by foresight.Ruleset, focus foresight.Focus, objects ...any) *foresight.Model {
+	m, err := load(by, focus, foresight.Reading{}, objects...)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// load returns a model for noon of the objects, read in this way. Partitions among them are those of the journal.
+func load(by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, objects ...any) (*foresight.Model, error) {
+	b, pages := foresight.NewBuilder(by, focus), map[int]journal.Partition{}
+	for _, o := range objects {
+		if p, ok := o.(journal.Partition); ok {
+			addPage(pages, p)
+		} else {
+			b.Add(o)
+		}
+	}
+	if r.Journal == nil && len(pages) > 0 {
+		r.Journal = foresight.NewJournal("the journal")
+	}
+	for number, p := range pages {
+		r.Journal.Add(number, stored(p), nil)
+	}
+	return b.Load(r, noon)
+}
+
+// addPage adds a partition that has the records of some nodes of one partition, or the record of guards.
+func addPage(pages map[int]journal.Partition, p journal.Partition) {
+	number := journal.GuardsPartition
+	for name := range p.Records {
+		number = journal.PartitionOf(name)
+	}
+	if before, ok := pages[number]; ok {
+		maps.Copy(before.Records, p.Records)
+		before.Guards = cmp.Or(before.Guards, p.Guards)
+		p = before
+	}
+	if p.Records == nil {
+		p.Records = map[string]journal.Record{}
+	}
+	pages[number] = p
+}
+
+// stored returns the partition as a manager has written it.
+func stored(p journal.Partition) journal.StoredPartition {
+	at := journal.StoredPartition{Version: "1"}
+	for _, r := range p.Records {
+		p.Written, at.Stored = r.Writing.At, r.Writing.Stored
+	}
+	at.Data, _ = journal.Encode(p)
+	return at
+}
+
+// explained explains the pod shop/a.
+func explained(m *foresight.Model, when time.Time) *foresight.Explanation {
+	e, err := m.Explain("shop", "a", when)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// planned returns the plan of a model that keeps only what the question needs.
+func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
+	m, err := load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, foresight.Reading{}, objects...)
+	if err != nil {
+		return nil, err
+	}
+	return m.Plan(q)
+}
+
+func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
+	t.Helper()
+	p, err := planned(q, objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// recorded returns the journal's record of a node, in a partition that was written at this number of seconds from
+// noon.
+func recorded(uid string, written float64, taints ...taint.History) journal.Record {
+	r := journal.Record{UID: types.UID(uid), Writing: journal.Writing{At: at(written)}}
+	for _, history := range taints {
+		if history[0].Taint.Effect == v1.TaintEffectNoSchedule {
+			r.Triggers = append(r.Triggers, history)
+		} else {
+			r.Taints = append(r.Taints, history)
+		}
+	}
+	return r
+}
+
+// page returns a partition of the journal with the record of n1.
+func page(r journal.Record) journal.Partition { return pageOf("n1", r) }
+
+// pageOf returns a partition of the journal with the record of a node.
+func pageOf(name string, r journal.Record) journal.Partition {
+	return journal.Partition{Records: map[string]journal.Record{name: r}}
+}
+
+// holding returns the partition of the journal with this record of guards and holds; none if it is nil.
+func holding(r *guard.Record) journal.Partition {
+	return journal.Partition{Written: at(-5), Guards: r}
+}
+
+// noted reports whether one of the notes has this part.
+func noted(notes []string, part string) bool {
+	return strings.Contains(strings.Join(notes, "\n"), part)
+}
+
+// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at 30s",
+// "goes at 30s, deleted at 1h0m30s", "held by policy x".
+func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
+	t.Helper()
+	e, pending := explained(m, when), m.Pending(when, nil)
+	words := told(e.Prediction)
+	if e.Prediction.HeldBy != "" {
+		words = "held by " + e.Prediction.HeldBy
+	}
+	if e.Prediction.DeleteAt != nil {
+		words += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
+	}
+	listed := slices.IndexFunc(pending.Pods, func(p foresight.PendingPod) bool { return p.Name == "a" })
+	if held := listed >= 0 && pending.Pods[listed].State == foresight.Held; (listed >= 0) == (words == "stays") ||
+		held != (e.Prediction.HeldBy != "") {
+		t.Errorf("explain says that it %s, and pending has %+v", words, pending.Pods)
+	}
+	if diff := gocmp.Diff(e.Trips, pending.Trips); diff != "" {
+		t.Errorf("the trips of explain (-) and of pending (+):\n%s", diff)
+	}
+	return words
+}
+
+// told formats a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".
+func told(f *foresight.Prediction) string {
+	seconds := func(t *time.Time) string { return t.Sub(noon).String() }
+	switch {
+	case f == nil:
+		return "unknown"
+	case !f.Evict:
+		return "stays"
+	case f.Earliest != nil:
+		return "goes at " + seconds(f.Earliest) + " to " + seconds(f.At)
+	}
+	return "goes at " + seconds(f.At)
+}

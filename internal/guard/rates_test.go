@@ -1,0 +1,290 @@
+package guard_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// zero is the moment from which the tests count seconds.
+var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time {
+	return zero.Add(time.Duration(math.Round(seconds * float64(time.Second))))
+}
+
+func in(zone string) map[string]string { return map[string]string{"zone": zone} }
+
+func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
+
+// spend takes as many tokens as there are, at most n, and returns their number.
+func spend(b guard.Buckets, now time.Time, n int) (taken int) {
+	for ; taken < n; taken++ {
+		if rate, _ := b.Wait(now); rate != "" {
+			return taken
+		}
+		b.Take(now)
+	}
+	return taken
+}
+
+func wantWait(t *testing.T, b guard.Buckets, second float64, rate string, until float64) {
+	t.Helper()
+	if got, when := b.Wait(at(second)); got != rate || rate != "" && !when.Equal(at(until)) {
+		t.Errorf("at %v: waits for %q until %v, want %q until %v", second, got, when, rate, at(until))
+	}
+}
+
+func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
+	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 2}))
+	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("b", in("b")) // the whole cluster is one group
+	wantWait(t, a, 0, "r", 2)
+	wantWait(t, a, 1.9, "r", 2)
+	wantWait(t, a, 2, "", 0)
+	a.Take(at(2))
+	wantWait(t, b, 2, "r", 4)
+	if n := spend(a, at(100), 1) + spend(b, at(100), 9); n != 2 {
+		t.Errorf("a full bucket has %d tokens, want its burst of 2", n)
+	}
+	wantWait(t, a, 100, "r", 102)
+}
+
+// The rate is one of starts: a call that lasts keeps nobody waiting.
+func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
+	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
+	b := r.BucketsOf("a", nil)
+	if spend(b, at(2), 9) != 2 || spend(b, at(30), 9) != 2 {
+		t.Error("the bucket does not fill up while calls are under way")
+	}
+	b.Return(at(30))
+	wantWait(t, b, 30, "", 0)
+	b.Return(at(30))
+	b.Return(at(30)) // is lost: the bucket is full
+	if n := spend(b, at(30), 9); n != 2 {
+		t.Errorf("%d tokens after three came back, want the burst of 2", n)
+	}
+}
+
+func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
+	r := guard.NewRates(at(0), []policy.Rate{
+		{Name: "cluster", EvictionsPerSecond: 1, Burst: 3},
+		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.1, Burst: 1},
+		{Name: "others", Taints: []policy.TaintKey{{Key: "b"}}, EvictionsPerSecond: 0.001, Burst: 1},
+	})
+	a, b, c, none := r.BucketsOf("a", in("a")), r.BucketsOf("a", in("b")), r.BucketsOf("a", in("c")), r.BucketsOf("a", nil)
+	a.Take(at(10))
+	wantWait(t, a, 10, "zones", 20)
+	wantWait(t, b, 10, "", 0)
+	b.Take(at(10))
+	wantWait(t, none, 10, "", 0) // nodes without the label are a group
+	none.Take(at(10))
+	wantWait(t, c, 10, "cluster", 11)
+	wantWait(t, a, 10, "zones", 20) // the longest wait counts
+	a.Return(at(10))
+	wantWait(t, a, 10, "", 0)
+	wantWait(t, b, 10, "zones", 20)
+	wantWait(t, r.BucketsOf("b", in("d")), 10, "others", 1000)
+	if a.Key == b.Key || a.Key != r.BucketsOf("other", in("a")).Key || a.Key == r.BucketsOf("b", in("a")).Key {
+		t.Error("a key does not tell the buckets")
+	}
+}
+
+func TestARateCountsOutOfServiceOnlyIfItNamesIt(t *testing.T) {
+	named := guard.NewRates(at(0), one(policy.Rate{Name: "r", Taints: []policy.TaintKey{{Key: v1.TaintNodeOutOfService}}, EvictionsPerSecond: 1, Burst: 1}))
+	all := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
+	wantWait(t, named.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "r", 1)
+	wantWait(t, all.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "", 0)
+}
+
+func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
+	was := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 4}
+	faster, smaller, renamed, zoned := was, was, was, was
+	faster.EvictionsPerSecond, smaller.Burst, renamed.Name, zoned.TopologyKey = 2, 1, "s", "zone"
+	for name, c := range map[string]struct {
+		next   policy.Rate
+		tokens int     // that are there at once
+		again  float64 // when the next token comes, where a call under way has one that counts anew
+	}{
+		"the same":             {was, 3, 4}, // of which half is there
+		"faster":               {faster, 3, 4},
+		"with a smaller burst": {smaller, 1, 4.5},
+		"renamed":              {renamed, 0, 5.5},
+		"with other groups":    {zoned, 0, 5.5},
+	} {
+		r := guard.NewRates(at(0), one(was))
+		before := r.BucketsOf("a", in("a"))
+		r.Replace(at(3.5), one(c.next))
+		after := r.BucketsOf("a", in("a"))
+		if got := spend(after, at(3.5), 9); got != c.tokens {
+			t.Errorf("%s: got %d tokens, want %d", name, got, c.tokens)
+		}
+		after.Beyond(before).Take(at(3.5)) // also of a bucket that has none
+		wantWait(t, after, 3.5, c.next.Name, c.again)
+	}
+}
+
+func TestAReloadForgivesNoToken(t *testing.T) {
+	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
+	r := guard.NewRates(at(0), one(rate))
+	r.BucketsOf("a", nil).Take(at(0.5)) // half a token is missing then
+	rate.EvictionsPerSecond = 0.1
+	r.Replace(at(0.5), one(rate))
+	wantWait(t, r.BucketsOf("a", nil), 0.5, "r", 20.5)
+}
+
+func TestACallGivesItsTokenBackToTheRateThatContinues(t *testing.T) {
+	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
+	r := guard.NewRates(at(0), one(rate))
+	r.BucketsOf("a", nil).Take(at(1))
+	rate.EvictionsPerSecond = 0.5
+	r.Replace(at(1), one(rate))
+	b := r.BucketsOf("a", nil)
+	wantWait(t, b, 1, "r", 3)
+	b.Return(at(1))
+	wantWait(t, b, 1, "", 0)
+}
+
+func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
+	r := guard.NewRates(at(0), []policy.Rate{
+		{Name: "cluster", EvictionsPerSecond: 1, Burst: 4},
+		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 2},
+	})
+	want := func(second float64, cluster, zones int) {
+		t.Helper()
+		if got := r.Levels(at(second)); !slices.Equal(got, []guard.Level{{Rate: "cluster", Tokens: cluster}, {Rate: "zones", Tokens: zones}}) {
+			t.Errorf("at %v: got %v, want %d and %d", second, got, cluster, zones)
+		}
+	}
+	want(0.9, 0, 0)
+	want(1, 1, 1)
+	want(100, 4, 2)
+	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("a", in("b"))
+	a.Take(at(100))
+	want(100, 3, 1)
+	b.Take(at(100))
+	b.Take(at(100))
+	b.Take(at(100)) // of a bucket that has none
+	want(100, 0, 0)
+	a.Return(at(100))
+	want(101, 2, 0)
+}
+
+// Groups come and go with nodes, and leave no buckets behind.
+func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
+	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
+	for i := range 10_000 {
+		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(float64(10 + i)))
+	}
+	if got := r.Buckets(); got > 300 {
+		t.Errorf("got %d buckets", got)
+	}
+}
+
+// token is one that was taken, or that came back.
+type token struct {
+	at   time.Time
+	zone string
+	n    int // 1 or -1
+}
+
+// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes of
+// leader and of the configuration. The calls of a leader end with it.
+func TestNoRateIsExceededInAnyWindow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rates := []policy.Rate{
+			{Name: "cluster", EvictionsPerSecond: rapid.SampledFrom([]float64{0.3, 1, 3}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")},
+			{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 0.7, 2}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 3).Draw(rt, "burst")},
+		}
+		now, r := zero, guard.NewRates(zero, rates)
+		var calls []string // by zone
+		var all []token
+		for range 80 {
+			now = now.Add(time.Duration(rapid.IntRange(0, 1500).Draw(rt, "ms")) * time.Millisecond)
+			switch action := rapid.IntRange(0, 20).Draw(rt, "action"); {
+			case action < 12:
+				zone := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "zone")
+				for range spend(r.BucketsOf("a", in(zone)), now, rapid.IntRange(1, 4).Draw(rt, "calls")) {
+					calls, all = append(calls, zone), append(all, token{now, zone, 1})
+				}
+			case action < 19 && len(calls) > 0:
+				i := rapid.IntRange(0, len(calls)-1).Draw(rt, "call")
+				zone := calls[i]
+				calls = slices.Delete(calls, i, i+1)
+				if rapid.Bool().Draw(rt, "nothing deleted") {
+					r.BucketsOf("a", in(zone)).Return(now)
+					all = append(all, token{now, zone, -1})
+				}
+			case action == 19:
+				calls, r = nil, guard.NewRates(now, rates)
+			case action == 20:
+				r.Replace(now, rapid.SampledFrom([][]policy.Rate{rates, tighter(rates)}).Draw(rt, "reload"))
+			}
+		}
+		checkWindows(rt, all, rates[0])
+		for _, zone := range []string{"a", "b"} {
+			checkWindows(rt, slices.DeleteFunc(slices.Clone(all), func(a token) bool { return a.zone != zone }), rates[1])
+		}
+	})
+}
+
+// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
+func tighter(rates []policy.Rate) []policy.Rate {
+	less := slices.Clone(rates)
+	for i := range less {
+		less[i].EvictionsPerSecond, less[i].Burst = less[i].EvictionsPerSecond/3, 1
+	}
+	return less
+}
+
+func checkWindows(t *rapid.T, all []token, r policy.Rate) {
+	for i := range all {
+		n := 0
+		for j := i; j < len(all); j++ {
+			n += all[j].n
+			seconds := all[j].at.Sub(all[i].at).Seconds()
+			if float64(n) > float64(r.Burst)+r.EvictionsPerSecond*seconds+1e-9 {
+				t.Fatalf("%s: %d tokens in %v s, besides those that came back, at %v a second and a burst of %d",
+					r.Name, n, seconds, r.EvictionsPerSecond, r.Burst)
+			}
+		}
+	}
+}
+
+// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that Wait
+// gives.
+func TestNoTokenIsWithheld(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}
+		b := guard.NewRates(zero, one(rate)).BucketsOf("a", nil)
+		level, now, calls := 0.0, 0, 0
+		for range 40 {
+			for range rapid.IntRange(0, 3000).Draw(rt, "ms") {
+				now++
+				level = min(float64(rate.Burst), level+rate.EvictionsPerSecond/1000)
+			}
+			when := at(float64(now) / 1000)
+			if calls > 0 && rapid.Bool().Draw(rt, "gives back") {
+				b.Return(when)
+				level, calls = min(float64(rate.Burst), level+1), calls-1
+				continue
+			}
+			name, until := b.Wait(when)
+			if want := level >= 1-1e-9; (name == "") != want {
+				rt.Fatalf("at %d ms with %v tokens: waits for %q", now, level, name)
+			}
+			if name == "" {
+				b.Take(when)
+				level, calls = level-1, calls+1
+			} else if ms := (1 - level) / rate.EvictionsPerSecond * 1000; math.Abs(until.Sub(when).Seconds()*1000-ms) > 1e-3 {
+				rt.Fatalf("at %d ms with %v tokens: waits until %v, want %v ms", now, level, until, ms)
+			}
+		}
+	})
+}

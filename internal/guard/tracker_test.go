@@ -1,0 +1,165 @@
+package guard_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// receiver collects what a tracker passes on.
+type receiver struct {
+	mu      sync.Mutex
+	judges  []policy.Judge
+	records []guard.Record
+	events  []guard.Event
+	journal guard.Record
+	unread  bool   // the journal was not read yet
+	tier    string // of all namespaces
+	order   []string
+	lacks   error // why the cache cannot get what is needed
+}
+
+func (r *receiver) note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order = append(r.order, what)
+}
+
+func (r *receiver) keep(n policy.Needs) <-chan error {
+	r.note(fmt.Sprintf("keep %q", n.Values))
+	has := make(chan error, 1)
+	if has <- r.lacks; r.lacks == nil {
+		close(has)
+	}
+	return has
+}
+
+func (r *receiver) namespaces() policy.Namespaces {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tier := r.tier
+	return func(string) (map[string]string, bool) { return map[string]string{"tier": tier}, true }
+}
+
+func (r *receiver) journaled() guard.Journaled {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return guard.Journaled{Record: r.journal, Known: !r.unread}
+}
+
+func (r *receiver) options(c guard.Config) guard.Options {
+	return guard.Options{
+		Config: c,
+		Judged: func(j policy.Judge) {
+			r.note("judge")
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.judges = append(r.judges, j)
+		},
+		Record:     func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
+		Report:     func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
+		Journaled:  r.journaled,
+		Namespaces: r.namespaces,
+		Keep:       r.keep,
+		SetPaused:  func(paused bool) { r.note(fmt.Sprintf("paused %t", paused)) },
+	}
+}
+
+func TestATripEndsByTimeAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got receiver
+		tracker := guard.NewTracker(got.options(whole(false)))
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 3)}) // before Run
+		go tracker.Run(t.Context())
+		for _, in := range []guard.Input{guard.LeadershipBegan{}, guard.Ready{}} {
+			if err := tracker.Do(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(tracker.Trips()) != 1 {
+			t.Fatalf("got the trips %+v", tracker.Trips())
+		}
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if len(tracker.Trips()) != 0 || len(got.events) != 2 || !got.events[1].At.Equal(got.events[0].At.Add(time.Minute)) {
+			t.Errorf("got the trips %+v and the events %+v", tracker.Trips(), got.events)
+		}
+		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
+		if len(last.Facts.Tripped) != 0 || len(endsOf(guard.Record{Holds: last.Facts.Holds})) != 1 || len(endsOf(stored)) != 1 {
+			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
+		}
+	})
+}
+
+// The journal is read after the beginning of the leadership was reported, and before it is processed. A leader that
+// counted its holds as unknown would begin each deleteAfter again.
+func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := receiver{unread: true}
+		tracker := guard.NewTracker(got.options(whole(false)))
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
+		tracker.Put(guard.Ready{})
+		tracker.Put(guard.LeadershipBegan{})
+		ended := policy.HoldRecord{By: policy.ByPause, Ended: time.Now()}
+		time.Sleep(time.Minute)
+		got.mu.Lock()
+		got.unread, got.journal = false, guard.Record{Holds: []policy.HoldRecord{ended}}
+		got.mu.Unlock()
+		go tracker.Run(t.Context())
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		alone := endsOf(got.journal)
+		want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
+		want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
+	})
+}
+
+// Two goroutines report namespaces. The one that has read them first may report them last.
+func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := receiver{tier: "test"}
+		tracker := guard.NewTracker(got.options(whole(false)))
+		before := got.namespaces()
+		got.tier = "prod"
+		tracker.Put(guard.NamespacesChanged{Namespaces: got.namespaces()})
+		tracker.Put(guard.NamespacesChanged{Namespaces: before})
+		go tracker.Run(t.Context())
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if labels, _ := got.judges[len(got.judges)-1].Facts.Namespaces("shop"); labels["tier"] != "prod" {
+			t.Errorf("the labels are %v, want those of now", labels)
+		}
+	})
+}
+
+func TestAnInputThatComesTooLateIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got receiver
+		tracker := guard.NewTracker(got.options(whole(false)))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		tracker.Run(ctx)
+		if err := tracker.Do(t.Context(), guard.LeadershipEnded{}); err == nil {
+			t.Error("no error")
+		}
+		other := guard.NewTracker(got.options(whole(false)))
+		if err := other.Do(ctx, guard.LeadershipEnded{}); err == nil {
+			t.Error("no error, although Run was not called and the context has ended")
+		}
+	})
+}

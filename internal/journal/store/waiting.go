@@ -1,0 +1,109 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+)
+
+// waiting is a record of a version of its node that this process has not reached.
+type waiting struct {
+	record  journal.Record
+	since   time.Time
+	refused bool
+	reached string // how far the nodes had been read when the record was refused
+}
+
+// offer passes the records of the latest writing to the source. A record of a version that is not reached waits
+// instead: the present state of the nodes can't show which presence of a taint the record is about.
+func (p *partition) offer(records map[string]journal.Record) {
+	before, reached := p.waiting, p.options.Source.Reached()
+	p.waiting = nil
+	for _, node := range slices.Sorted(maps.Keys(records)) {
+		r := records[node]
+		r.Writing = p.writing
+		if !journal.IsNewer(r.Version, reached) {
+			p.offerOne(node, r)
+			continue
+		}
+		w := &waiting{record: r, since: p.now}
+		if known := before[node]; known != nil && known.record.UID == r.UID && known.record.Version == r.Version {
+			w.since, w.refused, w.reached = known.since, known.refused, known.reached
+		}
+		if p.waiting == nil {
+			p.waiting = map[string]*waiting{}
+		}
+		p.waiting[node] = w
+	}
+}
+
+func (p *partition) offerOne(node string, r journal.Record) {
+	if p.options.Source.Adopt(node, r) {
+		p.effects.Adopted = append(p.effects.Adopted, node)
+	}
+}
+
+// offerAgain offers the records of another process once more: since they were received, the source may have read nodes,
+// and policies may have named triggers.
+func (p *partition) offerAgain() {
+	if !p.synced || !p.foreign {
+		return
+	}
+	content, _, _ := journal.Decode(p.number, p.content.Data) // Decode succeeded before
+	p.offer(content.Records)
+}
+
+// resolveWaiting offers the records whose versions have been reached, and refuses the records that wait for too long. A
+// refused record is named, and this process no longer writes it. A refused record is dropped once the nodes are read
+// further, but not up to its version.
+func (p *partition) resolveWaiting() {
+	reached := ""
+	if len(p.waiting) > 0 {
+		reached = p.options.Source.Reached()
+	}
+	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
+		w := p.waiting[node]
+		switch {
+		case !journal.IsNewer(w.record.Version, reached):
+			delete(p.waiting, node)
+			p.offerOne(node, w.record)
+		case !w.refused && p.now.Sub(w.since) >= unreachedAfter:
+			w.refused, w.reached, p.dirty = true, reached, true
+		case w.refused && reached != w.reached:
+			delete(p.waiting, node)
+		}
+	}
+	p.problem(unreached, p.refused())
+}
+
+// refused names the refused records; it returns "" if there are none.
+func (p *partition) refused() string {
+	const most = 5
+	var texts []string
+	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
+		if w := p.waiting[node]; w.refused {
+			texts = append(texts, fmt.Sprintf("%.80q at version %.40q", node, w.record.Version))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	more := ""
+	if len(texts) > most {
+		texts, more = texts[:most], fmt.Sprintf(", and %d more", len(texts)-most)
+	}
+	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s%s", unreachedAfter, strings.Join(texts, ", "), more)
+}
+
+// forward adds the records that wait to the records that this process writes: their writer knew more of these nodes.
+func (p *partition) forward(records map[string]journal.Record) {
+	for node, w := range p.waiting {
+		if !w.refused {
+			records[node] = journal.Forward(w.record, p.now, max(p.options.Ahead(p.now), 0))
+		}
+	}
+}

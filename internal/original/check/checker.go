@@ -1,0 +1,170 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/registry"
+)
+
+// timeout bounds one request.
+const timeout = 10 * time.Second
+
+// Options are the settings of a [Checker]. Client, Own and Broken are required.
+type Options struct {
+	Client kubernetes.Interface
+
+	// Own is the field manager of this program and of its other replicas.
+	Own string
+
+	// Broken names the settings whose promises the original breaks.
+	Broken func() []string
+
+	// Registerer takes the metric. Nil means none.
+	Registerer prometheus.Registerer
+
+	Logger logr.Logger
+}
+
+// Checker checks evictions that were overtaken while this process leads. Its methods are safe for concurrent use. A nil
+// Checker checks nothing.
+type Checker struct {
+	options    Options
+	seen       prometheus.Gauge
+	leading    atomic.Bool
+	candidates chan eviction.Overtaken
+
+	mu       sync.Mutex
+	schedule original.Schedule
+	finding  original.Finding
+}
+
+// New returns a checker that does nothing before Run and SetLeading. It returns an error if another collector has the
+// name of its metric.
+func New(o Options) (*Checker, error) {
+	c := &Checker{
+		options: o, candidates: make(chan eviction.Overtaken, 1),
+		seen: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "taint_manager_original_seen_timestamp_seconds",
+			Help: "When kube-controller-manager was last seen to evict a pod whose eviction waited here; 0: never.",
+		}),
+	}
+	if o.Registerer == nil {
+		return c, nil
+	}
+	if err := registry.Register(o.Registerer, &c.seen); err != nil {
+		return nil, fmt.Errorf("registering the metric about the original: %w", err)
+	}
+	return c, nil
+}
+
+// SetLeading sets whether this process leads; at first it does not. Other replicas see the evictions of the leader.
+func (c *Checker) SetLeading(leads bool) {
+	if c != nil {
+		c.leading.Store(leads)
+	}
+}
+
+// Overtaken receives an eviction that was overtaken. It never blocks.
+func (c *Checker) Overtaken(o eviction.Overtaken) {
+	now := time.Now()
+	if c == nil || !c.leading.Load() || !original.Suspicious(o, now) || !c.take(now) {
+		return
+	}
+	select {
+	case c.candidates <- o:
+	default:
+	}
+}
+
+func (c *Checker) take(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schedule.Take(now)
+}
+
+// Run checks until the context ends.
+func (c *Checker) Run(ctx context.Context) {
+	if c == nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case o := <-c.candidates:
+			c.check(ctx, o)
+		}
+	}
+}
+
+// check asks for the pod, and reports if the original has marked it.
+func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
+	pod, err := c.read(ctx, o)
+	if err != nil {
+		c.options.Logger.V(2).Info("Whether the built-in taint manager runs was not checked", "err", err)
+		return
+	}
+	writer := original.Writer(pod)
+	if writer == "" || writer == c.options.Own {
+		return
+	}
+	f := original.Finding{Pod: o.Pod.Key(), Node: o.Pod.Node, Writer: writer, At: time.Now()}
+	c.found(f)
+	c.options.Logger.Error(nil, "The built-in taint manager still runs", "pod", klog.KRef(o.Pod.Namespace, o.Pod.Name),
+		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", original.Remedy)
+}
+
+func (c *Checker) found(f original.Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finding = f
+	c.schedule.Found(f.At)
+	c.seen.Set(float64(f.At.Unix()))
+}
+
+// read returns the pod by a list, which needs no further permission. It returns an empty pod if the pod is gone.
+func (c *Checker) read(ctx context.Context, o eviction.Overtaken) (*v1.Pod, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	list, err := c.options.Client.CoreV1().Pods(o.Pod.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, o.Pod.Name).String(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing pod %s by its name: %w", o.Pod.Key(), err)
+	}
+	for i := range list.Items {
+		if list.Items[i].UID == o.Pod.UID {
+			return &list.Items[i], nil
+		}
+	}
+	return &v1.Pod{}, nil
+}
+
+// Trouble returns the last finding as a warning, for a day; otherwise nil.
+func (c *Checker) Trouble() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	f, shows := c.finding, c.schedule.Shows(time.Now())
+	c.mu.Unlock()
+	if !shows {
+		return nil
+	}
+	return errors.New(f.Warning(c.options.Broken()))
+}

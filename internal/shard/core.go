@@ -1,0 +1,88 @@
+package shard
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/ordered"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Reader is the cache that a shard judges by. It returns the latest state that is known, may be called by any
+// number of goroutines, and what it returns is immutable.
+type Reader interface {
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does
+	// not exist.
+	Pod(uid types.UID) (*taint.Pod, *taint.Node)
+
+	// PodsOn returns the node of this name, nil if it does not exist, and the pods bound to it.
+	PodsOn(node string) (*taint.Node, []*taint.Pod)
+}
+
+// Dispatcher takes the evictions whose time has come. Its methods must be safe for concurrent use.
+// [dispatch.Dispatcher] implements it.
+type Dispatcher interface {
+	Offer(c dispatch.Candidate) (taken bool)
+	Withdraw(uid types.UID) (waited bool)
+	Settled(uid types.UID)
+	Status(uid types.UID) dispatch.Status
+}
+
+// CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
+type CoreOptions struct {
+	// Reader is the cache to judge by. Judge judges until Reconfigured.
+	Reader Reader
+	Judge  policy.Judge
+
+	// Dispatcher takes the evictions that are due. Done receives the outcome of each call; see [dispatch.Candidate].
+	Dispatcher Dispatcher
+	Done       func(dispatch.Ended)
+
+	// Jitter returns numbers in [0,1); it spreads retries.
+	Jitter func() float64
+
+	// Own tells which pods belong to this program. Nil: none does.
+	Own func(*taint.Pod) dispatch.Own
+
+	// OwnMethod leaves the method to the evictor where no policy decides: requests have none.
+	OwnMethod bool
+}
+
+// Core is the logic of one shard. It is not safe for concurrent use.
+type Core struct {
+	options CoreOptions
+	judge   policy.Judge
+	entries map[types.UID]*entry
+	timed   ordered.Queue[*entry]   // by the time of the next evaluation
+	counts  [states]int             // of entries, by state
+	audited map[types.UID][]audited // by pod, one for each policy
+}
+
+// NewCore returns the logic of a shard.
+func NewCore(o CoreOptions) *Core {
+	if o.Own == nil {
+		o.Own = func(*taint.Pod) dispatch.Own { return dispatch.Other }
+	}
+	return &Core{
+		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
+		audited: map[types.UID][]audited{},
+	}
+}
+
+// Scheduled returns how many evictions wait for their time. Those whose time has come wait in the dispatcher.
+func (c *Core) Scheduled() int { return c.counts[scheduled] }
+
+// Held returns how many pods are held and have no other reason to go.
+func (c *Core) Held() int { return c.counts[held] }
+
+// Next returns when the next step is due if nothing else happens before; false if none is due.
+func (c *Core) Next() (time.Time, bool) {
+	e, ok := c.timed.First()
+	if !ok {
+		return time.Time{}, false
+	}
+	return e.evaluation, true
+}

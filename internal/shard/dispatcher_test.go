@@ -1,0 +1,245 @@
+package shard_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// rate returns a rate that counts evictions because of these taints; none stands for all.
+func rate(name string, perSecond float64, keys ...string) policy.Rate {
+	r := policy.Rate{Name: name, EvictionsPerSecond: perSecond, Burst: 1}
+	for _, key := range keys {
+		r.Taints = append(r.Taints, policy.TaintKey{Key: key})
+	}
+	return r
+}
+
+// The pods are due at second 1 because of gpu, and at second 40 because of dead.
+func TestARateDelaysOnlyWhatItCounts(t *testing.T) {
+	zones := rate("zones", 0.02)
+	zones.TopologyKey = "zone"
+	never, del, evict := rate("never", 0.001, "gpu"), policy.Delete, policy.Evict
+	for name, c := range map[string]struct {
+		gpu, dead policy.Method // empty: no policy
+		rates     []policy.Rate
+		want      []string // of node n, and of node m in another zone
+	}{
+		"two deletions":                         {del, del, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"two eviction requests":                 {evict, evict, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"an eviction request beside a deletion": {del, evict, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"a deletion beside an eviction request": {evict, del, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"no policy decides about the other":     {evict, "", []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"the other taint has a rate of its own": {del, del, []policy.Rate{never, rate("dead", 0.025, "dead")}, []string{"n-0 at 40", "n-1 at 80"}},
+		"only the other taint has a rate":       {del, del, []policy.Rate{rate("never", 0.001, "dead")}, []string{"n-0 at 1", "n-1 at 1"}},
+		"one rate counts both":                  {del, del, []policy.Rate{rate("never", 0.001, "gpu", "dead")}, nil},
+		"one rate counts all":                   {del, del, []policy.Rate{rate("never", 0.001)}, nil},
+		"one rate counts all, at its pace":      {del, del, []policy.Rate{rate("cluster", 0.02)}, []string{"n-0 at 50", "n-1 at 100"}},
+		"a rate for each zone":                  {del, del, []policy.Rate{zones}, []string{"m-0 at 50", "m-1 at 100", "n-0 at 50", "n-1 at 100"}},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			var policies []policy.Policy
+			for key, m := range map[string]policy.Method{"gpu": c.gpu, "dead": c.dead} {
+				if m != "" {
+					policies = append(policies, of(key, m))
+				}
+			}
+			r := running(t, dispatch.Options{Rates: c.rates}, policies...)
+			r.put("n", "a", 2)
+			if len(c.want) > 2 {
+				r.put("m", "b", 2)
+			}
+			r.taint("dead", 10)
+			r.wantGone(110, c.want...)
+		})
+	}
+}
+
+// There is one token at second 20, when both requests are refused, and the next at second 40. The DELETE by deleteAfter is
+// due first, at second 25, and that because of dead at second 30.
+func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := running(t, dispatch.Options{Rates: []policy.Rate{rate("drain", 0.05, "gpu")}}, evicting(5*time.Second))
+		r.answer = func(e eviction.Request) eviction.Outcome {
+			if e.Method == policy.Evict {
+				return blocked
+			}
+			return accepted
+		}
+		r.put("n", "", 2)
+		r.taint("dead", 0)
+		r.wantGone(60, "n-0 at 25", "n-1 at 30")
+	})
+}
+
+func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
+	for name, c := range map[string]struct {
+		options dispatch.Options
+		lasts   time.Duration
+		answer  eviction.Outcome
+		at      float64
+		want    eviction.Wait
+		calls   int
+	}{
+		"its turn":       {dispatch.Options{}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
+		"a slow place":   {dispatch.Options{SlowPlaces: 1}, time.Minute, accepted, 3, eviction.Wait{Cause: eviction.WaitsForSlowPlace}, 1},
+		"a pause":        {dispatch.Options{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsPaused}, 0},
+		"the API server": {dispatch.Options{}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
+		"a rate": {
+			dispatch.Options{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
+		},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			r := running(t, c.options)
+			r.lasts, r.answer = c.lasts, func(eviction.Request) eviction.Outcome { return c.answer }
+			r.put("n", "", 3)
+			r.sleep(c.at)
+			if v := r.view("n-2"); v.State != eviction.Due || v.Waits != c.want || v.Attempts != 0 || !v.Verdict.At.Equal(at(1)) {
+				t.Errorf("got %+v", v)
+			}
+			if r.Scheduled()+r.dispatcher.Waiting()+r.calls() < 3 || len(r.notes) != 0 {
+				t.Errorf("%d scheduled, %d wait, %d calls, notes %v", r.Scheduled(), r.dispatcher.Waiting(), r.calls(), r.notes)
+			}
+			r.lift("gpu")
+			r.NodeChanged("n")
+			synctest.Wait()
+			if r.Scheduled() != 0 || r.dispatcher.Waiting() != 0 || r.calls() != c.calls || len(r.notes) != 3-r.dispatcher.InFlight() {
+				t.Errorf("cancelled: %d scheduled, %d wait, %d calls, notes %v", r.Scheduled(), r.dispatcher.Waiting(), r.calls(), r.notes)
+			}
+			r.dispatcher.SetPaused(false)
+			r.sleep(1000)
+			if r.calls() != c.calls {
+				t.Errorf("%d calls, want %d", r.calls(), c.calls)
+			}
+		})
+	}
+}
+
+func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := running(t, dispatch.Options{Rates: []policy.Rate{rate("slow", 0.001, "gpu")}})
+		r.put("n", "", 2)
+		r.bears("n-1", bears("dead", 3000))
+		r.taint("dead", 10)
+		r.sleep(2)
+		for uid, want := range map[types.UID]float64{"n-0": 40, "n-1": 1000} {
+			if v := r.view(uid); v.Waits.Rate != "slow" || v.State != eviction.Due || !v.Next.Equal(at(want)) {
+				t.Errorf("%s: waits for rate %q, next %v, want %v", uid, v.Waits.Rate, v.Next, at(want))
+			}
+		}
+		if _, waiting := r.dispatcher.Levels(); waiting["slow"] != 2 {
+			t.Errorf("waiting: %v", waiting)
+		}
+	})
+}
+
+// The pod n-0 is due at second 1. Its first call is denied.
+func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
+	tenth := []policy.Rate{rate("cluster", 0.1)}
+	judged := func(r *real, second float64, policies ...policy.Policy) {
+		r.sleep(second)
+		r.SetJudge(judgeOf(r.t, policies...))
+		r.NodeChanged("n")
+	}
+	hold := of("gpu", policy.Hold)
+	for name, c := range map[string]struct {
+		options dispatch.Options
+		play    func(r *real)
+		want    eviction.LateBy
+	}{
+		"nothing":                   {dispatch.Options{}, func(*real) {}, ""},
+		"a rate":                    {dispatch.Options{Rates: tenth}, func(*real) {}, eviction.LateByRate},
+		"a rate that has a token":   {dispatch.Options{Rates: tenth}, func(r *real) { r.bears("n-0", bears("gpu", 15)) }, ""},
+		"a rate, and a new verdict": {dispatch.Options{Rates: tenth}, func(r *real) { r.sleep(5); r.bears("n-0", bears("gpu", 2)) }, eviction.LateByRate},
+		"a hold":                    {dispatch.Options{}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByHold},
+		"a hold that ends before":   {dispatch.Options{}, func(r *real) { judged(r, 0.2, hold); judged(r, 0.8) }, ""},
+		"a hold, then a rate":       {dispatch.Options{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
+		"a pause":                   {dispatch.Options{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
+		"a pause that ends before":  {dispatch.Options{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
+		"a rate, before the taint was set anew": {dispatch.Options{Rates: tenth}, func(r *real) {
+			r.sleep(5)
+			r.lift("gpu")
+			r.NodeChanged("n")
+			r.sleep(6)
+			r.taint("gpu", 14)
+			r.NodeChanged("n")
+		}, ""},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			r := running(t, c.options)
+			r.answer = func(e eviction.Request) eviction.Outcome {
+				if e.Attempt == 1 {
+					return denied // a token comes back, so the next call has one at once
+				}
+				return accepted
+			}
+			r.put("n", "", 1)
+			c.play(r)
+			r.sleep(30)
+			if r.calls() != 2 || r.made[0].LateBy != c.want || r.made[1].LateBy != c.want {
+				t.Errorf("got %+v, want %q", r.made, c.want)
+			}
+		})
+	}
+}
+
+// In any order of events, rates, slow calls and failures delay evictions and lose none.
+func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
+	for seed := range uint64(20) {
+		inBubble(t, fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random, answers := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
+			zones := rate("zones", 1)
+			zones.TopologyKey = "zone"
+			r := running(t, dispatch.Options{Slots: 2, SlowPlaces: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
+			r.lasts = []time.Duration{0, 100 * time.Millisecond, 3 * time.Second}[seed%3]
+			gone := map[types.UID]bool{}
+			r.answer = func(e eviction.Request) eviction.Outcome {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				if gone[e.Pod.UID] {
+					t.Errorf("%s was evicted before", e.Pod.UID)
+				}
+				if gone[e.Pod.UID] = time.Since(zero) > 30*time.Second || answers.IntN(2) == 0; !gone[e.Pod.UID] {
+					return []eviction.Outcome{blocked, denied, failed(eviction.CauseServer), {Kind: eviction.Unavailable}, {Kind: eviction.Throttled}}[answers.IntN(5)]
+				}
+				return accepted
+			}
+			for i := range 4 {
+				r.put(fmt.Sprint("n", i), []string{"a", "b"}[i%2], 3)
+			}
+			for range 50 {
+				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+				node := fmt.Sprint("n", random.IntN(4))
+				uid := types.UID(fmt.Sprint(node, "-", random.IntN(3)))
+				switch random.IntN(4) {
+				case 0:
+					r.taintNode(node, []string{"disk", "dead"}[random.IntN(2)], time.Now())
+				case 1:
+					r.change(uid, func(pod *taint.Pod) { pod.Priority++ })
+				case 2:
+					r.remove(uid)
+				}
+				r.NodeChanged(node)
+				r.PodChanged(uid)
+			}
+			r.sleep(600)
+			for uid := range r.pods {
+				if !gone[uid] {
+					t.Errorf("%s was not evicted", uid)
+				}
+			}
+			if r.Scheduled() != 0 || r.dispatcher.Waiting() != 0 || r.dispatcher.InFlight() != 0 {
+				t.Errorf("%d scheduled, %d wait, %d calls", r.Scheduled(), r.dispatcher.Waiting(), r.dispatcher.InFlight())
+			}
+		})
+	}
+}

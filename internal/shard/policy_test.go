@@ -1,0 +1,358 @@
+package shard_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// judgeOf compiles the policies.
+func judgeOf(t *testing.T, policies ...policy.Policy) policy.Judge {
+	t.Helper()
+	return judgeWith(t, policy.Guards{}, policies...)
+}
+
+func judgeWith(t *testing.T, guards policy.Guards, policies ...policy.Policy) policy.Judge {
+	t.Helper()
+	set, problems := policy.Compile(policy.Config{Policies: policies, Guards: guards})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return policy.Judge{Set: set, Facts: &policy.Facts{}}
+}
+
+// newPolicyPlay plays with the pod a, which tolerates gpu for 4 s, on the node n, which has that taint since second 0, and
+// with these policies.
+func newPolicyPlay(t *testing.T, policies ...policy.Policy) *play {
+	p := newPlay(t)
+	p.step(0, shard.Reconfigured{Judge: judgeOf(t, policies...)})
+	p.add("a", bears("gpu", 4))
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	return p
+}
+
+// reconfigured replaces the policies, and has the node judged by them.
+func (p *play) reconfigured(second float64, policies ...policy.Policy) {
+	p.step(second, shard.Reconfigured{Judge: judgeOf(p.t, policies...)})
+	p.nodeChanged(second)
+}
+
+// of returns a policy for a taint key, which is also its name.
+func of(key string, m policy.Method) policy.Policy {
+	return policy.Policy{Name: key, Match: policy.Match{Taints: []policy.Taint{{Key: key}}}, Method: m}
+}
+
+func deletingAfter(p policy.Policy, d time.Duration) policy.Policy {
+	p.DeleteAfter = &metav1.Duration{Duration: d}
+	return p
+}
+
+// tolerating returns the policy, by which pods tolerate the taint for at least this long.
+func tolerating(p policy.Policy, d time.Duration) policy.Policy {
+	p.Tolerations = &policy.Tolerations{Min: &metav1.Duration{Duration: d}}
+	return p
+}
+
+// evicting evicts because of gpu, and deletes what was refused for this long.
+func evicting(deleteAfter time.Duration) policy.Policy {
+	return deletingAfter(of("gpu", policy.Evict), deleteAfter)
+}
+
+// wantCall wants the next call to start then and not before, by this method.
+func (p *play) wantCall(second float64, m policy.Method, name string) *eviction.Request {
+	p.t.Helper()
+	p.wantNone(second - 0.001)
+	e := p.wantStart(second, "a")
+	if e.Method != m || e.Policy != name {
+		p.t.Errorf("second %v: got %s by policy %q, want %s by %q", second, e.Method, e.Policy, m, name)
+	}
+	return e
+}
+
+func TestEachMethodOfAPolicyMakesItsOwnCall(t *testing.T) {
+	shorter := of("gpu", policy.Evict)
+	shorter.GracePeriod = &policy.GracePeriod{Max: metav1.Duration{Duration: 10 * time.Second}}
+	ten := int64(10)
+	for _, c := range []struct {
+		name   string
+		policy policy.Policy
+		at     float64 // -1: never
+		want   eviction.Request
+	}{
+		{"Delete", of("gpu", policy.Delete), 4, eviction.Request{Method: policy.Delete, Policy: "gpu"}},
+		{"Delete, with a longer toleration", tolerating(of("gpu", policy.Delete), 20*time.Second), 20, eviction.Request{Method: policy.Delete, Policy: "gpu"}},
+		{"Evict", of("gpu", policy.Evict), 4, eviction.Request{Method: policy.Evict, Policy: "gpu"}},
+		{"Evict, with a shorter grace period", shorter, 4, eviction.Request{Method: policy.Evict, Policy: "gpu", GracePeriodSeconds: &ten}},
+		{"Hold", of("gpu", policy.Hold), -1, eviction.Request{}},
+		{"Ignore", of("gpu", policy.Ignore), -1, eviction.Request{}},
+		{"a policy for another taint", of("disk", policy.Ignore), 4, eviction.Request{Method: policy.Delete}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPolicyPlay(t, c.policy)
+			if c.at < 0 {
+				p.wantNone(1000)
+				return
+			}
+			e := p.wantCall(c.at, c.want.Method, c.want.Policy)
+			if diff := cmp.Diff(c.want.GracePeriodSeconds, e.GracePeriodSeconds); diff != "" || !e.Verdict.At.Equal(at(c.at)) {
+				t.Errorf("due %v: %s", e.Verdict.At, diff)
+			}
+		})
+	}
+}
+
+func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
+	refused := func(cause string) eviction.Outcome { return eviction.Outcome{Kind: eviction.Refused, Cause: cause} }
+	throttled := func(d time.Duration) eviction.Outcome {
+		return eviction.Outcome{Kind: eviction.Throttled, RetryAfter: d}
+	}
+	webhook, unavailable := failed(eviction.CauseWebhook), eviction.Outcome{Kind: eviction.Unavailable}
+	ofNode := webhook
+	ofNode.NodeRead = true
+	for _, c := range []struct {
+		name        string
+		deleteAfter time.Duration
+		first       eviction.Outcome // of the request at second 4
+		others      eviction.Outcome // of the requests after it
+		from, to    float64          // when the deletion starts; -1: never
+	}{
+		{"blocked by a budget", 30 * time.Second, blocked, blocked, 34, 34},
+		{"denied by admission", 30 * time.Second, denied, blocked, 34, 34},
+		{"blocked, with a long backoff", 90 * time.Second, blocked, blocked, 94, 94},
+		{"denied, with a longer backoff", 90 * time.Second, denied, denied, 94, 94},
+		{"a missing permission does not count", 30 * time.Second, refused(eviction.CauseRBAC), refused(eviction.CauseRBAC), -1, -1},
+		{"the end of a namespace does not count", 30 * time.Second, refused(eviction.CauseNamespace), refused(eviction.CauseNamespace), -1, -1},
+		{"overload does not count", 30 * time.Second, throttled(time.Second), throttled(time.Second), -1, -1},
+		{"an outage does not count", 30 * time.Second, unavailable, unavailable, -1, -1},
+		{"a failure does not count", 30 * time.Second, failed(eviction.CauseServer), failed(eviction.CauseServer), -1, -1},
+		{"a budget, then overload for 50 s, which concerns deletions as well", 30 * time.Second, blocked, throttled(50 * time.Second), 54.375, 54.375},
+		{"overload until second 44, then a budget", 30 * time.Second, throttled(40 * time.Second), blocked, 74, 74},
+
+		// A broken webhook on evictions must not keep a node from draining when deletion is allowed.
+		{"a webhook fails on, deleteAfter is short", 30 * time.Second, webhook, webhook, 304, 334},
+		{"a webhook fails on, deleteAfter is long", 10 * time.Minute, webhook, webhook, 604, 604},
+		{"a webhook fails, then a budget blocks", 30 * time.Second, webhook, blocked, 34, 35},
+		{"a webhook fails, then another part of the server", 30 * time.Second, webhook, failed(eviction.CauseServer), -1, -1},
+		{"a webhook fails, then the GET of the node in its way", 30 * time.Second, webhook, ofNode, -1, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPolicyPlay(t, evicting(c.deleteAfter))
+			p.wantCall(4, policy.Evict, "gpu")
+			p.ended(4, "a", c.first)
+			if got := p.deletedBy(700, c.others); got < c.from || got > c.to {
+				t.Errorf("deleted at second %v, want %v to %v", got, c.from, c.to)
+			}
+		})
+	}
+}
+
+// deletedBy starts calls until that second, and returns when the DELETE started; -1 if none did. The requests before it have
+// this outcome.
+func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
+	for now := 4.0; now <= second; {
+		e := p.start(now)
+		if e == nil {
+			next, _ := p.core.Next()
+			now = max(now+0.001, next.Sub(zero).Seconds())
+			continue
+		}
+		if e.Method == policy.Delete {
+			return now
+		}
+		p.ended(now, "a", o)
+	}
+	return -1
+}
+
+func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
+	p := newPolicyPlay(t, evicting(2*time.Hour))
+	const deleteAt = 4 + 7200
+	if e := p.tried(deleteAt+100, blocked); e.Method != policy.Evict { // this process begins late: nothing was refused yet
+		t.Errorf("got %s", e.Method)
+	}
+	if got := p.deletedBy(deleteAt+400, blocked); got != deleteAt+160 {
+		t.Errorf("deleted at second %v, want %v", got, deleteAt+160)
+	}
+}
+
+func TestTheDeathOfItsNodeDeletesAPodWhoseEvictionIsBlocked(t *testing.T) {
+	p := newPolicyPlay(t, evicting(time.Hour))
+	p.tolerate("a", bears("gpu", 4), bears(v1.TaintNodeUnreachable, 10))
+	p.wantCall(4, policy.Evict, "gpu")
+	p.ended(4, "a", denied)
+	p.wantCall(4.75, policy.Evict, "gpu")
+	p.taint(v1.TaintNodeUnreachable, 1)
+	p.nodeChanged(10)
+	p.ended(11, "a", blocked)
+	if e := p.wantStart(11, "a"); e.Method != policy.Delete || e.Policy != "" || !e.First || e.Attempt != 3 {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// A deletion that no budget delays counts even if an earlier deletion, by deleteAfter, may not be sent yet.
+func TestADeletionThatNeedsNoRequestDoesNotWaitForARefusal(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	p.tolerate("a", bears("gpu", 4), bears("disk", 40))
+	p.taint("disk", 0)
+	p.nodeChanged(0)
+	if got := p.deletedBy(60, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}); got != 40 {
+		t.Errorf("deleted at second %v, want 40", got)
+	}
+}
+
+func TestADeletionAfterARefusalIsANewBegin(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	if e := p.wantCall(4, policy.Evict, "gpu"); !e.First || !e.RefusedSince.IsZero() {
+		t.Errorf("got %+v", e)
+	}
+	p.ended(5, "a", denied)
+	if e := p.tried(10, failed(eviction.CauseServer)); e.First || !e.AfterRefusal || !e.RefusedSince.Equal(at(5)) {
+		t.Errorf("got %+v", e)
+	}
+	e := p.tried(35, failed(eviction.CauseServer))
+	if e.Method != policy.Delete || !e.First || e.Attempt != 3 || !e.AfterRefusal || !e.RefusedSince.Equal(at(5)) {
+		t.Errorf("got %+v", e)
+	}
+	if e := p.wantCall(35.075, policy.Delete, "gpu"); e.First || e.Attempt != 4 {
+		t.Errorf("got %+v, want the first backoff of deletions", e)
+	}
+}
+
+func TestADeniedDeletionIsNoRefusalOfARequest(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	p.tolerate("a", bears("gpu", 4), bears("disk", 2))
+	p.taint("disk", 0)
+	p.nodeChanged(0)
+	p.wantCall(2, policy.Delete, "")
+	p.ended(2, "a", denied)
+	p.lift("disk")
+	p.nodeChanged(3)
+	if e := p.wantCall(4, policy.Evict, "gpu"); !e.RefusedSince.IsZero() {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Hold))
+	p.nodeChanged(1)
+	p.wantNone(1000)
+	if p.core.Held() != 1 || p.core.Scheduled() != 0 || !p.core.Tracked("a").Held {
+		t.Errorf("%d held, %d scheduled", p.core.Held(), p.core.Scheduled())
+	}
+	v := p.core.Views(at(1000))[0]
+	if v.State != eviction.Scheduled || v.Held.String() != "policy gpu" || v.Policy != "gpu" || v.Method != "" || !v.Verdict.At.Equal(at(4)) {
+		t.Errorf("got %+v", v)
+	}
+	if n := p.notes[0]; n.Held.Name != "gpu" || n.Policy != "gpu" || !n.Verdict.At.Equal(at(4)) {
+		t.Errorf("got the note %+v", n)
+	}
+	p.wantNotes(eviction.EvictionHeld)
+}
+
+func TestAHoldCancelsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	p.tried(4, blocked)
+	p.reconfigured(5, of("gpu", policy.Hold))
+	p.wantNone(40)
+
+	// The request from before the hold does not count after it.
+	p.reconfigured(50, evicting(30*time.Second))
+	if e := p.tried(50, blocked); e.Method != policy.Evict || e.Attempt != 1 {
+		t.Errorf("got %+v", e)
+	}
+	if got := p.deletedBy(100, blocked); got != 80 {
+		t.Errorf("deleted at second %v, want 80", got)
+	}
+	if p.core.Held() != 0 {
+		t.Errorf("%d are held, want none", p.core.Held())
+	}
+}
+
+func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
+	for name, c := range map[string]struct {
+		end     func(p *play)
+		noted   bool
+		ignorer string
+	}{
+		"the taint is lifted":  {func(p *play) { p.lift("gpu"); p.nodeChanged(2) }, true, ""},
+		"its taint is ignored": {func(p *play) { p.reconfigured(2, of("gpu", policy.Ignore)) }, true, "policy gpu"},
+		"the pod is gone":      {func(p *play) { p.remove("a"); p.podChanged(2, "a") }, false, ""},
+		"the pod finishes": {func(p *play) {
+			p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodFailed })
+			p.podChanged(2, "a")
+		}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPolicyPlay(t, of("gpu", policy.Hold))
+			c.end(p)
+			if p.core.Held() != 0 || len(p.core.Views(at(3))) != 0 {
+				t.Errorf("%d are held, want none", p.core.Held())
+			}
+			if !c.noted {
+				p.wantNotes(eviction.EvictionHeld)
+				return
+			}
+			if n := p.notes[1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != taint.NotTainted || n.Ignorer != c.ignorer || !n.Verdict.At.Equal(at(4)) {
+				t.Errorf("got the note %+v", n)
+			}
+			p.wantNotes(eviction.EvictionHeld, eviction.EvictionCancelled)
+		})
+	}
+}
+
+// A hold that begins during a call does not end the call.
+func TestAPodThatIsHeldDuringItsCallIsHeldAfterIt(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Delete))
+	p.wantCall(4, policy.Delete, "gpu")
+	p.reconfigured(5, of("gpu", policy.Hold))
+	if p.core.Held() != 0 {
+		t.Error("it is held during its call")
+	}
+	p.ended(6, "a", eviction.Outcome{Kind: eviction.Unconfirmed})
+	p.wantNone(100)
+	p.wantNotes(eviction.EvictionHeld)
+}
+
+func TestAPodThatAnotherTaintEvictsIsEvictedAndShowsItsHold(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Hold))
+	p.taint("disk", 10)
+	p.nodeChanged(0)
+	if v := p.core.Views(at(0))[0]; v.Held.Name != "gpu" || v.Policy != "" || v.Method != policy.Delete || !v.Verdict.At.Equal(at(10)) {
+		t.Errorf("got %+v", v)
+	}
+	p.wantCall(10, policy.Delete, "")
+}
+
+func TestAnAuditReportsEachDecisionOnceAndChangesNothing(t *testing.T) {
+	audit := tolerating(of("gpu", policy.Evict), 20*time.Second)
+	audit.Name, audit.Mode = "trial", policy.Audit
+	p := newPolicyPlay(t, audit, of("gpu", policy.Delete))
+	p.nodeChanged(1)
+	if n := p.notes[0]; n.Policy != "trial" || n.Method != policy.Evict || !n.Verdict.At.Equal(at(20)) {
+		t.Errorf("got the note %+v", n)
+	}
+	p.wantNotes(eviction.EvictionAudited)
+
+	p.tolerate("a", bears("gpu", 25))
+	p.podChanged(2, "a")
+	p.wantNotes(eviction.EvictionAudited)
+	p.wantCall(25, policy.Delete, "gpu")
+	p.wantNotes()
+}
+
+// Between the new judge and the next event of a node its evictions are judged by the new judge when they are due.
+func TestAnEvictionThatIsDueIsJudgedByTheLatestPolicies(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Delete))
+	p.step(1, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Ignore))})
+	p.wantNone(10)
+	p.wantNotes(eviction.EvictionCancelled)
+}

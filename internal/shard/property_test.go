@@ -1,0 +1,263 @@
+package shard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// machine plays a shard against random changes and outcomes, and holds what a shard promises.
+type machine struct {
+	*play
+	now      float64
+	outcomes map[types.UID]shard.CallEnded // that the shard has not taken in
+	accepted map[types.UID]bool
+	refused  map[types.UID]float64 // when a request was first refused
+
+	judge  policy.Judge
+	rated  bool // by the judge
+	untold bool // the node has not been judged by this judge, or with these taints, yet
+}
+
+var (
+	someUIDs = []types.UID{"a", "b", "c"}
+	someKeys = []string{"gpu", "disk"}
+)
+
+func TestAShardKeepsItsPromises(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &machine{
+			play: newPlay(t), outcomes: map[types.UID]shard.CallEnded{}, accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"time passes": func(rt *rapid.T) { m.now += rapid.Float64Range(0.001, 10).Draw(rt, "seconds") },
+			"taint": func(rt *rapid.T) {
+				m.taint(rapid.SampledFrom(someKeys).Draw(rt, "key"), m.now)
+				m.told()
+			},
+			"lift": func(rt *rapid.T) {
+				m.lift(rapid.SampledFrom(someKeys).Draw(rt, "key"))
+				m.tell(rt)
+			},
+			"pod":          m.podComes,
+			"pod gone":     m.podGoes,
+			"call":         m.call,
+			"call ends":    m.callEnds,
+			"take outcome": func(rt *rapid.T) { m.takeIn(rapid.SampledFrom(someUIDs).Draw(rt, "uid")) },
+			"policies":     m.reconfigure,
+			"":             m.check,
+		})
+		m.drain(rt)
+	})
+}
+
+func (m *machine) told() {
+	m.untold = false
+	m.nodeChanged(m.now)
+}
+
+// tell has the node judged now, or by the next event.
+func (m *machine) tell(rt *rapid.T) {
+	m.untold = true
+	if rapid.Bool().Draw(rt, "told") {
+		m.told()
+	}
+}
+
+func (m *machine) reconfigure(rt *rapid.T) {
+	var list []policy.Policy
+	for i := range rapid.IntRange(0, 3).Draw(rt, "policies") {
+		list = append(list, drawPolicy(rt, fmt.Sprintf("p%d", i)))
+	}
+	var guards policy.Guards
+	if m.rated = rapid.Bool().Draw(rt, "rates"); m.rated {
+		guards.Rates = []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}
+	}
+	m.judge = judgeWith(m.t, guards, list...)
+	m.step(m.now, shard.Reconfigured{Judge: m.judge})
+	m.tell(rt)
+}
+
+// drawPolicy draws a policy for some of the taints.
+func drawPolicy(rt *rapid.T, name string) policy.Policy {
+	duration := func(label string, most int64) *metav1.Duration {
+		return &metav1.Duration{Duration: time.Duration(rapid.Int64Range(1, most).Draw(rt, label)) * time.Second}
+	}
+	p := policy.Policy{Name: name, Method: rapid.SampledFrom([]policy.Method{policy.Delete, policy.Evict, policy.Evict, policy.Hold, policy.Ignore}).Draw(rt, "method")}
+	if rapid.IntRange(0, 4).Draw(rt, "audits") == 0 {
+		p.Mode = policy.Audit
+	}
+	for _, key := range someKeys {
+		if rapid.Bool().Draw(rt, "matches "+key) {
+			p.Match.Taints = append(p.Match.Taints, policy.Taint{Key: key})
+		}
+	}
+	if p.Method == policy.Evict && rapid.Bool().Draw(rt, "deletes") {
+		p.DeleteAfter = duration("delete after", 90)
+	}
+	if (p.Method == policy.Evict || p.Method == policy.Delete) && rapid.Bool().Draw(rt, "tolerates") {
+		p.Tolerations = &policy.Tolerations{Absent: duration("absent", 20), Unlimited: duration("unlimited", 20)}
+	}
+	return p
+}
+
+func (m *machine) podComes(rt *rapid.T) {
+	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
+	var tolerations []v1.Toleration
+	for _, key := range someKeys {
+		if rapid.Bool().Draw(rt, "bears "+key) {
+			tolerations = append(tolerations, bears(key, rapid.Int64Range(-1, 20).Draw(rt, "seconds")))
+		}
+	}
+	if _, there := m.pods[uid]; there {
+		m.tolerate(uid, tolerations...)
+	} else if m.calls[uid] != nil || m.accepted[uid] {
+		return // a UID does not come back
+	} else {
+		m.add(uid, tolerations...)
+	}
+	m.podChanged(m.now, uid)
+}
+
+func (m *machine) podGoes(rt *rapid.T) {
+	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
+	m.remove(uid)
+	m.podChanged(m.now, uid)
+}
+
+// call starts a call, if a candidate waits.
+func (m *machine) call(rt *rapid.T) {
+	start := m.start(m.now)
+	if start != nil && m.accepted[start.Pod.UID] {
+		rt.Fatalf("a call for %s after one was accepted", start.Pod.UID)
+	}
+}
+
+func (m *machine) callEnds(rt *rapid.T) {
+	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
+	kind := rapid.SampledFrom([]eviction.Kind{
+		eviction.Accepted, eviction.NotFound, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Blocked, eviction.Refused, eviction.Interrupted,
+	}).Draw(rt, "kind")
+	if m.calls[uid] != nil && !m.turns.ended[uid] {
+		m.outcomes[uid] = m.end(uid, eviction.Outcome{Kind: kind})
+	}
+}
+
+// takeIn passes an outcome to the shard.
+func (m *machine) takeIn(uid types.UID) {
+	o, some := m.outcomes[uid]
+	if !some {
+		return
+	}
+	delete(m.outcomes, uid)
+	m.accepted[uid] = o.Outcome.Kind == eviction.Accepted
+	if _, before := m.refused[uid]; o.Outcome.Kind == eviction.Blocked && o.Request.Method == policy.Evict && !before {
+		m.refused[uid] = m.now
+	}
+	m.step(m.now, o)
+}
+
+// mayStart returns the method of the call that may start now; empty if none may.
+func (m *machine) mayStart(uid types.UID, v *policy.Verdict) policy.Method {
+	refusedAt, refused := m.refused[uid]
+	due := func(a *policy.Action) bool { return a.Evict && !a.At.After(at(m.now)) }
+	long := refused && !at(refusedAt).Add(v.Delete.RefusedFor).After(at(m.now))
+	switch {
+	case due(&v.Delete) && (v.Delete.RefusedFor == 0 || long), due(&v.Unconditional) && v.Delete.RefusedFor > 0:
+		return policy.Delete
+	case due(&v.Request):
+		return policy.Evict
+	}
+	return ""
+}
+
+// check compares what is offered with what may start: all that is due, has no call and does not wait after a call.
+func (m *machine) check(rt *rapid.T) {
+	m.forgetRefusals()
+	m.pass(m.now)
+	if m.untold {
+		return
+	}
+	for uid := range m.pods {
+		pod, node := m.Pod(uid)
+		verdict := m.judge.Decide(pod, node)
+		method := m.mayStart(uid, &verdict)
+		tracked := m.core.Tracked(uid)
+		candidate, offered := m.waiting[uid]
+		switch {
+		case m.calls[uid] != nil, m.accepted[uid]:
+			if offered || tracked.Queued {
+				rt.Fatalf("%s is offered while a call is under way, or after one was accepted", uid)
+			}
+		case method != "" && !tracked.Queued:
+			rt.Fatalf("%s is due, and does not wait", uid)
+		case offered != (method != "" && !tracked.At.After(at(m.now))):
+			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, tracked.At)
+		}
+		for _, way := range candidate.Ways {
+			verdict := m.judge.Decide(pod, node)
+			if want := m.mayStart(uid, &verdict); way.Method != want {
+				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Method, want, verdict)
+			}
+			node = node.Without(way.Verdict.Taint.Key)
+		}
+		verdict = m.judge.Decide(pod, node)
+		if more := m.mayStart(uid, &verdict); offered && (m.rated && more != "" || !m.rated && len(candidate.Ways) != 1) {
+			rt.Fatalf("%s is offered in %d ways, rates: %v, and may go by %q, too", uid, len(candidate.Ways), m.rated, more)
+		}
+	}
+	for uid := range m.waiting {
+		if pod, _ := m.Pod(uid); pod == nil {
+			rt.Fatalf("%s is offered, and is gone", uid)
+		}
+	}
+}
+
+// forgetRefusals forgets the refusals of pods that are not to go any longer.
+func (m *machine) forgetRefusals() {
+	for uid := range m.refused {
+		pod, node := m.Pod(uid)
+		if pod == nil {
+			delete(m.refused, uid)
+		} else if v := m.judge.Decide(pod, node); !v.Goes() && !m.core.Tracked(uid).Queued && m.calls[uid] == nil {
+			delete(m.refused, uid)
+		}
+	}
+}
+
+// drain accepts every deletion from now on. It requires that all due pods are evicted, and that the shard is empty once
+// they are gone.
+func (m *machine) drain(rt *rapid.T) {
+	for _, uid := range someUIDs {
+		m.takeIn(uid)
+		if m.calls[uid] != nil {
+			m.ended(m.now, uid, failed(""))
+		}
+	}
+	m.told()
+	m.now += 1000
+	for start := m.start(m.now); start != nil; start = m.start(m.now) {
+		m.accepted[start.Pod.UID] = true
+		m.ended(m.now, start.Pod.UID, accepted)
+	}
+	for uid := range m.pods {
+		pod, node := m.Pod(uid)
+		if verdict := m.judge.Decide(pod, node); verdict.Goes() && !m.accepted[uid] {
+			rt.Fatalf("%s was never evicted: %v", uid, verdict)
+		}
+		m.remove(uid)
+		m.podChanged(m.now, uid)
+	}
+	if m.core.Tracks() != 0 || m.core.Scheduled() != 0 || m.core.Held() != 0 || len(m.waiting) != 0 {
+		rt.Fatalf("%d evictions are left, %d are scheduled, %d held, %d offered", m.core.Tracks(), m.core.Scheduled(), m.core.Held(), len(m.waiting))
+	}
+}

@@ -1,0 +1,191 @@
+package shard
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Options are the settings of a shard. The fields have the meaning of those of [CoreOptions] with the same names. All
+// fields but Judge, Own, OwnMethod and Overtaken are required.
+type Options struct {
+	Reader     Reader
+	Judge      policy.Judge
+	Dispatcher Dispatcher
+	Own        func(*taint.Pod) dispatch.Own
+	OwnMethod  bool
+
+	// Notify receives each note. It must not block.
+	Notify func(eviction.Note)
+
+	// Overtaken receives each eviction that another client has overtaken. It must not block. Nil: none is reported.
+	Overtaken func(eviction.Overtaken)
+}
+
+// Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
+// before and while Run runs; they do not block.
+type Shard struct {
+	core      *Core
+	notify    func(eviction.Note)
+	overtaken func(eviction.Overtaken)
+	inbox     *inbox
+	views     chan chan<- []eviction.View
+	timer     *time.Timer
+	now       chan struct{} // closed, so that it is always ready
+
+	judge    atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
+	progress atomic.Pointer[progress]
+}
+
+// progress is what a shard shows of its evictions at any time.
+type progress struct {
+	scheduled, held int
+	next            time.Time
+}
+
+// New returns a shard that does nothing before Run.
+func New(o Options) *Shard {
+	if o.Overtaken == nil {
+		o.Overtaken = func(eviction.Overtaken) {}
+	}
+	s := &Shard{
+		notify: o.Notify, overtaken: o.Overtaken, inbox: newInbox(),
+		views: make(chan chan<- []eviction.View), timer: time.NewTimer(0), now: make(chan struct{}),
+	}
+	close(s.now)
+	s.progress.Store(&progress{})
+	s.core = NewCore(CoreOptions{
+		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.inbox.addEnded,
+		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
+	})
+	return s
+}
+
+// Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
+func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
+
+// Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
+func (s *Shard) Held() int { return s.progress.Load().held }
+
+// Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
+// concurrent use.
+func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
+
+// SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
+// whose pods may have another verdict with NodeChanged. It may be called by any goroutine, and does not block; of
+// several judges the latest counts.
+func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
+
+// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
+// if the context ends first.
+func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
+	answer := make(chan []eviction.View, 1)
+	select {
+	case s.views <- answer:
+		return <-answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Index returns which of n shards owns a node.
+func Index(node string, n int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node)) // never fails
+	return int(h.Sum32() % uint32(n))
+}
+
+// NodeChanged puts a node into the inbox; repeats collapse.
+func (s *Shard) NodeChanged(name string) { s.inbox.addNode(name) }
+
+// PodChanged puts a pod into the inbox; repeats collapse.
+func (s *Shard) PodChanged(uid types.UID) { s.inbox.addPod(uid) }
+
+// Run judges until the context ends. The cache must be in sync. It is called once; what is
+// reported afterwards is dropped.
+func (s *Shard) Run(ctx context.Context) {
+	s.inbox.open()
+	defer s.inbox.close()
+	defer s.timer.Stop()
+	for {
+		var again <-chan struct{}
+		if s.process() {
+			again = s.now
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		case <-s.inbox.some:
+		case <-s.timer.C:
+		case answer := <-s.views:
+			s.reconfigure()
+			answer <- s.core.Views(time.Now())
+		}
+	}
+}
+
+// process processes one pod that has changed, the calls that have ended, and one pod whose time has come: before each
+// of them the nodes that have changed. It reports false if there was nothing but nodes to process.
+func (s *Shard) process() (some bool) {
+	s.drainNodes()
+	some = s.inbox.pods.process(func(uid types.UID) { s.step(PodChanged{UID: uid}) })
+	for _, ended := range s.inbox.takeEnded() {
+		s.drainNodes()
+		s.step(CallEnded{ended})
+		some = true
+	}
+	s.drainNodes()
+	next, timed := s.core.Next()
+	switch wait := time.Until(next); {
+	case !timed:
+		s.timer.Stop()
+	case wait > 0:
+		s.timer.Reset(wait)
+	default:
+		s.step(TimePassed{})
+		some = true
+	}
+	return some
+}
+
+// drainNodes processes every node update that is queued: they come before all else.
+func (s *Shard) drainNodes() {
+	for s.inbox.nodes.process(func(name string) { s.step(NodeChanged{Name: name}) }) {
+	}
+}
+
+// step passes one input to the core, and its notes on.
+func (s *Shard) step(in Input) {
+	s.reconfigure()
+	do := s.core.Step(time.Now(), in)
+	next, _ := s.core.Next()
+	if now := (progress{s.core.Scheduled(), s.core.Held(), next}); now != *s.progress.Load() {
+		s.progress.Store(&now)
+	}
+	for _, note := range do.Notes {
+		s.notify(note)
+	}
+	for _, o := range do.Overtaken {
+		s.overtaken(o)
+	}
+}
+
+// reconfigure passes a new judge to the core. It comes before any other input.
+func (s *Shard) reconfigure() {
+	if s.judge.Load() == nil {
+		return
+	}
+	if j := s.judge.Swap(nil); j != nil {
+		s.core.Step(time.Now(), Reconfigured{Judge: *j})
+	}
+}

@@ -1,0 +1,109 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
+// number, and is for display, not for decisions.
+func (c *Core) Views(now time.Time) []eviction.View {
+	views := make([]eviction.View, 0, len(c.entries))
+	for uid, e := range c.entries {
+		pod, node := c.options.Reader.Pod(uid)
+		switch {
+		case pod == nil:
+		case e.state != held:
+			views = append(views, c.view(now, e, pod, node))
+		default:
+			if by := c.judge.Decide(pod, node).Held; by.By != 0 {
+				views = append(views, eviction.View{
+					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
+				})
+			}
+		}
+	}
+	return views
+}
+
+// view returns the view of an eviction.
+func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) eviction.View {
+	var status dispatch.Status
+	if e.state == offered {
+		status = c.options.Dispatcher.Status(e.uid)
+	}
+	planned := e.plan
+	if status.Request != nil {
+		planned = c.planOf(status.Request)
+	}
+	v := eviction.View{Pod: pod, Verdict: planned.verdict, Policy: planned.policy, Method: planned.method, Next: e.due}
+	if e.calls != nil {
+		v.Attempts, v.Last = e.calls.attempts, e.calls.outcome
+	}
+	switch {
+	case e.state == accepted, e.state == dryRun:
+		v.State, v.Next = eviction.Done, time.Time{}
+		return v
+	case status.Request != nil:
+		v.State, v.Next, v.Attempts = eviction.InFlight, time.Time{}, status.Request.Attempt
+		return v
+	case e.state == offered, !e.due.After(now):
+		v.State, v.Waits = eviction.Due, status.Waits
+		v.Next = e.next(status)
+	default:
+		v.State = eviction.Scheduled
+	}
+	c.describe(&v, node, e, now)
+	switch {
+	case e.calls == nil:
+	case e.calls.delayed():
+		v.State = eviction.Delayed
+	case !v.Verdict.At.After(now):
+		v.State = eviction.Due
+	}
+	return v
+}
+
+// next returns when the next call of an offered eviction may start, as far as is known. A rate does not delay the ways
+// that the next evaluation may add.
+func (e *entry) next(status dispatch.Status) time.Time {
+	until := status.Until
+	if status.Waits.Cause == eviction.WaitsForRate && !e.evaluation.IsZero() && e.evaluation.Before(until) {
+		until = e.evaluation
+	}
+	return later(e.due, until)
+}
+
+// describe adds what policies and holds say of an eviction that waits.
+func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.Time) {
+	if c.judge.Plain() {
+		return
+	}
+	verdict := c.judge.Decide(v.Pod, node)
+	v.Held = verdict.Held
+	method, first := verdict.Earliest()
+	if first == nil {
+		return // the cache is ahead of the shard
+	}
+	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
+	if ways, _ := c.judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
+		v.Method = ways[0].Method
+	}
+	if verdict.Request.Evict && verdict.Delete.Evict {
+		v.DeleteAt = verdict.Delete.At
+		if deletion, at := verdict.DeletionAfter(e.policyCalls()); deletion != nil {
+			v.DeleteAt = at
+		}
+	}
+}
+
+// later returns the later of two moments.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

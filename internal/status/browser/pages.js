@@ -1,0 +1,120 @@
+// Shared by the tests: a browser, the synthetic cluster, and the real one.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { after } from 'node:test';
+import { chromium } from 'playwright-core';
+
+const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
+
+// A test that fails does not close what it has opened; nothing may outlive the tests.
+/** @type {(() => unknown)[]} */
+const ends = [];
+after(async () => { for (const end of ends) await end(); });
+
+/** Starts a headless browser: Debian's binary itself, as its wrapper adds flags of its own. */
+export async function launch() {
+  const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path));
+  if (!executablePath) throw new Error('there is no Chromium; install the package chromium, or name one by CHROMIUM=PATH');
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  ends.push(() => browser.close());
+  return browser;
+}
+
+/**
+ * Starts a program that prints its address in a line of JSON, and ends with its input.
+ * @param {string} path @param {string[]} args
+ */
+export async function start(path, args) {
+  const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  ends.push(() => child.stdin.end());
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${path} has ended`);
+    return JSON.parse(value);
+  };
+  const where = await answer();
+  return {
+    ...where,
+    /** Sends a line and waits for its answer. @param {string} line */
+    async ask(line) {
+      child.stdin.write(`${line}\n`);
+      return answer();
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** Returns the path of a program that make builds. @param {string} name */
+const program = (name) => new URL(`../../../bin/${name}`, import.meta.url).pathname;
+
+/** Starts a synthetic cluster. @param {string[]} flags */
+export const synthetic = (...flags) => start(program('synthetic'), flags);
+
+/** Starts a real control plane with taint-manager. */
+export const live = () => start(program('live'), []);
+
+/**
+ * Opens a page and records its errors and warnings.
+ * @param {import('playwright-core').Browser} browser @param {string} url
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, colorScheme: 'light', ...options });
+  const page = await context.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (m) => m.type() === 'error' && complaints.push(m.text()));
+  page.on('pageerror', (e) => complaints.push(String(e)));
+  await page.goto(url);
+  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Returns the number of rows of the Evictions list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
+export async function count(page, tab = 'evictions') {
+  return Number((await page.locator(`#tab-${tab} b`).innerText()).replaceAll(',', ''));
+}
+
+/** Waits until a list has n rows. @param {import('playwright-core').Page} page @param {string} tab @param {number} n @param {number} [timeout] */
+export async function holds(page, tab, n, timeout = 20_000) {
+  await page.locator(`#tab-${tab} b`, { hasText: new RegExp(`^${n.toLocaleString('en')}$`) }).waitFor({ timeout });
+}
+
+/**
+ * Waits until a text has changed, and returns the new one.
+ * @param {import('playwright-core').Locator} part @param {string} text
+ */
+export async function changes(part, text) {
+  const until = Date.now() + 20_000;
+  for (;;) {
+    const now = await part.innerText();
+    if (now !== text) return now;
+    if (Date.now() > until) throw new Error(`it is "${text}" for 20 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Returns the seconds of "in 4 min 05 s". @param {string} text */
+export function secondsOf(text) {
+  /** @type {Record<string, number>} */
+  const units = { d: 86400, h: 3600, min: 60, s: 1 };
+  let sum = 0;
+  for (const [, n, unit] of text.matchAll(/(\d+) (d|h|min|s)\b/g)) sum += Number(n) * units[unit];
+  return sum;
+}
+
+/** Returns the violations that axe-core finds. @param {import('playwright-core').Page} page */
+export async function violations(page) {
+  // Evaluated by the debugger, to which the page's policy does not apply.
+  await page.evaluate(await readFile(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'));
+  const found = await page.evaluate(() => /** @type {any} */ (window).axe.run());
+  return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.map((/** @type {any} */ n) => n.target).join(' ')}`);
+}

@@ -1,0 +1,210 @@
+package status_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/status"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestAnEvictionIsShownAndCountedInTheStateThatItsProgressGivesIt(t *testing.T) {
+	held := policy.Held{By: policy.HeldByPolicy, Name: "quarantine", Policy: "quarantine", Verdict: view("a", "n", 5).Verdict}
+	after := func(kind eviction.Kind) eviction.View {
+		return eviction.View{State: eviction.Delayed, Last: eviction.Outcome{Kind: kind}}
+	}
+	for when, c := range map[string]struct {
+		progress eviction.View
+		state    string
+		totals   status.Totals
+	}{
+		"before its deadline":              {eviction.View{State: eviction.Scheduled}, "scheduled", status.Totals{Scheduled: 1}},
+		"while a policy holds it":          {eviction.View{State: eviction.Scheduled, Held: held}, "held", status.Totals{Held: 1}},
+		"after its deadline":               {eviction.View{State: eviction.Due}, "due", status.Totals{Due: 1}},
+		"while its call is under way":      {eviction.View{State: eviction.InFlight}, "in-flight", status.Totals{InFlight: 1}},
+		"after a budget has forbidden it":  {after(eviction.Blocked), "blocked", status.Totals{Blocked: 1}},
+		"after admission has forbidden it": {after(eviction.Refused), "refused", status.Totals{Refused: 1}},
+		"after its calls have failed":      {after(eviction.Failed), "delayed", status.Totals{Delayed: 1}},
+		"once its deletion is accepted":    {eviction.View{State: eviction.Done}, "done", status.Totals{Done: 1}},
+	} {
+		v := view("a", "n", 5)
+		v.State, v.Held, v.Last = c.progress.State, c.progress.Held, c.progress.Last
+		s := snapshotOf(t, &world{views: []eviction.View{v}})
+		if s.Evictions[0].State != c.state || s.Totals != c.totals {
+			t.Errorf("%s it is %s, want %s, and the totals are %+v", when, s.Evictions[0].State, c.state, s.Totals)
+		}
+	}
+}
+
+func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
+	v := delayed(view("a", "n", 400), eviction.Blocked, "the budget web needs 3 pods")
+	got := shownAs(t, v)
+	want := status.Eviction{
+		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
+		Deadline: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100), Because: v.Verdict.Because(),
+		NextTry: at(460), Attempts: 2, Cause: "pdb", Message: "the budget web needs 3 pods",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
+	v := view("a", "n", 400)
+	v.State, v.Waits = eviction.Due, eviction.Wait{Cause: eviction.WaitsForSlowPlace}
+	if got := shownAs(t, v); !got.SlowPlace {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
+	v := view("a", "n", 400)
+	v.Policy, v.Method, v.DeleteAt = "maintenance", policy.Evict, at(900)
+	v.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}
+	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
+	got := shownAs(t, v)
+	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
+	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestEvictionsComeInTheOrderOfTheirDeadlines(t *testing.T) {
+	s := snapshotOf(t, &world{views: []eviction.View{view("z", "n", 9), view("b", "n", 5), view("a", "n", 5)}})
+	var got []string
+	for _, e := range s.Evictions {
+		got = append(got, e.Pod)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "z"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
+	n := node("n", 7)
+	was := v1.Taint{Key: "gpu", Value: "slow", Effect: v1.TaintEffectNoExecute}
+	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Ended: true}}, n.Taints[0]...)
+	done := view("c", "n", 5)
+	done.State = eviction.Done
+	s := snapshotOf(t, &world{nodes: []*taint.Node{node("z", 3), n}, views: []eviction.View{view("a", "n", 5), view("b", "n", 6), done}})
+	want := []status.Node{
+		{Name: "n", UID: "uid-n", Evictions: 2, Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(7)}}},
+		{Name: "z", UID: "uid-z", Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(3)}}},
+	}
+	if diff := cmp.Diff(want, s.Nodes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		end := func(name string, deadline, ended float64, kind eviction.Kind) {
+			w.history.Ended(evicted(name, deadline), eviction.Outcome{Kind: kind}, at(ended))
+		}
+		end("long ago", 10, 10, eviction.Accepted)
+		end("a", 3600, 3600.5, eviction.Accepted)
+		end("b", 3601, 3602.5, eviction.Accepted)
+		end("refused", 3601, 3602, eviction.Refused)
+		end("c", 3700, 3700, eviction.DryRun)
+		time.Sleep(3700 * time.Second)
+		s := snapshotOf(t, w)
+		if s.Totals.EvictedLastHour != 3 {
+			t.Errorf("evicted in the last hour: %d", s.Totals.EvictedLastHour)
+		}
+		want := []status.Minute{
+			{Start: at(3600), Evicted: 2, MeanLateSeconds: 1, MaxLateSeconds: 1.5},
+			{Start: at(3660), Evicted: 1},
+		}
+		if diff := cmp.Diff(want, s.Minutes); diff != "" {
+			t.Error(diff)
+		}
+		var got []string
+		for _, e := range s.Evicted {
+			got = append(got, e.Pod)
+		}
+		if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || !s.Evicted[2].DryRun || s.Evicted[1].DryRun {
+			t.Error(diff, s.Evicted)
+		}
+	})
+}
+
+func TestAHistoryIsBoundedAndAllocatesNothingOnceFull(t *testing.T) {
+	var h status.History
+	e, ok := evicted("a", 0), eviction.Outcome{Kind: eviction.Accepted}
+	for range 5000 {
+		h.Ended(e, ok, at(1))
+	}
+	if p := h.Past(at(2)); len(p.Latest) != 4096 || p.Total != 5000 || p.LastHour() != 5000 {
+		t.Errorf("holds %d of %d, %d in the last hour", len(p.Latest), p.Total, p.LastHour())
+	}
+	if n := testing.AllocsPerRun(100, func() { h.Ended(e, ok, at(3)) }); n != 0 {
+		t.Errorf("%v allocations for each eviction", n)
+	}
+}
+
+func TestAClockThatIsSetBackDisturbsNoHistory(t *testing.T) {
+	var h status.History
+	h.Ended(evicted("a", 0), eviction.Outcome{Kind: eviction.Accepted}, at(7200))
+	h.Ended(evicted("b", 0), eviction.Outcome{Kind: eviction.Accepted}, time.Unix(-90, 0))
+	if p := h.Past(time.Unix(-80, 0)); p.LastHour() != 1 {
+		t.Errorf("got %+v", p.Minutes)
+	}
+}
+
+func TestTroubleIsToldInWords(t *testing.T) {
+	w := &world{trouble: errors.New("pods can't be watched since 10:00")}
+	var s status.Snapshot
+	get(t, w.server(), "/api/v1/snapshot", &s)
+	if s.Manager.Trouble != "pods can't be watched since 10:00" || s.Manager.Version != "v1" || !s.Manager.Synced {
+		t.Errorf("got %+v", s.Manager)
+	}
+}
+
+func TestAWarningIsShownBesideTheState(t *testing.T) {
+	w := &world{warning: "the original runs, too"}
+	var s status.Snapshot
+	get(t, w.server(), "/api/v1/snapshot", &s)
+	if s.Manager.Warning != "the original runs, too" || s.Manager.Trouble != "" {
+		t.Errorf("got %+v", s.Manager)
+	}
+}
+
+func TestAnEvictionNamesThePodsOwner(t *testing.T) {
+	of := func(controller *taint.Owner) *status.Owner {
+		v := view("p", "n", 60)
+		v.Pod.Controller, v.Pod.Labels = controller, map[string]string{"pod-template-hash": "7d9c6"}
+		return shownAs(t, v).Owner
+	}
+	if got := of(&taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}); got == nil || *got != (status.Owner{Kind: "Deployment", Name: "web"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := of(nil); got != nil {
+		t.Errorf("nobody's pod has the owner %v", got)
+	}
+}
+
+func TestABlockedEvictionNamesItsBudget(t *testing.T) {
+	for _, c := range []struct {
+		kind          eviction.Kind
+		message, want string
+	}{
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web-1.a needs 3 healthy pods and has 3 currently", "web-1.a"},
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web is still being processed by the server.", "web"},
+		{eviction.Blocked, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", ""},
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
+		{eviction.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
+	} {
+		v := delayed(view("p", "n", 60), c.kind, c.message)
+		if got := shownAs(t, v).Budget; got != c.want {
+			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
+		}
+	}
+}

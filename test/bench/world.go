@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// world is a control plane with the observed deletions of its pods.
+type world struct {
+	*testcluster.Cluster
+	admin     kubernetes.Interface
+	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
+	deletions *load.DeletionTimes
+	cancel    context.CancelFunc
+	workloads int    // made so far, for their names
+	against   string // another build, which replaces the original in comparisons; may be empty
+}
+
+func newWorld(ctx context.Context, o testcluster.Options) (*world, error) {
+	c, err := testcluster.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{Cluster: c, deletions: load.NewDeletionTimes()}
+	following, cancel := context.WithCancel(ctx)
+	w.cancel = cancel
+	if err := w.connect(following); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *world) connect(ctx context.Context) error {
+	if err := w.Permit(ctx); err != nil {
+		return err
+	}
+	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts",
+		"system:serviceaccounts:kube-system")
+	if err != nil {
+		return err
+	}
+	if w.worker, err = load.NewClient(user); err != nil {
+		return err
+	}
+	if w.admin, err = load.NewClient(w.Kubeconfig()); err != nil {
+		return err
+	}
+	return w.deletions.Follow(ctx, w.admin)
+}
+
+func (w *world) close() error {
+	w.cancel()
+	return w.Stop()
+}
+
+// serverCPU returns the processor time that the API server and etcd have used so far, in seconds.
+func (w *world) serverCPU() (float64, error) {
+	server, err := cpuSeconds(w.Component(testcluster.APIServer).Pid())
+	if err != nil {
+		return 0, err
+	}
+	store, err := cpuSeconds(w.Component(testcluster.Etcd).Pid())
+	return server + store, err
+}
+
+func (w *world) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
+}
+
+// waitFor returns when each of the pods was deleted. It fails if that takes longer than atMost.
+func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.Duration) ([]time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	return w.deletions.Wait(ctx, pods, 0)
+}

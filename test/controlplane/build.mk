@@ -1,0 +1,46 @@
+# The control plane that the tests, the demo and the benchmarks start. The Makefile
+# at the root includes this file; paths are relative to the root.
+#
+#   make controlplane    builds both binaries, or does nothing if they are newer
+#                        than their sources
+#
+# CONTROLPLANE has the binaries, for targets that need them: `test: $(CONTROLPLANE)`.
+# The first build takes minutes (it compiles Kubernetes), so it is a separate
+# target and never part of a test.
+#
+# The versions are those in test/controlplane/go.mod and test/controlplane/kwok/go.mod.
+#
+#   make bin/helm        builds the helm that the tests install the chart with, of
+#                        the version in test/controlplane/helm/go.mod
+#
+#   make bin/controlplane-1.30    builds the same programs of another version of
+#                                 Kubernetes, that of test/controlplane/versions/1.30/go.mod
+
+CONTROLPLANE := bin/controlplane bin/kwok
+
+# kubectl and the servers compare and report this version; when built as
+# modules they do not know it.
+kubernetes_version = $(shell sed -n 's|^.*k8s.io/kubernetes \(v[0-9.]*\)$$|\1|p' $(1))
+kubernetes_ldflags = $(call version_flags,$(call kubernetes_version,$(1)))
+version_flags = $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
+	-X $(package).gitVersion=$(1) \
+	-X $(package).gitMajor=$(word 1,$(subst ., ,$(1:v%=%))) \
+	-X $(package).gitMinor=$(word 2,$(subst ., ,$(1))))
+
+.PHONY: controlplane
+controlplane: $(CONTROLPLANE)
+
+bin/controlplane: $(wildcard test/controlplane/*.go) test/controlplane/go.mod test/controlplane/go.sum test/controlplane/build.sh test/controlplane/build.mk
+	@test/controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,test/controlplane/go.mod)"
+
+bin/controlplane-%: test/controlplane/versions/%/go.mod test/controlplane/versions/%/go.sum $(wildcard test/controlplane/*.go) test/controlplane/build.sh
+	@test/controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,$<)" versions/$*/go.mod
+
+bin/kwok: test/controlplane/kwok/go.mod test/controlplane/kwok/go.sum test/controlplane/build.sh test/controlplane/build.mk
+	@test/controlplane/build.sh test/controlplane/kwok sigs.k8s.io/kwok/cmd/kwok $@ 2
+
+# When built as a module, helm does not know its version.
+helm_version = $(shell sed -n 's|^.*helm.sh/helm/v4 \(v[0-9.]*\).*|\1|p' test/controlplane/helm/go.mod)
+
+bin/helm: test/controlplane/helm/go.mod test/controlplane/helm/go.sum test/controlplane/build.sh
+	@test/controlplane/build.sh test/controlplane/helm helm.sh/helm/v4/cmd/helm $@ 2 "-X helm.sh/helm/v4/internal/version.version=$(helm_version)"

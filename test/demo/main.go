@@ -1,0 +1,102 @@
+// Command demo shows the main function with real input: a real control plane with simulated nodes, the real
+// taint-manager with its own permissions, a node that gets two taints, and pods that are evicted or stay.
+//
+// It prints events as they happen, then the expectations (constants in this package) beside the observations, and
+// exits with 0 only if they agree. With -keep, or on a terminal, it keeps running until Ctrl-C.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+func main() {
+	keep := flag.Bool("keep", false, "stay up when done, until Ctrl-C")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Stdout, *keep || terminal())
+	stop()
+	os.Exit(code)
+}
+
+// terminal reports whether the demo runs on a terminal.
+func terminal() bool {
+	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+}
+
+// run returns the exit code. It stops everything that it has started.
+func run(ctx context.Context, out io.Writer, keep bool) int {
+	agree, err := show(ctx, out, keep)
+	switch {
+	case ctx.Err() != nil && !agree:
+		fmt.Fprintln(out, "\nInterrupted; everything is stopped.")
+		return 130
+	case err != nil:
+		fmt.Fprintln(out, "\nThe demo failed:", err)
+		return 1
+	case !agree:
+		fmt.Fprintln(out, "\nWhat was seen is not what was expected.")
+		return 1
+	}
+	return 0
+}
+
+// show plays the story, and reports whether it went as expected.
+func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error) {
+	fmt.Fprintln(out, "Starting a control plane on loopback: etcd, kube-apiserver, kube-controller-manager")
+	fmt.Fprintln(out, "without its taint-eviction-controller, kube-scheduler, and simulated kubelets.")
+	c, err := testcluster.Start(ctx, testcluster.Options{Log: out})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if stopErr := c.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	fmt.Fprintln(out, "Starting taint-manager with the permissions of deploy/rbac.yaml.")
+	m, err := c.StartManager(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer m.Kill()
+	s, err := newStage(ctx, c, out)
+	if err != nil {
+		return false, err
+	}
+	if err := s.play(ctx); err != nil {
+		return false, err
+	}
+	agree = s.compare()
+	if keep && ctx.Err() == nil {
+		stay(ctx, out, c, m)
+	}
+	return agree, m.Stop()
+}
+
+// stay prints how to try the cluster by hand, and waits for Ctrl-C.
+func stay(ctx context.Context, out io.Writer, c *testcluster.Cluster, m *testcluster.Manager) {
+	fmt.Fprintf(out, `
+The cluster stays up until Ctrl-C. Try it by hand:
+
+  export KUBECONFIG=%s
+  alias kubectl='%s kubectl'
+  kubectl get pods -o wide
+  kubectl taint node demo-2 maintenance=now:NoExecute
+  kubectl get events --field-selector reason=TaintManagerEviction
+
+taint-manager logs to %s
+See what it does, and why, at %s
+`, c.Kubeconfig(), c.Binary(), m.LogPath(), m.Page())
+	<-ctx.Done()
+	fmt.Fprintln(out, "\nStopping.")
+}

@@ -1,0 +1,363 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+func TestForesight(t *testing.T) {
+	w := newWorld(t, testcluster.Options{})
+	if err := w.Permit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("before the first taint, nothing is pending", func(t *testing.T) { knowsThatNothingIsPending(w.scene(t)) })
+	t.Run("what plan foretells happens", func(t *testing.T) { happensAsPlanned(w.scene(t)) })
+	t.Run("explain tells why a pod is gone", func(t *testing.T) { explainsTheGone(w.scene(t)) })
+	t.Run("who may read less is told less", func(t *testing.T) { tellsWhatItCan(w.scene(t)) })
+	t.Run("watch tells of each change", func(t *testing.T) { tellsOfChanges(w.scene(t)) })
+	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
+}
+
+// wholeSecond is longer than the second in which pods were created: until its end they count as not yet bound for a
+// client that reads this from the API.
+const wholeSecond = 1100 * time.Millisecond
+
+// program returns a command that runs bin/taint-manager for a user.
+func (s *scene) program(kubeconfig string, args ...string) *exec.Cmd {
+	binary, err := filepath.Abs("../../bin/taint-manager")
+	if err != nil {
+		s.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.Context(), binary, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	return cmd
+}
+
+// said runs the program, which must succeed, and returns its output.
+func (s *scene) said(kubeconfig string, args ...string) (stdout, stderr string) {
+	s.Helper()
+	cmd := s.program(kubeconfig, args...)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Run(); err != nil {
+		s.Fatalf("%v: %v\n%s%s", args, err, out.String(), messages.String())
+	}
+	return out.String(), messages.String()
+}
+
+// pendingPod has the fields of a pod in the answer of pending that are compared.
+type pendingPod struct {
+	Name, UID, State, SinceFrom, Reason string
+	At                                  time.Time
+	Earliest                            *time.Time
+}
+
+// pending returns the evictions that the command pending lists for the scene's node, by UID.
+func (s *scene) pending(kubeconfig string, args ...string) (pods map[string]pendingPod, notes string) {
+	s.Helper()
+	out, notes := s.said(kubeconfig, append([]string{"pending", "-A", "--node", s.node, "-o", "json"}, args...)...)
+	var answer struct{ Pods []pendingPod }
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		s.Fatalf("%v in:\n%s", err, out)
+	}
+	pods = map[string]pendingPod{}
+	for _, p := range answer.Pods {
+		pods[p.UID] = p
+	}
+	return pods, notes
+}
+
+// cannotSay requires pending to end with exit code 1 and to name what it can't find out.
+func (s *scene) cannotSay(kubeconfig, what string) {
+	s.Helper()
+	cmd := s.program(kubeconfig, "pending", "-A", "--node", s.node, "-o", "json")
+	var messages bytes.Buffer
+	cmd.Stderr = &messages
+	err := cmd.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 1 || !strings.Contains(messages.String(), what) {
+		s.Errorf("%v, want exit code 1 and %q:\n%s", err, what, messages.String())
+	}
+}
+
+// evictions returns the deadlines that the manager itself reports for the scene's node, by UID.
+func (s *scene) evictions(m *testcluster.Manager) map[string]time.Time {
+	s.Helper()
+	answer, err := http.Get(m.Page() + "api/v1/evictions?node=" + s.node)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct {
+		Items []struct {
+			UID      string
+			Deadline time.Time
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		s.Fatal(err)
+	}
+	deadlines := map[string]time.Time{}
+	for _, e := range list.Items {
+		deadlines[e.UID] = e.Deadline
+	}
+	return deadlines
+}
+
+func hasTheDeadlines(s *scene) {
+	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
+	before, err := s.StartManager(s.Context(), flags...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.waitForHolder(s.T, true)
+	s.pod("a", bears("key", 300), exists("other"))
+	s.pod("b", bears("key", 400), exists("other"))
+	s.pod("stays", exists("key"), exists("other"))
+	s.wait(wholeSecond)
+	s.taint("key")
+	s.untilRecorded("key")
+	s.taint("key", "other")
+	s.pod("late", bears("key", 300), bears("other", 350)) // bound after both taints
+	s.agrees(before, 3)
+	before.Kill()
+	s.agrees(s.manage(s.T, flags...), 3)
+}
+
+// agrees requires pending to agree with the manager, on this number of pods. Times that are known to the second
+// only, such as when a pod was bound, may differ by one.
+func (s *scene) agrees(m *testcluster.Manager, pods int) {
+	s.Helper()
+	s.until("the manager has scheduled all", func() bool { return len(s.evictions(m)) == pods })
+	s.untilRecorded("key", "other")
+	own := s.evictions(m)
+	said, notes := s.pending(s.Kubeconfig())
+	if len(said) != pods || strings.Contains(notes, "Note") {
+		s.Fatalf("pending says %v\n%s", said, notes)
+	}
+	for uid, p := range said {
+		off := math.Abs(p.At.Sub(own[uid]).Seconds())
+		exact := !strings.HasSuffix(p.Name, "-late")
+		if exact && off > 0.002 || off > 1.5 || p.Earliest != nil || p.SinceFrom != "journal" || p.State != "scheduled" {
+			s.Errorf("pending says %+v, and the manager %v", p, own[uid])
+		}
+		s.Logf("%s: %.3f s off", p.Name, off)
+	}
+	asked, _ := s.pending(s.Kubeconfig(), "--server", strings.TrimSuffix(m.Page(), "/"))
+	for uid, deadline := range own {
+		if !asked[uid].At.Equal(deadline) {
+			s.Errorf("with --server, pending says %+v, and the manager %v", asked[uid], deadline)
+		}
+	}
+}
+
+// untilRecorded waits until the journal has these taints of the scene's node.
+func (s *scene) untilRecorded(keys ...string) {
+	s.Helper()
+	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+	s.until(fmt.Sprintf("the journal has %v", keys), func() bool {
+		page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
+		return err == nil && !slices.ContainsFunc(keys, func(key string) bool {
+			return !strings.Contains(page.Data[s.node], `"key":"`+key+`"`)
+		})
+	})
+}
+
+// knowsThatNothingIsPending asks as a user who may not read nodes, and so depends on the journal.
+func knowsThatNothingIsPending(s *scene) {
+	user := s.reader("no-nodes-yet", mayRead("pods", "configmaps"))
+	s.pod("p")
+	s.cannotSay(user, "there is no journal")
+	s.manage(s.T)
+	s.until("the journal exists", func() bool {
+		list, err := s.admin.CoreV1().ConfigMaps("kube-system").List(s.Context(), metav1.ListOptions{})
+		return err == nil && !slices.ContainsFunc(store.PartitionNames(journalName), func(name string) bool {
+			return !slices.ContainsFunc(list.Items, func(m v1.ConfigMap) bool { return m.Name == name })
+		})
+	})
+	if said, notes := s.pending(user); len(said) > 0 || !strings.Contains(notes, "this user may not list nodes") {
+		s.Errorf("pending: %v\n%s", said, notes)
+	}
+}
+
+func happensAsPlanned(s *scene) {
+	s.manage(s.T)
+	pods := []*v1.Pod{s.pod("now"), s.pod("soon", bears("key", 2)), s.pod("later", bears("key", 4), exists("other")), s.pod("stays", exists("key"))}
+	s.wait(wholeSecond)
+	out, _ := s.said(s.Kubeconfig(), "plan", "--node", s.node, "--taint", "key:NoExecute", "-o", "json")
+	var plan struct {
+		Pods []struct {
+			UID       string
+			Evict     bool
+			InSeconds float64
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &plan); err != nil || len(plan.Pods) != len(pods) {
+		s.Fatalf("%v in:\n%s", err, out)
+	}
+	tainted := s.taint("key")
+	for _, foretold := range plan.Pods {
+		for _, pod := range pods {
+			switch {
+			case string(pod.UID) != foretold.UID:
+			case foretold.Evict:
+				s.goes(pod, tainted, foretold.InSeconds)
+			default:
+				s.stays(pod, tainted, 6)
+			}
+		}
+	}
+}
+
+func explainsTheGone(s *scene) {
+	s.manage(s.T)
+	pod := s.pod("p", bears("key", 1))
+	tainted := s.taint("key")
+	s.goes(pod, tainted, 1)
+	s.event(pod, "Marking for deletion")
+	out, _ := s.said(s.Kubeconfig(), "explain", "default/"+pod.Name)
+	for _, want := range []string{"is gone. Its events tell:", "TaintManagerEviction", "taint key:NoExecute"} {
+		if !strings.Contains(out, want) {
+			s.Errorf("%q is not in:\n%s", want, out)
+		}
+	}
+}
+
+// reader returns the kubeconfig of a user with the permissions of these rules.
+func (s *scene) reader(name string, rules ...rbacv1.PolicyRule) string {
+	s.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	if _, err := s.admin.RbacV1().ClusterRoles().Create(s.Context(), role, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	return s.bound(name, "ClusterRole/"+name)
+}
+
+// bound returns the kubeconfig of a user who has these roles.
+func (s *scene) bound(user string, roles ...string) string {
+	s.Helper()
+	about := metav1.ObjectMeta{GenerateName: user + "-"}
+	subjects := []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}
+	for _, role := range roles {
+		kind, name, _ := strings.Cut(role, "/")
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+		var err error
+		if kind == "ClusterRole" {
+			_, err = s.admin.RbacV1().ClusterRoleBindings().Create(s.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: about, Subjects: subjects, RoleRef: ref}, metav1.CreateOptions{})
+		} else {
+			_, err = s.admin.RbacV1().RoleBindings("kube-system").Create(s.Context(), &rbacv1.RoleBinding{ObjectMeta: about, Subjects: subjects, RoleRef: ref}, metav1.CreateOptions{})
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	path, err := s.KubeconfigFor(user)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return path
+}
+
+func mayRead(resources ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: resources, Verbs: []string{"get", "list", "watch"}}
+}
+
+func tellsWhatItCan(s *scene) {
+	viewer := s.bound("viewer", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
+	noJournal := s.reader("no-journal", mayRead("pods", "nodes"))
+	noNodes := s.reader("no-nodes", mayRead("pods", "configmaps"))
+	podsOnly := s.reader("pods-only", mayRead("pods"))
+	m := s.manage(s.T)
+	pod := s.pod("p", bears("key", 300))
+	s.pod("stays", v1.Toleration{Operator: v1.TolerationOpExists})
+	s.wait(wholeSecond)
+	tainted := s.taint("key")
+	s.until("the manager has scheduled it", func() bool { return len(s.evictions(m)) == 1 })
+	s.untilRecorded("key")
+	deadline := s.evictions(m)[string(pod.UID)]
+	for name, c := range map[string]struct{ kubeconfig, from, note string }{
+		"the viewer's roles":    {viewer, "journal", ""},
+		"nodes without journal": {noJournal, "unknown", "this user may not list the ConfigMaps taint-manager-journal-0 to -7"},
+		"journal without nodes": {noNodes, "journal", "this user may not list nodes"},
+	} {
+		said, notes := s.pending(c.kubeconfig)
+		p, ok := said[string(pod.UID)]
+		if !ok || len(said) != 1 || p.SinceFrom != c.from || !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			s.Errorf("%s: got %v, %s", name, said, notes)
+		}
+		switch {
+		case p.Earliest == nil && !p.At.Truncate(time.Millisecond).Equal(deadline.Truncate(time.Millisecond)):
+			s.Errorf("%s: at %v, want %v", name, p.At, deadline)
+		case p.Earliest != nil && (p.Earliest.After(tainted.after.Add(300*time.Second)) || p.At.Before(deadline)):
+			s.Errorf("%s: from %v to %v, want %v to be within", name, p.Earliest, p.At, deadline)
+		}
+	}
+	s.cannotSay(podsOnly, "none to 1 of 2 pods are scheduled")
+	out, _ := s.said(viewer, "explain", "default/"+pod.Name)
+	if !strings.Contains(out, "(journal)") {
+		s.Errorf("explain does not go by the journal:\n%s", out)
+	}
+	if _, notes := s.said(viewer, "plan", "--node", s.node, "--taint", "key-"); strings.Contains(notes, "Note") {
+		s.Errorf("plan notes: %s", notes)
+	}
+}
+
+func tellsOfChanges(s *scene) {
+	s.manage(s.T)
+	watcher := s.bound("watcher", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
+	watching := s.program(watcher, "pending", "-A", "--node", s.node, "--watch")
+	file, err := os.Create(filepath.Join(s.TempDir(), "said"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer file.Close()
+	watching.Stdout, watching.Stderr = file, file
+	if err := watching.Start(); err != nil {
+		s.Fatal(err)
+	}
+	said := func() string {
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			s.Fatal(err)
+		}
+		return string(text)
+	}
+	pod := s.pod("p", bears("key", 300), bears("other", 2))
+	at := fmt.Sprintf(" default/%s on node %s", pod.Name, s.node)
+	tells := func(change string) { s.until(change, func() bool { return strings.Contains(said(), change+at) }) }
+	s.wait(time.Second)
+	s.taint("key")
+	tells("scheduled")
+	s.tolerate(pod, "key", 400)
+	tells("moved")
+	s.taint()
+	tells("cancelled")
+	s.taint("other")
+	tells("gone")
+	if err := watching.Process.Signal(syscall.SIGTERM); err != nil {
+		s.Fatal(err)
+	}
+	if err := watching.Wait(); err != nil {
+		s.Errorf("told to end: %v", err)
+	}
+	s.Logf("it has said:\n%s", said())
+}

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+const selectingNamespaces = `
+apiVersion: taint-manager/v1alpha1
+kind: TaintManagerConfiguration
+policies:
+- name: production
+  match: {taints: [{key: maintenance}], namespaceSelector: {matchLabels: {tier: prod}}}
+  method: Evict
+`
+
+// The program is run without any permission, and then without the binding of the role that evicts. What it names is
+// run each time, and then nothing is missing.
+func TestTheCommandsThatTheProgramNamesGrantWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
+	w.kubectl(t, "label", "namespace", "default", "tier=prod")
+	file := configFile(t, selectingNamespaces)
+	launch := func() *testcluster.Manager { return w.launchUnpermitted(t, "--config="+file) }
+
+	refused := launch()
+	if err := refused.Wait(20 * time.Second); err == nil {
+		t.Fatal("it ends without an error")
+	}
+	_, commands, found := strings.Cut(w.logOf(t, refused), "and run as it:\n")
+	if strings.Count(commands, "kubectl ") != 3 || !found {
+		t.Fatalf("want three commands:\n%s", w.logOf(t, refused))
+	}
+	w.runsCommands(t, commands)
+
+	w.kubectl(t, "delete", "clusterrolebinding", "taint-manager-evictions")
+	unbound := launch()
+	s := w.scene(t)
+	s.until("it says what is missing", func() bool { return strings.Contains(w.logOf(t, unbound), "create pods/eviction") })
+	if err := unbound.Stop(); err != nil {
+		t.Error(err)
+	}
+	_, commands, _ = strings.Cut(w.logOf(t, unbound), "and run as it:\n")
+	commands, _, _ = strings.Cut(commands, "\n >")
+	w.runsCommands(t, commands)
+
+	granted := launch()
+	pod := s.pod("web")
+	tainted := s.taint("maintenance")
+	s.until("it evicts", func() bool { _, gone := w.deletion(t, pod.UID, tainted.after); return gone })
+	if err := granted.Stop(); err != nil {
+		t.Error(err)
+	}
+	if log := w.logOf(t, granted); strings.Contains(log, "Permissions are missing") {
+		t.Errorf("permissions are still missing:\n%s", log)
+	}
+}
+
+// launchUnpermitted runs the program with the permissions that are there.
+func (w *world) launchUnpermitted(t *testing.T, flags ...string) *testcluster.Manager {
+	t.Helper()
+	kubeconfig, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.LaunchWith(t.Context(), binary, kubeconfig, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (w *world) logOf(t *testing.T, m *testcluster.Manager) string {
+	t.Helper()
+	log, err := m.Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// runsCommands runs commands, one a line, in the repository.
+func (w *world) runsCommands(t *testing.T, commands string) {
+	t.Helper()
+	for command := range strings.Lines(commands) {
+		if command = strings.TrimSpace(command); command != "" {
+			t.Log(command)
+			w.shell(t, "cd ../.. && "+command)
+		}
+	}
+}
+
+// The roles of version 0.1 do not permit creating the lease.
+func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
+	w.waitForNoPods(t)
+	w.kubectl(t, "apply", "-f", installed)
+	w.kubectl(t, "apply", "-f", newHelm(t, w).firstRoles(t))
+	m := w.launchUnpermitted(t, election...)
+	s := &scene{T: t, world: w}
+	var said string
+	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "Serving securely") })
+	s.until("readiness says what is missing", func() bool {
+		status, body := ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose")
+		said = body
+		return status == http.StatusOK && strings.Contains(body, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
+	})
+	if log := w.logOf(t, m); !strings.Contains(log, "\t  create leases.coordination.k8s.io in namespace kube-system  to create the lease") || !strings.Contains(log, `cannot create resource \"leases\"`) {
+		t.Errorf("the log does not name the permission:\n%s", log)
+	}
+	w.kubectl(t, "apply", "-f", installed)
+	s.until("it leads", func() bool { return w.isLed(t) })
+	if _, said = ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose"); strings.Contains(said, "[!]lease") {
+		t.Errorf("readiness still says:\n%s", said)
+	}
+	if err := m.Stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+const (
+	installed = "../../deploy/install.yaml"
+	kustomize = "../../deploy/kustomize"
+	elsewhere = "../../release/chart/testdata/elsewhere.golden.yaml" // in a namespace of its own
+	large     = "../../release/chart/testdata/large.golden.yaml"     // in kube-system, other values
+)
+
+func TestTheManifestsOnARealControlPlane(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{AuditLevel: "Metadata"})
+	w.waitForNoPods(t)
+	for _, way := range [][]string{{"apply"}, {"apply", "--server-side"}} {
+		name := strings.Join(way, " ")
+		t.Run(name+": installed, upgraded, rolled back, uninstalled", func(t *testing.T) { w.installs(t, way) })
+	}
+	t.Run("kustomize", func(t *testing.T) {
+		w.kubectl(t, "apply", "-k", kustomize)
+		w.kubectl(t, "delete", "-k", kustomize)
+	})
+	t.Run("the kustomization of docs/install.md evicts by the method Evict", w.kustomizes)
+	t.Run("two replicas fit on one node, and spread over two and three", w.spreads)
+	t.Run("a namespace of its own under the restricted standard", w.fitsElsewhere)
+	t.Run("the program runs as the Deployment says, with its permissions alone", func(t *testing.T) {
+		w.runsAsDeployed(t, installed, "kube-system")
+	})
+}
+
+// kubectl runs kubectl, which must succeed, and returns its output.
+func (w *world) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := w.Kubectl(t.Context(), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	if strings.Contains(string(out), "Warning") {
+		t.Errorf("kubectl %s warns:\n%s", strings.Join(args, " "), out)
+	}
+	return string(out)
+}
+
+func (w *world) installs(t *testing.T, way []string) {
+	apply := func(file string) { w.kubectl(t, append(slices.Clone(way), "-f", file)...) }
+	apply(installed)
+	if got := w.deployment(t, "kube-system").Spec; *got.Replicas != 2 || len(got.Template.Spec.Tolerations) != 4 {
+		t.Errorf("installed: got %d replicas and %d tolerations", *got.Replicas, len(got.Template.Spec.Tolerations))
+	}
+	apply(large)
+	if got := w.deployment(t, "kube-system").Spec; *got.Replicas != 3 || !strings.Contains(got.Template.Spec.Containers[0].Image, "@sha256:") {
+		t.Errorf("upgraded: got %d replicas of %s", *got.Replicas, got.Template.Spec.Containers[0].Image)
+	}
+	apply(installed)
+	got := w.deployment(t, "kube-system").Spec
+	if *got.Replicas != 2 || !strings.HasPrefix(got.Template.Spec.Containers[0].Image, "localhost/taint-manager:v") || got.Template.Spec.Affinity != nil {
+		t.Errorf("rolled back: got %+v", got)
+	}
+	before := w.versions(t)
+	apply(installed)
+	if after := w.versions(t); !slices.Equal(before, after) {
+		t.Errorf("applied twice, it changes something: before %v, after %v", before, after)
+	}
+	w.kubectl(t, "delete", "-f", installed)
+	if _, err := w.admin.AppsV1().Deployments("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("uninstalled, the Deployment is still there: %v", err)
+	}
+}
+
+// kustomizes installs by the kustomization in docs/install.md, and runs the program with the permissions that it adds.
+func (w *world) kustomizes(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, written, found := strings.Cut(string(text), "\n```yaml\nresources: [taint-manager/deploy/kustomize]")
+	written, _, ended := strings.Cut(written, "\n```\n")
+	if !found || !ended {
+		t.Fatal("docs/install.md has no kustomization")
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(filepath.Join(folder, "taint-manager", "deploy", "kustomize"), os.DirFS(kustomize)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [taint-manager/deploy/kustomize]"+written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.kubectl(t, "apply", "-k", folder)
+	defer w.kubectl(t, "delete", "-k", folder)
+	if got, want := w.deployment(t, "kube-system").Spec.Template.Spec.Containers[0].Image, "registry.example.com/taint-manager:v1.2.3"; got != want {
+		t.Errorf("got the image %s, want %s", got, want)
+	}
+	began := time.Now()
+	w.evictsAsDeployed(t, "kube-system")
+	evictions := 0
+	for _, r := range audited(t, w.AuditLog()) {
+		if r.Verb == "create" && r.ObjectRef.Subresource == "eviction" && r.ResponseStatus.Code < 300 && r.RequestReceivedTimestamp.After(began) {
+			evictions++
+		}
+	}
+	if evictions == 0 {
+		t.Error("no pod went by the eviction API")
+	}
+}
+
+// versions returns the resource versions of the installed objects, or the generation of those whose status the
+// control plane writes.
+func (w *world) versions(t *testing.T) []string {
+	t.Helper()
+	kinds := "serviceaccounts,configmaps,roles,rolebindings,clusterroles,clusterrolebindings"
+	all := w.kubectl(t, "get", "-n", "kube-system", kinds, "-l", "app.kubernetes.io/name=taint-manager",
+		"-o", `jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
+	generations := w.kubectl(t, "get", "-n", "kube-system", "deployments,poddisruptionbudgets", "-l", "app.kubernetes.io/name=taint-manager",
+		"-o", `jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.generation}{"\n"}{end}`)
+	list := strings.Fields(all + generations)
+	if len(list) < 30 {
+		t.Fatalf("got %q", list)
+	}
+	return list
+}
+
+func (w *world) deployment(t *testing.T, namespace string) *appsv1.Deployment {
+	t.Helper()
+	d, err := w.admin.AppsV1().Deployments(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// replicaNodes returns the nodes of the ready replicas that are not terminating.
+func (w *world) replicaNodes(t *testing.T) (nodes []string) {
+	t.Helper()
+	pods, err := w.admin.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=taint-manager"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		ready := slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
+			return c.Type == v1.PodReady && c.Status == v1.ConditionTrue
+		})
+		if ready && pod.DeletionTimestamp == nil {
+			nodes = append(nodes, pod.Spec.NodeName)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// waitForNoPods waits until a new control plane can accept pods in kube-system.
+func (w *world) waitForNoPods(t *testing.T) {
+	s := &scene{T: t, world: w}
+	s.until("the namespace kube-system is there", func() bool {
+		_, err := w.admin.CoreV1().ServiceAccounts("kube-system").Get(t.Context(), "default", metav1.GetOptions{})
+		return err == nil
+	})
+}
+
+func (w *world) spreads(t *testing.T) {
+	for _, step := range []struct {
+		node string
+		want []string
+	}{
+		{"spread-1", []string{"spread-1", "spread-1"}},
+		{"spread-2", []string{"spread-1", "spread-2"}},
+		{"spread-3", nil}, // any two of the three
+	} {
+		s := &scene{T: t, world: w, node: step.node}
+		s.makeNode()
+		w.kubectl(t, "label", "node", step.node, "kubernetes.io/os=linux")
+		w.kubectl(t, "apply", "-f", installed)
+		w.kubectl(t, "-n", "kube-system", "rollout", "restart", "deployment/taint-manager")
+		w.kubectl(t, "-n", "kube-system", "rollout", "status", "deployment/taint-manager", "--timeout=60s")
+		var got []string
+		s.until("two replicas are ready", func() bool { got = w.replicaNodes(t); return len(got) == 2 })
+		if step.want != nil && !slices.Equal(got, step.want) || step.want == nil && got[0] == got[1] {
+			t.Errorf("with %s the replicas are on %v, want %v", step.node, got, step.want)
+		}
+	}
+	w.keepsOne(t)
+	w.kubectl(t, "delete", "-f", installed)
+}
+
+// keepsOne waits until the budget counts both replicas, and permits that one of them is evicted.
+func (w *world) keepsOne(t *testing.T) {
+	t.Helper()
+	s := &scene{T: t, world: w}
+	s.until("the budget keeps one of two replicas", func() bool {
+		budget, err := w.admin.PolicyV1().PodDisruptionBudgets("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		return err == nil && budget.Status.CurrentHealthy == 2 && budget.Status.DesiredHealthy == 1 && budget.Status.DisruptionsAllowed == 1
+	})
+}
+
+func (w *world) fitsElsewhere(t *testing.T) {
+	const namespace = "taint-manager-system"
+	w.kubectl(t, "create", "namespace", namespace)
+	w.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted", "pod-security.kubernetes.io/warn=restricted")
+	w.kubectl(t, "apply", "-f", elsewhere)
+	w.kubectl(t, "-n", namespace, "rollout", "status", "deployment/taint-manager", "--timeout=60s")
+	w.classifies(t, w.kubeconfigOf(t, namespace, "taint-manager"), namespace, "taint-manager-leader-election at leader-election", "taint-manager at workload-high")
+	w.runsAsDeployed(t, elsewhere, namespace)
+}
+
+// runsAsDeployed runs the program beside the simulated replicas of a manifest, as its container would.
+func (w *world) runsAsDeployed(t *testing.T, file, namespace string) {
+	w.kubectl(t, "apply", "-f", file)
+	defer w.kubectl(t, "delete", "-f", file)
+	w.evictsAsDeployed(t, namespace)
+}
+
+// evictsAsDeployed runs the program as the Deployment of this namespace says, until it has evicted a pod.
+func (w *world) evictsAsDeployed(t *testing.T, namespace string) {
+	m := w.replica(t, namespace)
+	defer func() {
+		if err := m.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	w.leadsAndEvicts(t, m, namespace)
+}
+
+func (w *world) leadsAndEvicts(t *testing.T, m *testcluster.Manager, namespace string) {
+	t.Helper()
+	s := w.scene(t)
+	pod := s.pod("web")
+	s.until("it leads", func() bool {
+		lease, err := w.admin.CoordinationV1().Leases(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		return err == nil && lease.Spec.HolderIdentity != nil
+	})
+	s.goes(pod, s.taint("maintenance"), 0)
+	s.event(pod, "Marking for deletion Pod")
+	log, err := m.Log()
+	if err != nil || strings.Contains(log, "Permissions are missing") {
+		t.Errorf("%v\n%s", err, log)
+	}
+}
+
+// argsOnThisMachine returns the container's arguments after "run", with the mounted ConfigMap's files in a folder.
+func (w *world) argsOnThisMachine(t *testing.T, d *appsv1.Deployment) (args []string) {
+	t.Helper()
+	spec, folder := d.Spec.Template.Spec, t.TempDir()
+	data, err := w.admin.CoreV1().ConfigMaps(d.Namespace).Get(t.Context(), spec.Volumes[0].ConfigMap.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range data.Data {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, arg := range spec.Containers[0].Args[1:] {
+		args = append(args, strings.ReplaceAll(arg, spec.Containers[0].VolumeMounts[0].MountPath, folder))
+	}
+	return args
+}
+
+// kubeconfigOf returns a kubeconfig with a token of the service account, as its pods have.
+func (w *world) kubeconfigOf(t *testing.T, namespace, account string) string {
+	t.Helper()
+	token, err := w.admin.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.LoadFromFile(w.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

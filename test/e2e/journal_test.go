@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+const journalName = "taint-manager-journal"
+
+func TestTheJournal(t *testing.T) {
+	w := newWorld(t, testcluster.Options{})
+	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
+	t.Run("a partition that another hand has written is not overwritten", w.conflicts)
+	t.Run("the API server says when a partition was stored", w.storesWithItsTime)
+	t.Run("a partition as full as may be is taken", w.takesAFullPartition)
+	t.Run("other ConfigMaps are closed to the program", w.isConfined)
+}
+
+// killedAndRestarted uses a taint without timeAdded: only the journal has its start.
+func killedAndRestarted(s *scene) {
+	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
+	killed, err := s.StartManager(s.Context(), flags...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.waitForHolder(s.T, true)
+	pod := s.pod("p", bears("key", 20))
+	tainted := s.taint("key")
+	s.wait(time.Until(tainted.before.Add(5 * time.Second)))
+	killed.Kill()
+	s.checkRecord(tainted)
+	restarted := s.manage(s.T, flags...)
+	const late = 1500 * time.Millisecond
+	at, ended := s.deletion(s, pod.UID, tainted.after.Add(20*time.Second+late))
+	if !ended || at.Before(tainted.before.Add(20*time.Second)) {
+		s.Fatalf("gone: %v, %v after the taint; want 20 s, and up to %v more", ended, at.Sub(tainted.before), late)
+	}
+	s.Logf("gone %v after its deadline", at.Sub(tainted.after.Add(20*time.Second)).Round(time.Millisecond))
+	log, err := restarted.Log()
+	if err != nil || strings.Contains(log, "A problem of the journal") {
+		s.Errorf("error %v, the log:\n%s", err, log)
+	}
+}
+
+// storesWithItsTime writes a partition three times, with other clients' labels in between. The time that the API
+// server's metadata shows must be that of the partition's writing.
+func (w *world) storesWithItsTime(t *testing.T) {
+	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
+	content := journal.StoredPartition{}
+	for i := range 3 {
+		data, _ := journal.Encode(journal.Partition{Written: time.Now()})
+		before := time.Now().Truncate(time.Second)
+		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: content.Version, Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := time.Now()
+		if content, err = partitions.Read(t.Context(), 0); err != nil || content.Version != version || content.Stored.Before(before) || content.Stored.After(after) {
+			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, content.Version, version, content.Stored, err)
+		}
+		time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // for another second of a real API server, whose times are whole ones
+		label := fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, i)
+		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		if labelled, err := partitions.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(content.Stored) {
+			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, content.Stored, err)
+		} else {
+			content.Version = labelled.Version
+		}
+	}
+}
+
+// checkRecord inspects the record of the scene's node as a person would.
+func (s *scene) checkRecord(tainted moment) {
+	s.Helper()
+	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+	partition, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var record struct {
+		Taints [][]struct {
+			Key   string
+			Since time.Time
+		}
+	}
+	if err := json.Unmarshal([]byte(partition.Data[s.node]), &record); err != nil {
+		s.Fatalf("%s in %v: %v", s.node, partition.Data, err)
+	}
+	if len(record.Taints) != 1 || record.Taints[0][0].Key != "key" {
+		s.Fatalf("recorded is %s", partition.Data[s.node])
+	}
+	if since := record.Taints[0][0].Since; since.Before(tainted.before) || since.After(tainted.after.Add(soon)) {
+		s.Errorf("recorded is since %v; the taint was set between %v and %v", since, tainted.before, tainted.after)
+	}
+}
+
+// asManager returns a client with the program's permissions.
+func (w *world) asManager(t *testing.T) kubernetes.Interface {
+	t.Helper()
+	if err := w.Permit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	path, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func (w *world) conflicts(t *testing.T) {
+	partitions := store.NewConfigMaps(w.asManager(t), "kube-system", journalName)
+	name := store.PartitionNames(journalName)[0]
+	partition, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
+	version := ""
+	if err == nil {
+		version = partition.ResourceVersion
+	}
+	data := map[string]string{"_journal": "1"}
+	version, err = partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = map[string]string{"_journal": "2"}
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
+		t.Error(err)
+	}
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); !apierrors.IsConflict(err) {
+		t.Errorf("with a version that is past: %v", err)
+	}
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("without a version: %v", err)
+	}
+}
+
+// takesAFullPartition writes short records of nodes with the longest names: the API server stores a list of the
+// keys beside them.
+func (w *world) takesAFullPartition(t *testing.T) {
+	records := map[string]journal.Record{}
+	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
+	for i := range 3000 {
+		node := fmt.Sprintf("%0250d", i)
+		records[node] = journal.Record{UID: types.UID(node[:36]), Taints: []taint.History{{{Taint: gpu, Since: time.Now()}}}}
+	}
+	data, leftOut := journal.Encode(journal.Partition{Records: records, Written: time.Now()})
+	if len(leftOut.Nodes) == 0 {
+		t.Fatal("the partition is not full")
+	}
+	partitions := store.NewConfigMaps(w.asManager(t), "default", "full")
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsForbidden(err) {
+		t.Errorf("in another namespace: %v", err)
+	}
+	partitions = store.NewConfigMaps(w.admin, "default", "full")
+	version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d records, %d bytes", len(data)-1, journal.Size(data))
+}
+
+func (w *world) isConfined(t *testing.T) {
+	maps := w.asManager(t).CoreV1().ConfigMaps("kube-system")
+	if _, err := maps.List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("listing all: %v", err)
+	}
+	if _, err := maps.Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("reading another: %v", err)
+	}
+	// A Role can't permit to create some names only; see SECURITY.md.
+	other, err := maps.Create(t.Context(), &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Errorf("creating one: %v", err)
+	}
+	if _, err := maps.Update(t.Context(), other, metav1.UpdateOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("changing another: %v", err)
+	}
+	if err := maps.Delete(t.Context(), store.PartitionNames(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("deleting a partition: %v", err)
+	}
+}

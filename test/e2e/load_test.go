@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/test/load"
+)
+
+// podLoad is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted
+// is gone at once.
+type podLoad struct {
+	admin kubernetes.Interface
+	name  string
+	nodes []string
+	pods  []*v1.Pod
+}
+
+// newPodLoad creates the nodes and the pods.
+func newPodLoad(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *podLoad {
+	t.Helper()
+	c := &podLoad{admin: admin, name: name}
+	for i := range nodes {
+		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
+	}
+	each(t, nodes, func(ctx context.Context, i int) error {
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.nodes[i]}}
+		_, err := admin.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+		return err
+	})
+	c.fill(t, v1.NamespaceDefault, podsEach, alike)
+	return c
+}
+
+// alike are the labels of pods that do not differ.
+func alike(int) map[string]string { return map[string]string{"app": "crowd"} }
+
+// newPodLoadOf is like newPodLoad, with these labels for each pod.
+func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
+	t.Helper()
+	c := newPodLoad(t, admin, name, nodes, 0)
+	c.fill(t, v1.NamespaceDefault, podsEach, labels)
+	return c
+}
+
+// fill adds pods to each node.
+func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, labels func(i int) map[string]string) {
+	t.Helper()
+	first := len(pl.pods)
+	pl.pods = append(pl.pods, make([]*v1.Pod, len(pl.nodes)*podsEach)...)
+	each(t, len(pl.nodes)*podsEach, func(ctx context.Context, i int) (err error) {
+		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[i/podsEach], labels(i))
+		pod.Namespace = namespace
+		pl.pods[first+i], err = pl.admin.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// each makes n requests, several at a time.
+func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
+	t.Helper()
+	if err := load.Each(t.Context(), n, do); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// taint sets the NoExecute taint "crowd" on all nodes, or removes it.
+func (pl *podLoad) taint(t testing.TB, on bool) {
+	t.Helper()
+	taints := []v1.Taint{}
+	if on {
+		taints = append(taints, v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
+	}
+	each(t, len(pl.nodes), func(ctx context.Context, i int) error {
+		return load.SetTaints(ctx, pl.admin, pl.nodes[i], taints...)
+	})
+}
+
+// gone waits until all pods but this number are gone, and returns when the last one was deleted.
+func (pl *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	times, err := deletions.Wait(ctx, pl.identities(), butFor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+func (pl *podLoad) identities() []load.Identity {
+	list := make([]load.Identity, len(pl.pods))
+	for i, pod := range pl.pods {
+		list[i] = load.IdentityOf(pod)
+	}
+	return list
+}
+
+func (pl *podLoad) podNames() (names []string) {
+	for _, pod := range pl.pods {
+		names = append(names, pod.Name)
+	}
+	return names
+}
+
+// events counts the pods of this load with a stored event about their eviction.
+func (pl *podLoad) events(t testing.TB) int {
+	t.Helper()
+	list, err := pl.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[types.UID]bool{}
+	for i := range list.Items {
+		if strings.HasPrefix(list.Items[i].InvolvedObject.Name, pl.name+"-") {
+			told[list.Items[i].InvolvedObject.UID] = true
+		}
+	}
+	return len(told)
+}

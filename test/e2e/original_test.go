@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// newLeavingPods creates pods that stay for a while after their deletion, each with the tolerations for its number.
+func newLeavingPods(t *testing.T, w *world, name string, nodes, podsEach int, tolerations func(i int) []v1.Toleration) *podLoad {
+	t.Helper()
+	c := &podLoad{admin: w.admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
+	for i := range nodes {
+		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
+	}
+	each(t, nodes, func(ctx context.Context, i int) error {
+		_, err := w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(c.nodes[i]), metav1.CreateOptions{})
+		return err
+	})
+	grace := int64(30)
+	each(t, len(c.pods), func(ctx context.Context, i int) (err error) {
+		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], map[string]string{"app": name})
+		pod.Spec.TerminationGracePeriodSeconds, pod.Spec.Tolerations = &grace, tolerations(i)
+		c.pods[i], err = w.admin.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+	return c
+}
+
+// launchOriginal runs the original until the test ends, and waits until it evicts.
+func (w *world) launchOriginal(t *testing.T) {
+	t.Helper()
+	o, err := w.LaunchOriginal(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	probe := newLeavingPods(t, w, "probe", 1, 1, func(int) []v1.Toleration { return nil })
+	probe.taint(t, true)
+	probe.gone(t, w.deletions, 0)
+}
+
+// Without policies both evict the same pods at the same times, and what one has deleted the other does not change.
+func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
+	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, AuditLevel: "Metadata"})
+	w.launchOriginal(t)
+	w.manage(t, "--leader-elect=false")
+	pods := newLeavingPods(t, w, "both", 6, 20, func(i int) []v1.Toleration {
+		return [][]v1.Toleration{nil, {bears("crowd", 2)}, {bears("crowd", 4)}, {exists("crowd")}}[i%4]
+	})
+	others := newLeavingPods(t, w, "others", 1, 10, func(int) []v1.Toleration { return nil })
+	staying := len(pods.pods) / 4
+	pods.taint(t, true)
+	pods.gone(t, w.deletions, staying)
+	pause(t, 3*time.Second) // for a second deletion, which must not come
+
+	deletes, by := w.acceptedDeletions(t)
+	list, err := w.admin.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminating, wrote := 0, map[string]int{}
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if pod.Labels["app"] == "probe" {
+			continue
+		}
+		gone := pod.DeletionTimestamp != nil
+		if gone {
+			terminating++
+		}
+		if n := deletes[pod.Name]; gone && (n < 1 || n > 2) || !gone && n != 0 {
+			t.Errorf("%s: %d accepted deletions, terminating: %v", pod.Name, n, gone)
+		}
+		if writer := original.Writer(pod); gone {
+			wrote[writer]++
+		}
+		if gone && *pod.DeletionGracePeriodSeconds != 30 {
+			t.Errorf("%s: its grace period became %d s", pod.Name, *pod.DeletionGracePeriodSeconds)
+		}
+	}
+	if want := len(pods.pods) - staying; terminating != want {
+		t.Errorf("%d pods terminate, want %d", terminating, want)
+	}
+	if want := len(pods.pods) + len(others.pods); len(list.Items)-1 != want {
+		t.Errorf("%d pods are there, want all %d: each terminates for its grace period", len(list.Items)-1, want)
+	}
+	if wrote[evict.FieldManager]+wrote["kube-controller-manager"] != terminating {
+		t.Errorf("the conditions were written by %v, want %s and kube-controller-manager", wrote, evict.FieldManager)
+	}
+	t.Logf("%d pods were deleted; accepted requests by client: %v; conditions by field manager: %v", terminating, by, wrote)
+}
+
+// acceptedDeletions counts the accepted DELETEs of each pod, and those of each client.
+func (w *world) acceptedDeletions(t *testing.T) (ofPod, byClient map[string]int) {
+	t.Helper()
+	ofPod, byClient = map[string]int{}, map[string]int{}
+	for _, r := range audited(t, w.AuditLog()) {
+		if r.Verb == "delete" && r.ObjectRef.Resource == "pods" && r.ResponseStatus.Code == 200 && !strings.HasPrefix(r.ObjectRef.Name, "probe") {
+			ofPod[r.ObjectRef.Name]++
+			byClient[r.User.Username]++
+		}
+	}
+	return ofPod, byClient
+}
+
+func pause(t *testing.T, d time.Duration) {
+	select {
+	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
+	case <-t.Context().Done():
+	}
+}
+
+const holdingPolicy = `
+apiVersion: taint-manager/v1alpha1
+kind: TaintManagerConfiguration
+policies:
+- name: quarantine
+  match: {taints: [{key: crowd}]}
+  method: Hold
+`
+
+// configFile returns the path of a configuration file with this content.
+func configFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The pause and the policy keep taint-manager from evicting first.
+func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
+	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
+	long := func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3600)} }
+	m, err := w.StartManager(t.Context(), "--leader-elect=false", "--paused")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted := newLeavingPods(t, w, "deleted", 1, 2, long)
+	deleted.taint(t, true)
+	w.awaitScheduled(t, m, 2)
+	drain := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: deleted.pods[0].Name}}
+	if err := w.admin.CoreV1().Pods("default").EvictV1(t.Context(), drain); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.admin.CoreV1().Pods("default").Delete(t.Context(), deleted.pods[1].Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitScheduled(t, m, 0)
+	pause(t, time.Second) // for the request about the drained pod
+	if ready := w.readyz(t, m); strings.Contains(ready, "[!]original") {
+		t.Errorf("a drain and a deletion are taken for the original:\n%s", ready)
+	}
+	if err := m.Stop(); err != nil { // the next request would have to wait for a minute
+		t.Fatal(err)
+	}
+
+	m = w.manage(t, "--leader-elect=false", "--config="+configFile(t, holdingPolicy))
+	evicted := newLeavingPods(t, w, "evicted", 1, 1, func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3)} })
+	evicted.taint(t, true)
+	w.awaitScheduled(t, m, 1)
+	w.launchOriginal(t)
+	evicted.gone(t, w.deletions, 0)
+	w.awaitNotice(t, m)
+}
+
+// awaitScheduled waits until this number of evictions are scheduled.
+func (w *world) awaitScheduled(t *testing.T, m *testcluster.Manager, want int) {
+	t.Helper()
+	text := ""
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); pause(t, 50*time.Millisecond) {
+		if text = body(t, m.Page()+"api/v1/evictions?limit=1"); strings.Contains(text, fmt.Sprintf(`"total":%d,`, want)) {
+			return
+		}
+	}
+	t.Fatalf("want %d evictions:\n%s", want, text)
+}
+
+// readyz returns the readiness of the manager with its remarks.
+func (w *world) readyz(t *testing.T, m *testcluster.Manager) string {
+	t.Helper()
+	return body(t, "https://"+m.Address()+"/readyz?verbose")
+}
+
+func body(t *testing.T, url string) string {
+	t.Helper()
+	_, text := ask(t, &tls.Config{InsecureSkipVerify: true}, url) // the server has just created its certificate
+	return text
+}
+
+// awaitNotice waits until the manager reports the original in its readiness, and expects the same of log, metric and
+// page.
+func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
+	t.Helper()
+	const sentence = "the built-in taint manager still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
+	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.readyz(t, m), "[!]original: kube-controller-manager has evicted pod default/"); {
+		if time.Now().After(until) {
+			t.Fatalf("the original is not noticed:\n%s", w.readyz(t, m))
+		}
+		pause(t, 100*time.Millisecond)
+	}
+	log, err := m.Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(log, "The built-in taint manager still runs"); n != 1 {
+		t.Errorf("%d lines in the log, want 1", n)
+	}
+	seen := regexp.MustCompile(`(?m)^taint_manager_original_seen_timestamp_seconds [1-9]`)
+	if _, metrics := ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); !seen.MatchString(metrics) {
+		t.Error("the metric does not say when")
+	}
+	for what, text := range map[string]string{"readiness": w.readyz(t, m), "page": body(t, m.Page()+"api/v1/snapshot")} {
+		if !strings.Contains(text, sentence) {
+			t.Errorf("the %s does not say so:\n%s", what, text)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// TestTheLeaseAndTheJournalOutliveTheirManifests installs, upgrades and replaces by kubectl around the objects that the
+// program writes.
+func TestTheLeaseAndTheJournalOutliveTheirManifests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{})
+	w.waitForNoPods(t)
+	w.kubectl(t, "apply", "-f", installed)
+	old := newHelm(t, w).firstState(t)
+	s := w.scene(t)
+	pod := s.pod("p", bears("key", 3600))
+	s.taint("key")
+	w.taintEachPartition(t)
+	began := time.Now()
+	leader := w.launchUnpermitted(t, election...)
+	t.Run("created by the first leader", func(t *testing.T) { w.created(t, began, s.node) })
+	t.Run("reapplied with a running leader", func(t *testing.T) { w.reapplied(t, old, s.node, true) })
+	t.Run("deleted with a running leader", func(t *testing.T) { w.deleted(t, s.node) })
+	t.Run("replaced with a running leader", func(t *testing.T) { w.replaced(t, old, s.node) })
+	leader.Kill() // it keeps the lease
+	t.Run("reapplied without a leader", func(t *testing.T) { w.reapplied(t, old, s.node, false) })
+	t.Run("lost without a leader", func(t *testing.T) { w.lost(t, old) })
+	if _, gone := w.deletion(t, pod.UID, time.Now()); gone {
+		t.Error("a pod went long before its deadline")
+	}
+	t.Run("uninstalled", w.uninstalled)
+}
+
+// state is what the program has written.
+type state struct {
+	holder      string
+	transitions int32
+	acquired    time.Time
+	records     map[string]string            // by node
+	annotations map[string]map[string]string // of each object
+	taken       []string                     // the objects whose content another client owns
+}
+
+func (w *world) state(t *testing.T) state {
+	t.Helper()
+	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := state{records: map[string]string{}, annotations: map[string]map[string]string{}}
+	if lease.Spec.HolderIdentity != nil && lease.Spec.AcquireTime != nil {
+		s.holder, s.transitions, s.acquired = *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions, lease.Spec.AcquireTime.Time
+	}
+	s.note("lease", lease.ObjectMeta)
+	for _, name := range store.PartitionNames(journalName) {
+		partition, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue // no node of the partition has been tainted
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(s.records, journal.Entries(partition.Data))
+		s.note(name, partition.ObjectMeta)
+	}
+	return s
+}
+
+func (s *state) note(name string, of metav1.ObjectMeta) {
+	s.annotations[name] = of.Annotations
+	for _, entry := range of.ManagedFields {
+		fields := entry.FieldsV1.GetRawString()
+		if entry.Manager != "taint-manager" && (strings.Contains(fields, `"f:spec"`) || strings.Contains(fields, `"f:data"`)) {
+			s.taken = append(s.taken, name+" by "+entry.Manager)
+		}
+	}
+}
+
+// check compares with a state before. An elector's times have microseconds, and its record has seconds.
+func (s *state) check(t *testing.T, way string, before state, node string) {
+	t.Helper()
+	if s.holder == "" || s.holder != before.holder || s.transitions != before.transitions || s.acquired.Sub(before.acquired).Abs() > time.Second {
+		t.Errorf("%s: the lease was of %q (%d, %v), and is of %q (%d, %v)", way, before.holder, before.transitions, before.acquired, s.holder, s.transitions, s.acquired)
+	}
+	if s.records[node] == "" || s.records[node] != before.records[node] {
+		t.Errorf("%s: the record was %q, and is %q", way, before.records[node], s.records[node])
+	}
+	if len(s.taken) > 0 {
+		t.Errorf("%s: the content is owned: %v", way, s.taken)
+	}
+}
+
+// isLed reports whether the lease has a holder, which may be absent.
+func (w *world) isLed(t *testing.T) bool {
+	t.Helper()
+	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	return err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != ""
+}
+
+// created requires the first leader to create the lease after its duration, and then the journal.
+func (w *world) created(t *testing.T, began time.Time, node string) {
+	s := &scene{T: t, world: w}
+	s.until("it leads", func() bool { return w.isLed(t) })
+	if took := time.Since(began); took < 6*time.Second || took > 15*time.Second {
+		t.Errorf("it leads after %v, want the lease's 6 s and the time to start", took)
+	}
+	s.until("the taints of all partitions are recorded", func() bool { return len(w.state(t).annotations) == 9 && w.state(t).records[node] != "" })
+	after := w.state(t)
+	after.check(t, "created", after, node)
+}
+
+// reapplied applies the manifests in all ways that merge, also those of version 0.1.
+func (w *world) reapplied(t *testing.T, old, node string, leads bool) {
+	before := w.state(t)
+	for _, command := range [][]string{
+		{"apply", "-f", installed},
+		{"apply", "--server-side", "--force-conflicts", "-f", old},
+		{"apply", "--server-side", "--force-conflicts", "-f", installed},
+	} {
+		w.kubectl(t, command...)
+		w.kept(t, strings.Join(command, " "), before, node, leads)
+	}
+}
+
+// kept requires that what was just done has changed neither lease nor records, also after the next write of the leader.
+func (w *world) kept(t *testing.T, way string, before state, node string, leads bool) {
+	t.Helper()
+	at := time.Now()
+	after := w.state(t)
+	after.check(t, way, before, node)
+	if leads {
+		s := &scene{T: t, world: w}
+		s.until("the leader has renewed the lease", func() bool { return w.renewed(t).After(at) })
+		after = w.state(t)
+		after.check(t, way+", and then renewed", before, node)
+	}
+}
+
+// renewed returns when the holder of the lease has renewed it, by its clock.
+func (w *world) renewed(t *testing.T) time.Time {
+	t.Helper()
+	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lease.Spec.RenewTime == nil {
+		return time.Time{}
+	}
+	return lease.Spec.RenewTime.Time
+}
+
+// replaced empties the objects by the manifests of version 0.1, as 'kubectl replace' does.
+func (w *world) replaced(t *testing.T, old, node string) {
+	before := w.state(t)
+	for range 2 {
+		w.kubectl(t, "replace", "-f", old)
+		w.writtenBack(t, "replaced", before, node)
+	}
+}
+
+// deleted deletes the lease and a partition, which the leader creates again.
+func (w *world) deleted(t *testing.T, node string) {
+	before := w.state(t)
+	partition := store.PartitionNames(journalName)[journal.PartitionOf(node)]
+	w.kubectl(t, "-n", "kube-system", "delete", "lease/taint-manager", "configmap/"+partition)
+	s := &scene{T: t, world: w}
+	s.until("the lease exists again", func() bool { return w.isLed(t) })
+	w.writtenBack(t, "deleted", before, node)
+}
+
+// lost empties and deletes the lease while no leader runs, which a process that starts can't know: it waits for the lease
+// duration.
+func (w *world) lost(t *testing.T, old string) {
+	for way, lose := range map[string][]string{
+		"emptied": {"replace", "-f", old},
+		"deleted": {"-n", "kube-system", "delete", "lease", "taint-manager"},
+	} {
+		w.kubectl(t, lose...)
+		began := time.Now()
+		m := w.launchUnpermitted(t, election...)
+		s := &scene{T: t, world: w}
+		s.until("it leads", func() bool { return w.isLed(t) })
+		if took := time.Since(began); took < 6*time.Second || took > 15*time.Second {
+			t.Errorf("%s: it took the lease after %v, want the lease's 6 s and the time to start", way, took)
+		}
+		if err := m.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// writtenBack waits until the leader has written its lease and a node's record to the emptied objects.
+func (w *world) writtenBack(t *testing.T, way string, before state, node string) {
+	t.Helper()
+	s := &scene{T: t, world: w}
+	var after state
+	s.until("the leader has written both back", func() bool {
+		after = w.state(t)
+		return after.holder != "" && after.records[node] != ""
+	})
+	after.check(t, way, before, node)
+}
+
+// shell runs a command in which kubectl is an administrator's.
+func (w *world) shell(t *testing.T, command string) {
+	t.Helper()
+	dir := t.TempDir()
+	kubectl := w.Kubectl(t.Context())
+	script := "#!/bin/sh\nexec '" + strings.Join(append([]string{kubectl.Path}, kubectl.Args[1:]...), "' '") + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.CommandContext(t.Context(), "sh", "-c", command)
+	sh.Env = append(append(os.Environ(), kubectl.Env...), "PATH="+dir+":"+os.Getenv("PATH"))
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+func (w *world) uninstalled(t *testing.T) {
+	w.kubectl(t, "delete", "-f", installed)
+	w.state(t) // the lease exists
+	w.forgets(t, "kube-system")
+	w.nothingLeft(t)
+}
+
+// forgets deletes the lease and the journal by the command of docs/install.md.
+func (w *world) forgets(t *testing.T, namespace string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile("kubectl -n kube-system delete --ignore-not-found lease/taint-manager[^\n]*").Find(text)
+	if command == nil {
+		t.Fatal("docs/install.md does not say how to delete the lease and the journal")
+	}
+	w.shell(t, strings.ReplaceAll(string(command), "kube-system", namespace))
+}
+
+// nothingLeft requires that the lease and all ConfigMaps are gone.
+func (w *world) nothingLeft(t *testing.T) {
+	t.Helper()
+	left := w.kubectl(t, "-n", "kube-system", "get", "leases,configmaps", "-o", "name")
+	if strings.Contains(left, "taint-manager") {
+		t.Errorf("some of these are left:\n%s", left)
+	}
+}

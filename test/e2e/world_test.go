@@ -1,0 +1,291 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("the tests on the real control plane are left out: -short")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// soon is how late an effect may be on a busy machine.
+const soon = time.Second
+
+// world is a control plane on which a test acts as its administrator, and the observed deletions of its pods.
+type world struct {
+	*testcluster.Cluster
+	admin     kubernetes.Interface
+	deletions *load.DeletionTimes
+}
+
+func newWorld(t testing.TB, o testcluster.Options) *world {
+	t.Helper()
+	o.Log = t.Output()
+	c, err := testcluster.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	// As the components of Kubernetes do: the API server's encoding for one watch serves all.
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	admin, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Cluster: c, admin: admin, deletions: load.NewDeletionTimes()}
+	if err := w.deletions.Follow(t.Context(), admin); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// since skips the test if the control plane is older than Kubernetes 1.minor, and so lacks something.
+func (w *world) since(t testing.TB, minor int, what string) {
+	t.Helper()
+	if w.Minor() < minor {
+		t.Skipf("Kubernetes 1.%d has no %s: since 1.%d", w.Minor(), what, minor)
+	}
+}
+
+// manage runs taint-manager until the test ends, and shows the end of its log if the test has failed.
+func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
+	t.Helper()
+	m, err := w.StartManager(t.Context(), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Stop(); err != nil { // releases the lease
+			t.Error(err)
+		}
+		if log, err := m.Log(); t.Failed() && err == nil {
+			t.Logf("the end of the log of taint-manager:\n%s", log[max(0, len(log)-6000):])
+		}
+	})
+	return m
+}
+
+// deletion waits until the pod is deleted or the time is until.
+func (w *world) deletion(t testing.TB, uid types.UID, until time.Time) (time.Time, bool) {
+	t.Helper()
+	return w.deletions.Of(t.Context(), uid, until)
+}
+
+// scene is a node with the pods of one test.
+type scene struct {
+	*testing.T
+	*world
+	node string
+}
+
+// scene creates a simulated node and waits until it is ready.
+func (w *world) scene(t *testing.T) *scene {
+	t.Helper()
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]))
+	s := &scene{T: t, world: w, node: strings.Trim(name[:min(len(name), 50)], "-")}
+	s.makeNode()
+	return s
+}
+
+func (s *scene) makeNode() {
+	s.Helper()
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name:        s.node,
+		Annotations: map[string]string{testcluster.SimulatedNodeAnnotation: "fake"},
+		Labels:      map[string]string{"kubernetes.io/hostname": s.node},
+	}}
+	if _, err := s.admin.CoreV1().Nodes().Create(s.Context(), node, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.until("the node is ready and has no taints", func() bool {
+		n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+		return err == nil && len(n.Spec.Taints) == 0 && nodeReady(n)
+	})
+}
+
+func nodeReady(n *v1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == v1.NodeReady {
+			return c.Status == v1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// until polls the API server for a condition that no watch of this test shows.
+func (s *scene) until(what string, done func() bool) {
+	s.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !done() {
+		if time.Now().After(deadline) {
+			s.Fatalf("30 s have passed without this: %s", what)
+		}
+		s.wait(50 * time.Millisecond)
+	}
+}
+
+// wait waits for d.
+func (s *scene) wait(d time.Duration) {
+	select {
+	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
+	case <-s.Context().Done():
+	}
+}
+
+// pod creates a pod on the scene's node, named after the scene and the given name.
+func (s *scene) pod(name string, tolerations ...v1.Toleration) *v1.Pod {
+	s.Helper()
+	return s.podWith(name, func(*v1.Pod) {}, tolerations...)
+}
+
+func (s *scene) podWith(name string, change func(*v1.Pod), tolerations ...v1.Toleration) *v1.Pod {
+	s.Helper()
+	none := int64(0)
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.node + "-" + name},
+		Spec: v1.PodSpec{
+			NodeName: s.node, Tolerations: tolerations, TerminationGracePeriodSeconds: &none,
+			Containers: []v1.Container{{Name: "c", Image: "image"}},
+		},
+	}
+	change(pod)
+	created, err := s.admin.CoreV1().Pods("default").Create(s.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return created
+}
+
+// moment is when a request was made: at some time between before and after.
+type moment struct{ before, after time.Time }
+
+// taint sets the node's NoExecute taints, given as key or key=value, to exactly these.
+func (s *scene) taint(taints ...string) moment {
+	s.Helper()
+	list := []v1.Taint{}
+	for _, text := range taints {
+		key, value, _ := strings.Cut(text, "=")
+		list = append(list, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute})
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": list}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	m := moment{before: time.Now()}
+	_, err = s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	m.after = time.Now()
+	return m
+}
+
+// tolerate replaces the tolerations of a pod for this key.
+func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
+	s.Helper()
+	s.until("the toleration is changed", func() bool {
+		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		for i := range now.Spec.Tolerations {
+			if now.Spec.Tolerations[i].Key == key {
+				now.Spec.Tolerations[i].TolerationSeconds = &seconds
+			}
+		}
+		_, err = s.admin.CoreV1().Pods("default").Update(s.Context(), now, metav1.UpdateOptions{})
+		return err == nil
+	})
+}
+
+// goes requires the pod to be deleted this number of seconds after that moment, never earlier, and soon after.
+func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
+	s.Helper()
+	d := time.Duration(seconds * float64(time.Second))
+	at, ended := s.deletion(s, pod.UID, since.after.Add(d+soon))
+	switch {
+	case !ended:
+		s.Errorf("%s did not go within %v of its deadline at %v s", pod.Name, soon, seconds)
+	case at.Before(since.before.Add(d)):
+		s.Errorf("%s went %v too early", pod.Name, since.before.Add(d).Sub(at))
+	default:
+		s.Logf("%s went %v after its deadline", pod.Name, at.Sub(since.after.Add(d)).Round(time.Millisecond))
+	}
+}
+
+// stays requires the pod not to be deleted for this number of seconds from that moment on.
+func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
+	s.Helper()
+	if at, ended := s.deletion(s, pod.UID, since.after.Add(time.Duration(seconds*float64(time.Second)))); ended {
+		s.Errorf("%s went after %v, want it to stay", pod.Name, at.Sub(since.before))
+	}
+}
+
+// event waits for an event about the pod whose message begins with prefix.
+func (s *scene) event(pod *v1.Pod, prefix string) *v1.Event {
+	s.Helper()
+	var found *v1.Event
+	s.until("an event: "+prefix, func() bool {
+		found = s.findEvent(s.Context(), pod, prefix)
+		return found != nil
+	})
+	return found
+}
+
+func (s *scene) findEvent(ctx context.Context, pod *v1.Pod, prefix string) *v1.Event {
+	list, err := s.admin.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(pod.UID)})
+	if err != nil {
+		return nil
+	}
+	for i := range list.Items {
+		if strings.HasPrefix(list.Items[i].Message, prefix) {
+			return &list.Items[i]
+		}
+	}
+	return nil
+}
+
+func exists(key string) v1.Toleration {
+	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+}
+
+func bears(key string, seconds int64) v1.Toleration {
+	t := exists(key)
+	t.TolerationSeconds = &seconds
+	return t
+}

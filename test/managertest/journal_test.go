@@ -1,0 +1,380 @@
+package managertest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/journal"
+)
+
+// notebook is a caller's own journal, in memory.
+type notebook struct {
+	mu     sync.Mutex
+	stored [journal.Partitions]journal.StoredPartition
+	turned chan struct{} // closed when a partition is written
+	writes int
+	broken error // the error of each call; nil if calls succeed
+}
+
+func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
+
+func (n *notebook) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
+	for ctx.Err() == nil {
+		n.mu.Lock()
+		content, turned, broken := n.stored[partition], n.turned, n.broken
+		n.mu.Unlock()
+		tell(content, broken)
+		select {
+		case <-turned:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (n *notebook) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.writes++
+	if n.broken != nil || n.stored[partition].Version != content.Version {
+		return "", errors.Join(n.broken, errors.New("not written"))
+	}
+	content.Version = strconv.Itoa(n.writes)
+	n.stored[partition] = content
+	close(n.turned)
+	n.turned = make(chan struct{})
+	return content.Version, nil
+}
+
+func (n *notebook) written() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.writes
+}
+
+// clock is an evictor that records when each pod is evicted.
+type clock struct {
+	born time.Time
+	mu   sync.Mutex
+	at   map[string]time.Duration
+}
+
+func newClock() *clock { return &clock{born: time.Now(), at: map[string]time.Duration{}} }
+
+func (c *clock) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, gone := c.at[e.Pod.Name]; !gone {
+		c.at[e.Pod.Name] = time.Since(c.born)
+	}
+	return taintmanager.Outcome{Kind: eviction.Accepted}
+}
+
+func (c *clock) goes(t *testing.T, pod string, want time.Duration) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if got, gone := c.at[pod]; !gone || got != want {
+		t.Errorf("%s goes after %v (%t), want %v", pod, got, gone, want)
+	}
+}
+
+// stop ends a manager as the binary does: it remains the leader until it has drained.
+func (r *running) stop(t *testing.T) {
+	t.Helper()
+	r.run()
+	err := <-r.result
+	r.lead()
+	if err := errors.Join(err, <-r.led); err != nil {
+		t.Error(err)
+	}
+}
+
+func bears(seconds int64) v1.Toleration {
+	return v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+}
+
+// aClient returns a client with the tainted node, in this version, and a pod that tolerates its taint for 20
+// seconds.
+func aClient() *fake.Clientset {
+	n, p := taintedNode(), podOn("node", "p", bears(20))
+	n.ResourceVersion = "10"
+	p.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+	return fake.NewClientset(n, p)
+}
+
+func TestACountdownSurvivesRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
+		for range 3 {
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
+			time.Sleep(4500 * time.Millisecond)
+			r.stop(t)
+			time.Sleep(500 * time.Millisecond)
+		}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 20*time.Second)
+	})
+}
+
+func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, evictor := aClient(), newClock()
+		r := start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(5 * time.Second)
+		r.stop(t)
+		start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 25*time.Second)
+	})
+}
+
+// An eviction that is due when a process starts must wait for the journal. Otherwise it would be based on a start
+// that the journal corrects to a later one.
+func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
+		node := taintedNode()
+		node.ResourceVersion = "11"
+		node.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+		node.Spec.Taints[0].TimeAdded = new(metav1.NewTime(time.Now().Add(-time.Minute)))
+		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
+			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
+		}}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: slow{partitions}})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 15*time.Second)
+	})
+}
+
+// slow is a journal that takes 3 seconds to be read.
+type slow struct{ *notebook }
+
+func (s slow) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
+	select {
+	case <-time.After(3 * time.Second):
+		s.notebook.Watch(ctx, partition, tell)
+	case <-ctx.Done():
+	}
+}
+
+func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
+		partitions.broken = errors.New("broken")
+		r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
+		time.Sleep(12 * time.Second)
+		if r.JournalTrouble() == nil || r.Scheduled() != 1 {
+			t.Errorf("trouble %v, %d scheduled", r.JournalTrouble(), r.Scheduled())
+		}
+		partitions.mu.Lock()
+		partitions.broken = nil
+		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
+			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
+		}}
+		close(partitions.turned)
+		partitions.turned = make(chan struct{})
+		partitions.mu.Unlock()
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 17*time.Second)
+		if err := r.JournalTrouble(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheManagerHasSyncedOnceTheJournalIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, aClient(), taintmanager.Options{Evictor: newClock(), Journal: slow{newNotebook()}})
+		for _, want := range []bool{false, true} {
+			time.Sleep(2 * time.Second)
+			if r.HasSynced() != want {
+				t.Errorf("in sync: %t, want %t", !want, want)
+			}
+		}
+	})
+}
+
+func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor, partitions := newClock(), newNotebook()
+		partitions.broken = errors.New("broken")
+		r := start(t, aClient(), taintmanager.Options{Evictor: evictor, Journal: partitions})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 20*time.Second)
+		if err := r.JournalTrouble(); err == nil || r.Trouble() != nil || !r.HasSynced() {
+			t.Errorf("trouble of the journal %v, of the manager %v", err, r.Trouble())
+		}
+	})
+}
+
+func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		partitions := newNotebook()
+		r := start(t, aClient(), taintmanager.Options{DryRun: true, Journal: partitions})
+		time.Sleep(time.Minute)
+		r.stop(t)
+		if n := partitions.written(); n != 0 {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+// If a caller's informer hides fields that verdicts depend on, the caller's journal must not be emptied.
+func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions := aClient(), newNotebook()
+		strip := func(obj any) (any, error) {
+			if pod, ok := obj.(*v1.Pod); ok {
+				pod.Spec.Tolerations = nil
+			}
+			return obj, nil
+		}
+		partition := journal.PartitionOf("node")
+		partitions.stored[partition] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: partitions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		factory.Start(ctx.Done())
+		go func() { _ = m.Lead(ctx) }()
+		if err := m.Run(ctx); err == nil || !strings.Contains(err.Error(), "tolerations") {
+			t.Errorf("Run: %v", err)
+		}
+		cancel()
+		factory.Shutdown()
+		if n := partitions.written(); n != 0 {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+// retaint replaces the node's taints by this one.
+func retaint(t *testing.T, client *fake.Clientset, version, key string) {
+	t.Helper()
+	node := taintedNode()
+	node.ResourceVersion, node.Spec.Taints[0].Key = version, key
+	if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (n *notebook) expect(t *testing.T, key string) {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if entry := n.stored[journal.PartitionOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
+		t.Errorf("recorded is %s, want %s alone", entry, key)
+	}
+}
+
+func TestALeaderRecordsWhatChangesWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions := aClient(), newNotebook()
+		start(t, client, taintmanager.Options{Evictor: newClock(), Journal: partitions})
+		time.Sleep(5 * time.Second)
+		retaint(t, client, "20", "second")
+		time.Sleep(200 * time.Millisecond)
+		retaint(t, client, "21", "third")
+		partitions.expect(t, "second")
+		time.Sleep(801 * time.Millisecond)
+		partitions.expect(t, "third")
+	})
+}
+
+func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions := aClient(), newNotebook()
+		r := start(t, client, taintmanager.Options{Evictor: newClock(), Journal: partitions})
+		time.Sleep(5 * time.Second)
+		retaint(t, client, "20", "second")
+		time.Sleep(200 * time.Millisecond)
+		retaint(t, client, "21", "third")
+		r.stop(t)
+		partitions.expect(t, "third")
+	})
+}
+
+// With the caller's informer the journal works as with the manager's own watch.
+func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
+		for range 2 {
+			factory := informers.NewSharedInformerFactory(client, 0)
+			m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: partitions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+			leading, resign := context.WithCancel(t.Context())
+			factory.Start(leading.Done())
+			go func() { _ = m.Lead(leading) }()
+			if err := m.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			resign()
+			factory.Shutdown()
+		}
+		evictor.goes(t, "p", 20*time.Second)
+	})
+}
+
+// All partitions are in use; after two restarts all countdowns end at their original deadlines.
+func TestManyCountdownsSurviveRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 500
+		client, partitions, evictor := fake.NewClientset(), newNotebook(), newClock()
+		var names []string
+		for i := range n {
+			name := "ip-10-0-" + strconv.Itoa(i) + ".eu-central-1.compute.internal"
+			node := taintedNode()
+			node.Name, node.UID, node.ResourceVersion = name, types.UID(name), strconv.Itoa(i+1)
+			pod := podOn(name, "pod-"+strconv.Itoa(i), bears(20))
+			pod.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+			if err := client.Tracker().Add(node); err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Tracker().Add(pod); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, pod.Name)
+		}
+		for range 2 {
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
+			time.Sleep(10 * time.Second)
+			r.stop(t)
+		}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
+		time.Sleep(10 * time.Second)
+		for _, name := range slices.Sorted(slices.Values(names)) {
+			evictor.goes(t, name, 20*time.Second)
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}

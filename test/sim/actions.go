@@ -1,0 +1,296 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+)
+
+// do performs an action. An action whose object does not exist has no effect.
+func (w *World) do(d *action) {
+	w.say("world", "%v", d)
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
+		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
+		w.server.do(d)
+	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
+		w.doFault(d)
+	case losePartition, touchPartition, forge:
+		w.doPartition(d)
+	default:
+		if p := w.processes[d.replica]; p != nil {
+			w.doProcess(d, p)
+		}
+	}
+}
+
+// do performs the actions of users and controllers on nodes and pods.
+func (s *server) do(d *action) {
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
+		s.doNode(d, nodeName(d.node))
+	default:
+		s.doPod(d, podName(d.pod))
+	}
+}
+
+// doNode performs the actions of users and of the node lifecycle controller on nodes.
+func (s *server) doNode(d *action, name string) {
+	switch d.kind {
+	case setTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
+	case liftTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return without(list, d.taint.Key) })
+	case flap:
+		s.flap(d, name)
+	case swap:
+		s.changeTaints(name, s.swapped)
+	case ready:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+			return without(without(list, v1.TaintNodeNotReady), v1.TaintNodeUnreachable)
+		})
+	case rewrite:
+		s.changeTaints(name, s.rewritten)
+	case heartbeat:
+		s.changeNode(name, func(*v1.Node) {})
+	case deleteNode:
+		s.deleteNode(name)
+		s.line.after(d.lasts, func() { s.createNode(name) })
+	}
+}
+
+// flap removes a taint and sets it again after a while.
+func (s *server) flap(d *action, name string) {
+	key := d.taint.Key
+	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
+		key = n.Spec.Taints[d.pod%len(n.Spec.Taints)].Key
+	}
+	lifted := d.taint
+	s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+		for _, t := range list {
+			if t.Key == key {
+				lifted = t
+			}
+		}
+		return without(list, key)
+	})
+	s.line.after(d.lasts, func() {
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(lifted, d.timed)) })
+	})
+}
+
+// changeTaints writes a changed list of taints to a node.
+func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
+	s.changeNode(name, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
+}
+
+// timed returns the taint as kubectl or a controller sets it now.
+func (s *server) timed(t v1.Taint, how timing) v1.Taint {
+	now := s.stamp()
+	switch how {
+	case untimed:
+		t.TimeAdded = nil
+	case timed:
+		t.TimeAdded = &now
+	case inThePast:
+		t.TimeAdded = &metav1.Time{Time: now.Add(-40 * time.Second)}
+	case inTheFuture:
+		t.TimeAdded = &metav1.Time{Time: now.Add(40 * time.Second)}
+	}
+	return t
+}
+
+// swapped returns the taints after the node lifecycle controller has seen the node fail in another way: unreachable
+// replaces not-ready, or the reverse, in one write, and timeAdded is now.
+func (s *server) swapped(list []v1.Taint) []v1.Taint {
+	from, to := v1.TaintNodeNotReady, v1.TaintNodeUnreachable
+	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
+		from, to = to, from
+	}
+	return with(without(list, from), s.timed(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}, timed))
+}
+
+// rewritten returns the taints after that controller was restarted: timeAdded is now.
+func (s *server) rewritten(list []v1.Taint) []v1.Taint {
+	for i := range list {
+		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
+			list[i] = s.timed(list[i], timed)
+		}
+	}
+	return list
+}
+
+// with returns the list with the taint, which replaces a taint with the same key and effect.
+func with(list []v1.Taint, t v1.Taint) []v1.Taint {
+	for i := range list {
+		if list[i].Key == t.Key && list[i].Effect == t.Effect {
+			if list[i].Value == t.Value {
+				t.TimeAdded = list[i].TimeAdded // the taint exists already
+			}
+			list[i] = t
+			return list
+		}
+	}
+	return append(list, t)
+}
+
+func without(list []v1.Taint, key string) []v1.Taint {
+	return slices.DeleteFunc(list, func(t v1.Taint) bool { return t.Key == key })
+}
+
+// doPod performs the actions of users, controllers and kubelets on pods.
+func (s *server) doPod(d *action, name string) {
+	if d.kind == createPod {
+		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+		return
+	}
+	p := s.pod(name)
+	if p == nil {
+		return
+	}
+	switch d.kind {
+	case deletePod:
+		s.deletePod(p)
+	case forceDelete:
+		s.removePod(p.UID)
+	case replacePod:
+		s.removePod(p.UID)
+		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+	case tolerate:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Spec.Tolerations = d.tolerations; p.Generation++ })
+	case finishPod:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
+	case touchPod:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodRunning })
+	}
+}
+
+// doFault starts a fault.
+func (w *World) doFault(d *action) {
+	w.server.begin(d.kind, d.lasts)
+	if d.kind != away && d.kind != hang {
+		return
+	}
+	w.counts["Outages"]++
+	for _, p := range w.processes {
+		switch {
+		case p == nil:
+		case d.kind == hang:
+			p.nodes.stall(d.lasts)
+			p.pods.stall(d.lasts)
+		default:
+			p.nodes.breaks(0, false)
+			p.pods.breaks(0, false)
+		}
+	}
+}
+
+// doPartition changes a partition of the journal; no replica takes part in it.
+func (w *World) doPartition(d *action) {
+	i := journal.PartitionOf(nodeName(d.node))
+	g := &w.server.partitions[i]
+	if g.version == 0 {
+		return
+	}
+	w.server.version++
+	g.version = w.server.version
+	switch d.kind {
+	case losePartition:
+		w.counts["PartitionsLost"]++
+		g.data, g.truths, g.writer = nil, nil, nil
+	case forge:
+		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
+		if content, _, err := journal.Decode(i, g.data); err == nil {
+			g.written = content.Written
+		}
+	}
+	w.partitionChanged(i)
+}
+
+// forged returns a partition in which all taints are half a minute older, by their times or by the time of writing, and
+// that claims to know all nodes as they are now.
+func (s *server) forged(i int, data map[string]string) map[string]string {
+	content, _, err := journal.Decode(i, data)
+	if err != nil {
+		return data
+	}
+	latest := 0
+	for _, n := range s.nodes {
+		version, _ := strconv.Atoi(n.ResourceVersion)
+		latest = max(latest, version)
+	}
+	byWriting := latest%2 == 0
+	if byWriting {
+		content.Written = content.Written.Add(30 * time.Second)
+	}
+	for node, record := range content.Records {
+		record.Version = strconv.Itoa(latest)
+		content.Records[node] = record
+		for _, history := range record.Taints {
+			for j := range history {
+				if !byWriting {
+					history[j].Since = history[j].Since.Add(-30 * time.Second)
+				}
+			}
+		}
+	}
+	data, _ = journal.Encode(content)
+	return data
+}
+
+// doProcess performs an action on a process or its watches.
+func (w *World) doProcess(d *action, p *process) {
+	watch := p.nodes
+	if d.pods {
+		watch = p.pods
+	}
+	switch d.kind {
+	case breakWatch:
+		watch.breaks(d.lasts, false)
+	case forgetWatch:
+		watch.breaks(d.lasts, true)
+	case stallWatch:
+		watch.stall(d.lasts)
+	case kill:
+		w.counts["Restarts"]++
+		p.die()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case stop:
+		w.counts["Stops"]++
+		p.stop()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case pause:
+		w.counts["Pauses"]++
+		p.freeze(d.lasts)
+	case setClock:
+		w.counts["ClockSteps"]++
+		w.offsets[d.replica] += d.lasts
+		p.clock.offset = w.offsets[d.replica]
+		p.observer.ClockSet()
+	case deafen:
+		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
+	case handOver:
+		if p.term != nil {
+			w.counts["Handovers"]++
+			p.release()
+		}
+	}
+}
+
+// startAgain starts a replica that is down, or waits until it is down.
+func (w *World) startAgain(replica int) {
+	switch p := w.processes[replica]; {
+	case p == nil:
+		w.start(replica)
+	case p.ending:
+		w.after(time.Second, func() { w.startAgain(replica) })
+	}
+}
+
+// stall stops the deliveries of a watch for a while.
+func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }

@@ -1,0 +1,299 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it sends a
+// request, or waits for the GET of another call, the world continues until the answer arrives.
+type flight struct {
+	p     *process
+	start dispatch.Start
+	e     eviction.Request
+	term  *term
+	began time.Duration
+
+	over     bool
+	returned bool  // its tokens were given back
+	deleted  bool  // the server has accepted its deletion
+	sent     int   // number of requests that write
+	shown    int64 // generation of the pod, by an answer to this call
+
+	ask     *ask // what the call waits for
+	resume  func() (*ask, bool)
+	end     func()
+	yield   func(*ask) bool
+	outcome eviction.Outcome
+}
+
+// ask is a request of a call with its answer, or the end of a GET that another call has sent.
+type ask struct {
+	waits <-chan struct{} // closed at that end; nil for a request
+
+	what     string
+	pod      string                    // the pod whose deletion passes admission; empty for other requests
+	do       func() (types.UID, error) // served by the server; returns the UID that it has deleted
+	meant    types.UID
+	writes   bool
+	deletes  bool
+	arrived  bool // the server has received and accepted it
+	answered bool
+	err      error
+}
+
+// connectEvictor creates the program's evictor with a client that the world answers.
+func (p *process) connectEvictor() {
+	method := config.MethodDelete
+	if p.w.plan.evict {
+		method = config.MethodEvict
+	}
+	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading})
+	if err != nil {
+		panic(err)
+	}
+	p.evictor = evict.Confirm(evict.ConfirmOptions{
+		Evictor: judgedEvictor{api, p}, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
+		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
+		NodeRead: func(sent time.Time, o eviction.Outcome) {
+			p.dispatcher.step(dispatch.NodeRead{Sent: sent, Outcome: o})
+		},
+	})
+}
+
+// judgedEvictor is the program's evictor. The oracle judges its confirmations.
+type judgedEvictor struct {
+	*evict.API
+	p *process
+}
+
+// EvictConfirmed makes a call.
+func (j judgedEvictor) EvictConfirmed(
+	ctx context.Context, e eviction.Request, confirm evict.Confirmation,
+) eviction.Outcome {
+	f := j.p.turn
+	return j.API.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
+		o, ok := confirm(ctx)
+		switch get := j.p.gets[e.Pod.Node]; {
+		case ok:
+			j.p.w.check(j.p.observer.Confirms(e.Pod.UID, get.sent, get.served))
+		case o.Kind == eviction.Unconfirmed:
+			j.p.w.say(j.p.name, "pod %s is not confirmed: %s", e.Pod.UID, o.Message)
+			if f.sent > 0 {
+				j.p.w.counts["NotSent"]++
+			}
+		}
+		return o, ok
+	})
+}
+
+// call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
+func (p *process) call(s dispatch.Start) {
+	e := s.Request
+	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
+	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At), e.Attempt)
+	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
+		p.w.check(err)
+	}
+	f := &flight{p: p, start: s, e: e, term: p.term, began: p.w.now()}
+	p.w.check(f.permitted())
+	p.flights = append(p.flights, f)
+	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
+}
+
+// begin makes the call, unless the leadership has ended meanwhile.
+func (f *flight) begin() {
+	switch {
+	case f.over:
+		return
+	case f.term.ctx.Err() != nil || !f.p.leading():
+		f.ended(interrupted())
+		return
+	}
+	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
+		f.yield = yield
+		f.outcome = f.p.evictor.Evict(f.term.ctx, f.e)
+	})
+	f.run()
+}
+
+// run runs the evictor until it waits, or returns. That may end the GET for which other calls wait.
+func (f *flight) run() {
+	f.p.turn = f
+	a, more := f.resume()
+	f.p.turn = nil
+	for _, other := range f.p.flights {
+		if a := other.ask; a != nil && a.waits != nil && isClosed(a.waits) {
+			f.p.after(0, func() { other.answer(a, nil) })
+		}
+	}
+	switch f.ask = a; {
+	case !more:
+		f.ended(f.outcome)
+	case a.waits == nil:
+		f.send(a)
+	}
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// send sends a request.
+func (f *flight) send(a *ask) {
+	if a.writes {
+		f.sent++
+		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
+		f.p.w.check(f.decided())
+	}
+	f.p.w.say(f.p.name, "sends %s", a.what)
+	if a.deletes {
+		f.deletes(a)
+	}
+	f.p.send(&request{
+		pod:    a.pod,
+		do:     func() error { return f.arrive(a) },
+		answer: func(err error) { f.answer(a, err) },
+	})
+}
+
+// deletes passes a deletion that is sent to the oracle.
+func (f *flight) deletes(a *ask) {
+	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
+	if known := f.e.Pod.Generation; f.shown > known {
+		f.p.w.check(broken(oracle.Confirmed, "%s deletes pod %s, whose generation an answer showed to be %d instead of %d",
+			f.p.name, f.e.Pod.UID, f.shown, known))
+	}
+}
+
+// arrive serves the request at the server.
+func (f *flight) arrive(a *ask) error {
+	uid, err := a.do()
+	if err != nil || uid == "" {
+		return err
+	}
+	a.arrived = true
+	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
+	f.p.w.counts["Evicted"]++
+	f.deleted = true
+	f.p.w.check(f.keepTokens())
+	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
+	if a.answered { // the process has given the request up
+		f.p.w.counts["LostAnswers"]++
+		f.p.observer.Answered(f.e.Pod.UID, false)
+	}
+	return nil
+}
+
+// answer passes the answer, or the error where there is none, to the evictor.
+func (f *flight) answer(a *ask, err error) {
+	if a.answered {
+		return
+	}
+	a.answered, a.err = true, err
+	if a.waits == nil {
+		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
+	}
+	if a.arrived {
+		f.p.observer.Answered(f.e.Pod.UID, err == nil)
+		if err != nil {
+			f.p.w.counts["LostAnswers"]++
+		}
+	}
+	f.run()
+}
+
+// cut ends what the call waits for, because the context of the call has ended.
+func (f *flight) cut() {
+	if f.ask == nil {
+		f.ended(interrupted())
+		return
+	}
+	f.answer(f.ask, canceled())
+}
+
+// drop discards the call, because its process has ended.
+func (f *flight) drop() {
+	f.over = true
+	if f.ask != nil {
+		f.ask.answered = true
+	}
+	if f.end != nil {
+		f.end()
+	}
+}
+
+// ended passes the outcome of the call to the shard.
+func (f *flight) ended(o eviction.Outcome) {
+	if f.over {
+		return
+	}
+	f.over = true
+	p := f.p
+	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
+	p.waits.ended(f)
+	p.w.check(f.giveBack(&o))
+	p.governance.noteRefusal(&f.e, &o)
+	p.w.counts[o.Kind.String()]++
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
+	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
+	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
+}
+
+func interrupted() eviction.Outcome {
+	return eviction.Outcome{
+		Kind: eviction.Interrupted, NothingDeleted: true,
+		Message: "this process does not lead any longer",
+	}
+}
+
+// term is one period of leadership.
+type term struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	renewed time.Time // when the lease was last renewed
+}
+
+// leastWait returns the shortest wait until the next call: none if that may be a DELETE by deleteAfter.
+func (f *flight) leastWait(o eviction.Outcome) time.Duration {
+	if f.p.w.oracle.Governed && f.e.Method == policy.Evict {
+		return 0
+	}
+	return leastWait(o)
+}
+
+// leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half
+// of the first wait, because of the jitter.
+func leastWait(o eviction.Outcome) time.Duration {
+	switch o.Kind {
+	case eviction.Failed:
+		return 50 * time.Millisecond
+	case eviction.Unconfirmed:
+		return 25 * time.Millisecond
+	case eviction.Blocked:
+		return 250 * time.Millisecond
+	case eviction.Refused:
+		return 500 * time.Millisecond
+	case eviction.NotFound:
+		return 5 * time.Second
+	case eviction.Throttled:
+		return o.RetryAfter
+	}
+	return 0
+}

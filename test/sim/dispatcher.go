@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+)
+
+// dispatcher implements shard.Dispatcher by the steps of the program's own core. It stands in for the lock, the timer
+// and the goroutines round that core.
+type dispatcher struct {
+	*dispatch.Core
+	now      func() time.Time
+	carryOut func(dispatch.Effects)
+}
+
+func (d dispatcher) step(in dispatch.Input) dispatch.Effects {
+	do := d.Step(d.now(), in)
+	d.carryOut(do)
+	return do
+}
+
+// Offer implements shard.Dispatcher, as the other methods do.
+func (d dispatcher) Offer(c dispatch.Candidate) bool {
+	return d.step(dispatch.Offered{Candidate: c}).Taken
+}
+
+// Withdraw withdraws a candidate.
+func (d dispatcher) Withdraw(uid types.UID) bool { return d.step(dispatch.Withdrawn{UID: uid}).Taken }
+
+// Settled permits the next offer of a pod.
+func (d dispatcher) Settled(uid types.UID) { d.step(dispatch.Settled{UID: uid}) }
+
+// Status returns the status of a pod's eviction.
+func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status(d.now(), uid) }
+
+// newDispatcher returns the dispatcher of a process.
+func (p *process) newDispatcher() dispatcher {
+	plan, config := p.w.plan, &p.governance.config
+	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{
+		Slots: plan.workers, SlowPlaces: plan.places, Rates: config.Guards.Rates, Paused: config.Paused,
+		Leading: p.leading, Jitter: p.r.Float64,
+	})
+	return dispatcher{core, p.Now, p.dispatch}
+}
+
+// dispatch carries out the effects of a step of the dispatcher.
+func (p *process) dispatch(do dispatch.Effects) {
+	p.w.counts["KeptSlots"] += len(do.Kept)
+	for _, s := range do.Starts {
+		p.call(s)
+	}
+	p.wake(&p.timer, do.Next, func() { p.dispatcher.step(dispatch.TimePassed{}) })
+}

@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// governance is the part of a process that policies and guards need: the configuration in force, and the core of
+// package guard, as the root wires it; and what the process was shown, for the promises.
+type governance struct {
+	p      *process
+	core   *guard.Core
+	config guard.Config
+	judge  policy.Judge
+	file   int           // the number of the latest file
+	extra  policy.Needs  // of a file that is being taken in
+	timer  time.Duration // when the core has a step due
+
+	tokens  []*tokens // of the rates in force
+	nodes   map[string]*guard.Node
+	synced  bool                        // nodes are complete
+	shown   map[onNode]time.Duration    // since when taints were shown
+	holding map[onNode]bool             // whether taints are held now
+	held    map[onNode]time.Duration    // until when taints were held
+	refused map[types.UID]time.Duration // when an eviction was first refused
+}
+
+// govern sets up the policies and guards with which a process starts: those of the latest file.
+func (p *process) govern() {
+	g := &p.governance
+	p.w.everGoverned = append(p.w.everGoverned, g)
+	*g = governance{
+		p: p, timer: never, nodes: map[string]*guard.Node{}, shown: map[onNode]time.Duration{},
+		refused: map[types.UID]time.Duration{},
+	}
+	for i := range p.w.plan.files {
+		if p.w.plan.files[i].at <= p.w.now() {
+			g.file = i
+		}
+	}
+	g.config = p.w.plan.files[g.file].config
+	g.core = guard.NewCore(g.config)
+	g.judge = g.core.Judge()
+	p.feed.Need(g.judge.Needs())
+}
+
+// reload makes every process take in a file, some time after it was mounted.
+func (w *World) reload(n int) {
+	w.say("world", "mounts file %d", n)
+	for _, p := range w.processes {
+		if p != nil {
+			p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
+		}
+	}
+}
+
+// takeIn takes in a file. Where the cache lacks what it needs, nodes and pods are listed again first.
+func (p *process) takeIn(n int) {
+	g := &p.governance
+	if n <= g.file {
+		return
+	}
+	g.file = n
+	next := p.w.plan.files[n].config
+	g.extra = next.Set.Needs()
+	if p.feed.Need(g.judge.Needs().Or(g.extra)) {
+		p.nodes.listAgain(func() { p.pods.listAgain(func() { p.force(n, next) }) })
+		return
+	}
+	p.force(n, next)
+}
+
+// force puts a file into force, unless a later one is being taken in.
+func (p *process) force(n int, next guard.Config) {
+	if n < p.governance.file {
+		return
+	}
+	p.w.counts["Reloads"]++
+	p.w.say(p.name, "takes in file %d", n)
+	if next.Paused {
+		p.dispatcher.step(dispatch.Paused{Paused: true})
+	}
+	p.governance.setRates(next.Guards.Rates)
+	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
+	p.governance.config = next
+	p.governance.step(guard.Reconfigured{Config: next})
+	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
+	p.governance.extra = policy.Needs{}
+	p.feed.Need(p.governance.judge.Needs())
+}
+
+// step passes one input to the core, and its effects on.
+func (g *governance) step(in guard.Input) {
+	if g.p.dead {
+		return
+	}
+	do := g.core.Step(g.p.Now(), in)
+	for _, e := range do.Events {
+		g.p.w.say(g.p.name, "breaker %s of %q: tripped %v, %d of %d", e.Trip.Breaker, e.Trip.Group, e.Tripped,
+			e.Affected, e.Nodes)
+		if e.Tripped {
+			g.p.w.counts["Trips"]++
+		} else {
+			g.p.w.counts["Resets"]++
+		}
+	}
+	if do.Record != nil {
+		g.p.keeper.step(store.GuardsSet{Record: *do.Record})
+	}
+	if do.Judge != nil {
+		g.replaceJudge(*do.Judge)
+	}
+	g.noteHolds()
+	next, _ := g.core.Next()
+	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
+}
+
+// replaceJudge passes a new judge to all shards, and has the pods of all nodes judged again.
+func (g *governance) replaceJudge(j policy.Judge) {
+	g.judge = j
+	g.p.feed.Need(j.Needs().Or(g.extra))
+	for _, s := range g.p.shards {
+		s.step(shard.Reconfigured{Judge: j})
+	}
+	for i := range g.p.w.plan.nodes {
+		g.p.shardOf(nodeName(i)).put(shard.NodeChanged{Name: nodeName(i)})
+	}
+}
+
+// NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
+func (p *process) NodesChanged(changes []guard.NodeChange) {
+	p.after(0, func() {
+		for _, c := range changes {
+			if p.governance.nodes[c.Name] = c.Node; c.Node == nil {
+				delete(p.governance.nodes, c.Name)
+			}
+		}
+		p.governance.step(guard.NodesChanged{Changes: changes})
+	})
+}
+
+// NodesSynced is called by the cache once breakers know all nodes.
+func (p *process) NodesSynced() { p.governance.synced = true }
+
+// noteRefusal notes the first refusal of an eviction of the pod.
+func (g *governance) noteRefusal(e *eviction.Request, o *eviction.Outcome) {
+	if _, before := g.refused[e.Pod.UID]; e.Method == policy.Evict && o.RefusesEviction() && !before {
+		g.refused[e.Pod.UID] = g.p.w.now()
+	}
+}

@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/guard"
+)
+
+// Leader election as client-go does it, with its default times, in a few lines: a stand-in.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// lease is the lease for which the replicas compete.
+type lease struct {
+	holder  string
+	renewed time.Duration
+	changes int
+}
+
+// leading reports whether the process leads, by whichever of its two clocks has run further.
+func (p *process) leading() bool {
+	if p.term == nil || p.term.ctx.Err() != nil {
+		return false
+	}
+	now, renewed := p.Now(), p.term.renewed
+	return max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
+}
+
+// elect renews or tries to acquire the lease, now and periodically from now on.
+func (p *process) elect() {
+	l, now := &p.w.server.lease, p.w.now()
+	reached := p.w.server.answers()
+	switch {
+	case p.ending && p.term == nil:
+		return
+	case p.term != nil && reached && l.holder == p.name:
+		l.renewed, p.term.renewed = now, p.Now()
+	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.term.renewed) >= renewDeadline):
+		p.w.say(p.name, "has lost the lease")
+		p.endTerm()
+	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
+		l.holder, l.renewed = p.name, now
+		l.changes++
+		p.lead()
+	}
+	wait := retryPeriod + span(p.r, 0, retryPeriod/10)
+	if p.term == nil && l.holder != "" {
+		wait = max(wait, l.renewed+leaseDuration-now)
+	}
+	p.after(wait, p.elect)
+}
+
+// lead starts a term.
+func (p *process) lead() {
+	p.w.say(p.name, "leads")
+	p.w.excused = p.w.excused || p.observer.IsFooled()
+	if p.w.server.lease.changes > 1 {
+		p.w.counts["LedAnew"]++
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
+	p.keeper.lead()
+	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
+	p.governance.tokens = nil
+	p.governance.setRates(p.governance.config.Guards.Rates)
+	p.dispatcher.step(dispatch.TermBegan{})
+}
+
+// endTerm ends a term and cuts the calls under way.
+func (p *process) endTerm() {
+	if p.term == nil {
+		return
+	}
+	p.term.cancel()
+	p.term = nil
+	p.keeper.endTerm()
+	if p.dead {
+		return
+	}
+	p.dispatcher.step(dispatch.TermEnded{})
+	for _, f := range append([]*flight(nil), p.flights...) {
+		f.cut()
+	}
+	p.governance.step(guard.LeadershipEnded{})
+}
+
+// release gives the lease back.
+func (p *process) release() {
+	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
+		l.holder = ""
+		for _, other := range p.w.processes {
+			if other != nil && other != p {
+				other.after(span(other.r, 0, retryPeriod), other.elect)
+			}
+		}
+	}
+	p.endTerm()
+}

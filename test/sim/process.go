@@ -1,0 +1,294 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// process is one run of the manager, from its start to its end.
+type process struct {
+	w        *World
+	replica  int
+	name     string
+	r        *rand.Rand
+	clock    *clock
+	skew     skew.Interval // between the clock and the API server's, as far as the process knows it
+	observer *oracle.Process
+	dead     bool
+	ending   bool          // it takes no new work
+	frozen   time.Duration // the process does nothing before this moment
+	putOff   []func()      // what it does then
+
+	feed        *cluster.Feed
+	nodes, pods *stream
+	shards      []*shardRun
+	started     bool // it judges
+
+	evictor *evict.Confirmed
+	flights []*flight
+	turn    *flight        // the call whose requests the client sends now
+	gets    map[string]get // of each node: the last one that was answered
+	waits   waits
+
+	dispatcher dispatcher
+	timer      time.Duration // when the dispatcher has a step due
+
+	term   *term
+	keeper keeper
+
+	governance governance
+}
+
+// start starts a process of a replica.
+func (w *World) start(replica int) {
+	w.runs[replica]++
+	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
+	p := &process{
+		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
+		r:    w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
+		gets: map[string]get{}, timer: never,
+	}
+	p.observer = w.oracle.Started(name, p.clock.ahead)
+	p.asksTheTime()
+	w.processes[replica] = p
+	p.waits = waits{p: p, slow: map[string]time.Duration{}}
+	p.after(500*time.Millisecond, p.waits.check)
+	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
+	p.feed.SetAhead(p.skew.Excess)
+	p.govern()
+	p.dispatcher = p.newDispatcher()
+	for range w.plan.shards {
+		p.shards = append(p.shards, p.newShard())
+	}
+	p.connectEvictor()
+	p.nodes = &stream{w: w, p: p, r: w.rand(uint64(101 + 1000*replica + 10*w.runs[replica]))}
+	p.pods = &stream{w: w, p: p, r: w.rand(uint64(102 + 1000*replica + 10*w.runs[replica])), pods: true}
+	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
+	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
+	p.keeper = newKeeper(p)
+	p.keeper.open()
+	p.after(span(p.r, 0, time.Second), p.elect)
+}
+
+// asksTheTime gives the process the API server's time by some answers that it received just before its start.
+func (p *process) asksTheTime() {
+	r, now := p.w.rand(uint64(103+1000*p.replica+10*p.w.runs[p.replica])), p.w.now()
+	for range 1 + r.IntN(4) {
+		now -= span(r, 0, 2*time.Second)
+	}
+	for now < p.w.now() {
+		received := min(now+span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond)), p.w.now())
+		date := p.w.server.at(span(r, now, received)).Truncate(time.Second)
+		p.skew = p.skew.Answered(date, p.clock.at(now), p.clock.at(received))
+		now = received + span(r, 0, time.Second)
+	}
+	least, most := p.skew.Ahead(p.Now())
+	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
+		p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
+	if p.skew.Excess(p.Now()) > 0 {
+		p.w.counts["Ahead"]++
+	}
+}
+
+// after schedules a function that the process runs later, if it still runs then, and not while it is frozen.
+func (p *process) after(d time.Duration, do func()) {
+	p.w.after(d, func() { p.run(do) })
+}
+
+func (p *process) run(do func()) {
+	switch {
+	case p.dead:
+	case p.frozen > p.w.now():
+		p.putOff = append(p.putOff, do)
+	default:
+		do()
+	}
+}
+
+// wake makes the process run the function at that time of its clock, and not when the timer was set to before. The zero
+// time is never.
+func (p *process) wake(timer *time.Duration, next time.Time, do func()) {
+	at := never
+	if !next.IsZero() {
+		at = max(p.clock.moment(next), p.w.now())
+	}
+	if at == *timer {
+		return
+	}
+	*timer = at
+	if at < oracle.Far {
+		p.after(at-p.w.now(), func() {
+			if *timer == at {
+				*timer = never
+				do()
+			}
+		})
+	}
+}
+
+// freeze suspends the process for a while.
+func (p *process) freeze(lasts time.Duration) {
+	p.frozen = max(p.frozen, p.w.now()+lasts)
+	p.w.at(p.frozen, p.thaw)
+}
+
+// thaw runs what the process has put off, unless it is still frozen.
+func (p *process) thaw() {
+	if p.frozen > p.w.now() {
+		return
+	}
+	all := p.putOff
+	p.putOff = nil
+	for _, do := range all {
+		p.run(do)
+	}
+}
+
+// die ends the process at once.
+func (p *process) die() {
+	p.dead = true
+	p.endTerm()
+	for _, f := range p.flights {
+		f.drop()
+	}
+	p.flights = nil
+	p.w.processes[p.replica] = nil
+}
+
+// stop ends the process as SIGTERM does: it takes no new work, lets calls end, writes the journal, and gives the
+// lease back.
+func (p *process) stop() {
+	p.ending = true
+	p.dispatcher.step(dispatch.Drained{})
+	p.stopped(p.w.now() + 30*time.Second)
+}
+
+// stopped waits for the calls under way, up to a moment.
+func (p *process) stopped(bound time.Duration) {
+	if len(p.flights) > 0 && p.w.now() < bound {
+		p.after(100*time.Millisecond, func() { p.stopped(bound) })
+		return
+	}
+	p.keeper.step(store.Flush{})
+	p.after(50*time.Millisecond, func() {
+		p.release()
+		p.w.say(p.name, "ends")
+		p.die()
+	})
+}
+
+// heard notes that the API server has answered a list or a watch.
+func (p *process) heard() {
+	if !p.dispatcher.PausedSince().IsZero() {
+		p.dispatcher.step(dispatch.ServerAnswered{})
+	}
+}
+
+// NodeChanged is called by the cache.
+func (p *process) NodeChanged(name string) {
+	p.shardOf(name).put(shard.NodeChanged{Name: name})
+	p.keeper.step(store.NodesChanged{Partition: journal.PartitionOf(name)})
+}
+
+// NodesListed is called by the cache.
+func (p *process) NodesListed() { p.keeper.step(store.NodesListed{}) }
+
+// PodChanged is called by the cache.
+func (p *process) PodChanged(uid types.UID, node string) {
+	p.shardOf(node).put(shard.PodChanged{UID: uid})
+}
+
+func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(node, len(p.shards))] }
+
+// shown passes an event of a watch to the oracle and to the cache.
+func (p *process) shown(w *written, event watch.EventType) {
+	p.w.say(p.name, "sees %s %v", event, w)
+	now, gone := p.w.now(), event == watch.Deleted
+	store, object := p.feed.Nodes(), any(w.node)
+	if w.pod != nil {
+		store, object = p.feed.Pods(), w.pod
+		p.observer.WatchedPod(now, w.pod, gone)
+	} else {
+		p.observer.WatchedNode(now, w.node, gone)
+		p.governance.shows(w.node, gone, now)
+	}
+	if gone {
+		p.must(store.Delete(object))
+		return
+	}
+	p.must(store.Update(object))
+}
+
+// listedNodes passes a list of nodes to the oracle and to the cache.
+func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
+	p.observer.ListedNodes(p.w.now(), nodes, how)
+	since := p.w.now()
+	if how == oracle.FirstListed {
+		since = 0 // a breaker that finds taints at its start has nothing to wait for
+	}
+	p.governance.showsAll(nodes, since)
+	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
+}
+
+// listedPods passes a list of pods to the oracle and to the cache.
+func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
+	p.observer.ListedPods(p.w.now(), pods, how)
+	listed(p, p.pods, p.feed.Pods(), pods, "")
+}
+
+// listed passes a list to the cache, whole or trimmed as a streamed list is.
+func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
+	p.w.say(p.name, "lists %d %s:", len(list), s.what())
+	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
+	for i := range list {
+		p.w.say(p.name, "  %v", shown{list[i]})
+		if items[i] = list[i]; trimmed {
+			items[i], _ = to.Transformer()(list[i]) // never fails
+		}
+	}
+	p.must(to.Replace(items, version))
+	p.mayBegin()
+}
+
+// mayBegin starts judging once the first lists have arrived, and the journal was read or the read has failed.
+func (p *process) mayBegin() {
+	if p.started || !p.feed.HasSynced() {
+		return
+	}
+	if !p.keeper.synced {
+		p.keeper.synced = true
+		p.keeper.step(store.Synced{})
+	}
+	if p.started || !p.keeper.loaded {
+		return
+	}
+	p.started = true
+	p.governance.step(guard.Ready{Journaled: p.keeper.journaled()})
+	for _, s := range p.shards {
+		s.soon()
+	}
+}
+
+// must panics if the cache fails, which it never does.
+func (p *process) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("%s: the cache: %v", p.name, err))
+	}
+}

@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/config"
+)
+
+// timeout of a request: that of package evict.
+const timeout = config.CallTimeout
+
+// gaveUp is the time after which the API server gives up a write that admission delays.
+const gaveUp = 34 * time.Second
+
+// request is one request of a process to the server.
+type request struct {
+	pod    string          // the pod to delete; empty for other requests
+	do     func() error    // served by the server
+	answer func(err error) // receives the answer, or an error if there is none
+	over   bool
+}
+
+// deliver passes the answer to the process, unless its wait has already timed out.
+func (r *request) deliver(p *process, err error) {
+	p.run(func() {
+		if !r.over {
+			r.over = true
+			r.answer(err)
+		}
+	})
+}
+
+// send sends a request. What happens to it is drawn: it may fail to reach the server, be rejected there, be slow, or
+// lose its answer.
+func (p *process) send(r *request) {
+	s := p.w.server
+	if s.strike(away) {
+		p.w.after(span(p.r, 0, time.Millisecond), func() { r.deliver(p, connectionRefused()) })
+		return
+	}
+	there := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	if s.strike(slow) && p.r.IntN(2) == 0 {
+		there = span(p.r, 0, 40*time.Second)
+	}
+	p.w.after(timeout, func() { r.deliver(p, timedOut()) })
+	p.w.after(there, func() { p.serve(r) })
+}
+
+// serve handles the request at the server.
+func (p *process) serve(r *request) {
+	s := p.w.server
+	back := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	switch {
+	case s.strike(hang):
+		return // until the process's request times out
+	case s.strike(away):
+		r.deliver(p, connectionLost())
+		return
+	case s.strike(failing) && p.r.IntN(3) > 0:
+		p.w.after(back, func() { r.deliver(p, failed(p.r.IntN(3))) })
+		return
+	case s.strike(throttling) && p.r.IntN(3) > 0:
+		p.w.after(back, func() { r.deliver(p, loaded()) })
+		return
+	}
+	if held := s.held(r.pod); held > 0 {
+		r.pod = "" // once
+		p.w.counts["HeldByWebhook"]++
+		if held > gaveUp {
+			p.w.after(gaveUp, func() { r.deliver(p, givenUp()) })
+			return
+		}
+		p.w.after(held, func() { p.serve(r) })
+		return
+	}
+	err := r.do()
+	lost := s.strike(losing) && p.r.IntN(2) == 0
+	switch {
+	case !lost:
+		p.w.after(back, func() { r.deliver(p, err) })
+	case p.r.IntN(2) == 0:
+		p.w.after(back, func() { r.deliver(p, connectionLost()) })
+	}
+}

@@ -1,0 +1,277 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// timeline is what a server needs of its world: the true time, and a scheduler of functions.
+type timeline interface {
+	now() time.Duration
+	after(d time.Duration, do func())
+}
+
+// written is one version of one object.
+type written struct {
+	version int
+	at      time.Duration
+	node    *v1.Node // nil if the write is about a pod
+	pod     *v1.Pod
+	before  *v1.Pod // the previous version of the pod; nil if it is new
+	gone    bool    // the object was deleted; node or pod is its last version
+}
+
+// server is an API server in memory: nodes, pods, the log of all writes, and the program's own objects.
+type server struct {
+	line    timeline
+	epoch   time.Time     // the moment zero
+	offset  time.Duration // how far its clock is ahead, without the drift
+	drift   oracle.Drift
+	oracle  *oracle.Oracle
+	version int
+	nodes   []*v1.Node
+	pods    []*v1.Pod
+	log     []written
+	wrote   func() // called after each write
+
+	// partitionChanged is called after each write of a partition.
+	partitionChanged func(partition int)
+
+	tenants    int                          // namespaces; 0 counts as 1
+	labels     map[string]map[string]string // of nodes
+	born       map[string]int               // how many nodes and pods of a name there have been
+	grace      map[types.UID]podShape       // what a pod was created with
+	faults     map[kind][]time.Duration     // when each fault ends
+	partitions [journal.Partitions]partition
+	lease      lease
+}
+
+func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
+	s := &server{
+		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
+		born: map[string]int{}, grace: map[types.UID]podShape{}, faults: map[kind][]time.Duration{},
+	}
+	o.ServerClock = s.ahead
+	return s
+}
+
+// stamp returns the present time as the API writes it: cut off to whole seconds.
+func (s *server) stamp() metav1.Time {
+	return metav1.Time{Time: s.at(s.line.now()).Truncate(time.Second)}
+}
+
+// at returns the time of the server's clock at a true moment.
+func (s *server) at(now time.Duration) time.Time { return s.epoch.Add(now + s.ahead(now)) }
+
+// ahead returns how far the server's clock is ahead of the true time.
+func (s *server) ahead(now time.Duration) time.Duration { return s.offset + s.drift.Of(now) }
+
+// next returns the resourceVersion of the next write.
+func (s *server) next() string {
+	s.version++
+	return strconv.Itoa(s.version)
+}
+
+// node returns the node of that name; nil if there is none.
+func (s *server) node(name string) *v1.Node {
+	return find(s.nodes, func(n *v1.Node) bool { return n.Name == name })
+}
+
+// pod returns the pod of that name; nil if there is none.
+func (s *server) pod(name string) *v1.Pod {
+	return find(s.pods, func(p *v1.Pod) bool { return p.Name == name })
+}
+
+func find[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// replaced returns the list with the object in the place of its previous version, or without both if it is gone.
+func replaced[T metav1.Object](list []T, now T, gone bool) []T {
+	switch i := slices.IndexFunc(list, func(o T) bool { return o.GetUID() == now.GetUID() }); {
+	case i < 0 && gone:
+	case i < 0:
+		list = append(list, now)
+	case gone:
+		list = slices.Delete(list, i, i+1)
+	default:
+		list[i] = now
+	}
+	return list
+}
+
+// createNode creates a node unless the name exists.
+func (s *server) createNode(name string) {
+	if s.node(name) != nil {
+		return
+	}
+	s.putNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: s.labels[name],
+	}})
+}
+
+// uid returns a new UID.
+func (s *server) uid(name string) types.UID {
+	s.born[name]++
+	return types.UID(name + "." + strconv.Itoa(s.born[name]))
+}
+
+// changeNode writes a node, if it exists.
+func (s *server) changeNode(name string, change func(n *v1.Node)) {
+	if n := s.node(name); n != nil {
+		now := *n
+		change(&now)
+		s.putNode(&now)
+	}
+}
+
+func (s *server) putNode(n *v1.Node) {
+	n.ResourceVersion = s.next()
+	s.nodes = replaced(s.nodes, n, false)
+	s.oracle.NodeWritten(s.line.now(), n)
+	s.append(written{node: n})
+}
+
+func (s *server) deleteNode(name string) {
+	if n := s.node(name); n != nil {
+		last := *n
+		last.ResourceVersion = s.next()
+		s.nodes = replaced(s.nodes, n, true)
+		s.oracle.NodeDeleted(s.line.now(), n.UID)
+		s.append(written{node: &last, gone: true})
+	}
+}
+
+func (s *server) append(w written) {
+	w.version, w.at = s.version, s.line.now()
+	s.log = append(s.log, w)
+	s.wrote()
+}
+
+// createPod creates a pod unless the name exists, and has it bound.
+func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape podShape) {
+	if s.pod(name) != nil {
+		return
+	}
+	p := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.namespaceOf(name), Name: name, UID: s.uid(name),
+			CreationTimestamp: s.stamp(), Generation: 1,
+		},
+		Spec:   v1.PodSpec{Tolerations: tolerations},
+		Status: v1.PodStatus{Phase: v1.PodPending},
+	}
+	if shape.app != "" {
+		p.Labels = map[string]string{"app": shape.app}
+	}
+	if shape.mirror {
+		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
+	}
+	s.grace[p.UID] = shape
+	s.putPod(p, nil)
+	if shape.bindsAfter == 0 {
+		s.bind(p.UID, node)
+		return
+	}
+	s.line.after(shape.bindsAfter, func() { s.bind(p.UID, node) })
+}
+
+// hookedNamespace is the namespace whose webhooks delay deletions. Names of pods differ between namespaces.
+const hookedNamespace = "ns0"
+
+// namespaceOf returns the namespace of the pods of a name, whose last letter is a digit.
+func (s *server) namespaceOf(pod string) string {
+	return fmt.Sprintf("ns%d", int(pod[len(pod)-1])%max(s.tenants, 1))
+}
+
+func (s *server) bind(uid types.UID, node string) {
+	s.changePod(uid, func(p *v1.Pod) {
+		p.Spec.NodeName = node
+		if !s.grace[uid].unscheduled {
+			p.Status.Conditions = []v1.PodCondition{{
+				Type: v1.PodScheduled, Status: v1.ConditionTrue,
+				LastTransitionTime: s.stamp(),
+			}}
+		}
+	})
+}
+
+// changePod writes a pod, if it exists.
+func (s *server) changePod(uid types.UID, change func(p *v1.Pod)) {
+	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+		now := *p
+		change(&now)
+		s.putPod(&now, p)
+	}
+}
+
+func (s *server) putPod(p, before *v1.Pod) {
+	p.ResourceVersion = s.next()
+	s.pods = replaced(s.pods, p, false)
+	s.oracle.PodWritten(s.line.now(), p)
+	s.append(written{pod: p, before: before})
+}
+
+// deletePod starts a graceful deletion, as the API server does for a DELETE.
+func (s *server) deletePod(p *v1.Pod) {
+	if p.DeletionTimestamp != nil {
+		return
+	}
+	shape := s.grace[p.UID]
+	if shape.grace == 0 && !shape.finalizer {
+		s.removePod(p.UID)
+		return
+	}
+	now := s.stamp()
+	s.changePod(p.UID, func(p *v1.Pod) { p.DeletionTimestamp = &now; p.Generation++ })
+	lasts := shape.grace
+	if shape.finalizer {
+		lasts += 20 * time.Second
+	}
+	s.line.after(lasts, func() { s.removePod(p.UID) })
+}
+
+// removePod removes a pod, if it exists.
+func (s *server) removePod(uid types.UID) {
+	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+		last := *p
+		last.ResourceVersion = s.next()
+		s.pods = replaced(s.pods, p, true)
+		s.oracle.PodDeleted(uid)
+		s.append(written{pod: &last, before: p, gone: true})
+	}
+}
+
+// watched reports whether the program watches the pod.
+func watched(p *v1.Pod) bool {
+	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
+}
+
+// answers reports whether the server can be reached, and answers.
+func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
+
+// begin starts a fault; strike reports whether a fault of that kind is present.
+func (s *server) begin(k kind, lasts time.Duration) {
+	s.faults[k] = append(s.faults[k], s.line.now()+lasts)
+}
+
+func (s *server) strike(k kind) bool {
+	for _, until := range s.faults[k] {
+		if s.line.now() < until {
+			return true
+		}
+	}
+	return false
+}

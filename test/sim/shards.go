@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// shardRun stands in for the goroutine of a shard: it passes inputs from an inbox, and the timer, to the core. Changes
+// of nodes come first; the order of the other inputs is drawn.
+type shardRun struct {
+	p     *process
+	core  *shard.Core
+	inbox []shard.Input
+	next  time.Duration // when it works again; never if nothing is scheduled
+}
+
+// never is the moment of what is not scheduled, or has not happened.
+const never = time.Duration(1<<63 - 1)
+
+func (p *process) newShard() *shardRun {
+	s := &shardRun{p: p, next: never}
+	s.core = shard.NewCore(shard.CoreOptions{
+		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.done,
+		Jitter: p.r.Float64,
+	})
+	return s
+}
+
+// method returns the method of pairs that no policy decides.
+func (p *plan) method() policy.Method {
+	if p.evict {
+		return policy.Evict
+	}
+	return policy.Delete
+}
+
+// reader reads the cache in an order that depends only on the seed.
+type reader struct{ p *process }
+
+func (r reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) { return r.p.feed.Pod(uid) }
+
+func (r reader) PodsOn(name string) (*taint.Node, []*taint.Pod) {
+	node, pods := r.p.feed.PodsOn(name)
+	slices.SortFunc(pods, func(a, b *taint.Pod) int { return cmp.Compare(a.UID, b.UID) })
+	return node, pods
+}
+
+// put puts an input into the inbox. Changes of one node, or of one pod, collapse.
+func (s *shardRun) put(in shard.Input) {
+	if !slices.Contains(s.inbox, in) {
+		s.inbox = append(s.inbox, in)
+	}
+	s.soon()
+}
+
+func (s *shardRun) done(e dispatch.Ended) {
+	s.inbox = append(s.inbox, shard.CallEnded{Ended: e})
+	s.soon()
+}
+
+// behind reports whether the shard has not processed all events of the pod and of its node.
+func (s *shardRun) behind(pod *taint.Pod) bool {
+	return slices.Contains(s.inbox, shard.Input(shard.PodChanged{UID: pod.UID})) ||
+		slices.Contains(s.inbox, shard.Input(shard.NodeChanged{Name: pod.Node}))
+}
+
+// soon makes the shard work within some milliseconds.
+func (s *shardRun) soon() {
+	most := time.Millisecond
+	if s.p.r.IntN(20) == 0 {
+		most = 50 * time.Millisecond
+	}
+	s.wake(s.p.w.now() + span(s.p.r, 0, most))
+}
+
+// wake makes the shard work at a moment, unless it works before that.
+func (s *shardRun) wake(at time.Duration) {
+	if at >= min(s.next, oracle.Far) || !s.p.started {
+		return
+	}
+	s.next = at
+	s.p.after(at-s.p.w.now(), func() {
+		if s.next == at {
+			s.work()
+		}
+	})
+}
+
+// work processes all changes of nodes and one other input, and schedules what follows.
+func (s *shardRun) work() {
+	s.next = never
+	slices.SortStableFunc(s.inbox, byTurn)
+	for len(s.inbox) > 0 && turnOf(s.inbox[0]) < otherTurn {
+		s.take(0)
+	}
+	if at, ok := s.core.Next(); ok && !at.After(s.p.Now()) && s.p.r.IntN(len(s.inbox)+1) == 0 {
+		s.step(shard.TimePassed{})
+	} else if len(s.inbox) > 0 {
+		s.take(s.p.r.IntN(len(s.inbox)))
+	}
+	if len(s.inbox) > 0 {
+		s.soon()
+		return
+	}
+	s.p.settle()
+	if at, ok := s.core.Next(); ok {
+		s.wake(max(s.p.clock.moment(at), s.p.w.now()))
+	}
+}
+
+// otherTurn comes after the turns of all nodes.
+const otherTurn = "1"
+
+// turnOf sorts inputs: nodes first, and all in an order that depends only on the seed.
+func turnOf(in shard.Input) string {
+	switch in := in.(type) {
+	case shard.NodeChanged:
+		return "0" + in.Name
+	case shard.PodChanged:
+		return otherTurn + string(in.UID)
+	}
+	return otherTurn
+}
+
+func byTurn(a, b shard.Input) int { return cmp.Compare(turnOf(a), turnOf(b)) }
+
+// take processes an input. It stays in the inbox meanwhile.
+func (s *shardRun) take(i int) {
+	if in, ok := s.inbox[i].(shard.CallEnded); ok {
+		s.p.w.say(s.p.name, "call for pod %s ended: %s %s", in.Request.Pod.UID, in.Outcome.Kind.String(),
+			in.Outcome.Cause)
+	}
+	s.step(s.inbox[i])
+	s.inbox = slices.Delete(s.inbox, i, i+1)
+}
+
+func (s *shardRun) step(in shard.Input) {
+	s.p.w.counts["Steps"]++
+	do := s.core.Step(s.p.Now(), in)
+	for _, note := range do.Notes {
+		s.p.w.say(s.p.name, "reports pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
+		switch note.Kind {
+		case eviction.EvictionCancelled:
+			s.p.w.counts["Cancelled"]++
+		case eviction.EvictionDelayed:
+			s.p.w.counts["Delayed"]++
+		case eviction.EvictionHeld:
+			s.p.w.counts["Holds"]++
+		}
+	}
+}
+
+// settle has the oracle judge the state of the process once all shards have processed their events.
+func (p *process) settle() {
+	if slices.ContainsFunc(p.shards, func(s *shardRun) bool { return len(s.inbox) > 0 }) {
+		return
+	}
+	known := 0
+	err := p.observer.Settled(p.w.now(), func(uid types.UID) oracle.Held {
+		h := p.holds(uid)
+		if h.Queued {
+			known++
+		}
+		return h
+	})
+	p.w.check(err)
+	queued := p.dispatcher.Waiting()
+	for _, s := range p.shards {
+		queued += s.core.Scheduled()
+	}
+	p.w.counts["Scheduled"] = max(p.w.counts["Scheduled"], queued)
+	if err == nil && queued != known {
+		p.w.check(broken(oracle.Empty, "%s holds pods that are gone", p.name))
+	}
+}
+
+// holds returns the state that the process has of a pod.
+func (p *process) holds(uid types.UID) (held oracle.Held) {
+	for _, s := range p.shards {
+		h := s.core.Tracked(uid)
+		held.Calling = held.Calling || h.Calling
+		held.Accepted = held.Accepted || h.Accepted
+		if h.Queued {
+			held.Queued, held.Deadline, held.At = true, p.clock.moment(h.Deadline), p.clock.moment(h.At)
+		}
+	}
+	return held
+}

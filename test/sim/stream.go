@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// stream is a process's watch of one resource: it lists, watches, breaks, and resumes or lists again.
+type stream struct {
+	w    *World
+	p    *process
+	r    *rand.Rand
+	pods bool
+
+	pos      int           // position of the next event in the server's log
+	listed   bool          // the first list has arrived
+	listing  []func()      // called once the next list is complete
+	open     bool          // the watch is open
+	forgets  bool          // the server no longer has the version at which the watch broke off
+	term     int           // number of breaks: functions scheduled before a break do not run
+	planned  bool          // a delivery is scheduled
+	lag      time.Duration // of the next event
+	quietTil time.Duration // nothing is delivered before that moment
+	failures int
+}
+
+// what returns the stream's name in a trace.
+func (s *stream) what() string {
+	if s.pods {
+		return "pods"
+	}
+	return "nodes"
+}
+
+// later schedules a function for this term of the stream; it does not run while the process is frozen.
+func (s *stream) later(d time.Duration, do func()) {
+	term := s.term
+	s.p.after(d, func() {
+		if s.term == term {
+			do()
+		}
+	})
+}
+
+// connect lists, or resumes the watch.
+func (s *stream) connect() {
+	if !s.w.server.answers() {
+		s.failures++
+		s.later(span(s.r, 400*time.Millisecond, 800*time.Millisecond)<<min(s.failures-1, 4), s.connect)
+		return
+	}
+	s.failures = 0
+	s.p.heard()
+	if s.listed && !s.forgets {
+		s.open = true
+		s.w.counts["Resumed"]++
+		s.w.say(s.p.name, "watches %s on", s.what())
+		s.plan()
+		return
+	}
+	s.list()
+}
+
+// list reads everything at one version, and delivers it a little later.
+func (s *stream) list() {
+	pos := len(s.w.server.log)
+	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
+		pos = s.w.server.posAt(s.w.now() - span(s.r, 0, 3*time.Second))
+		if pos < len(s.w.server.log) {
+			s.w.counts["StaleLists"]++
+		}
+	}
+	nodes, pods := s.w.server.stateAt(pos)
+	version := s.w.server.versionAt(pos)
+	s.later(span(s.r, 0, 5*time.Millisecond), func() {
+		how := oracle.FirstListed
+		if s.listed {
+			how = oracle.Relisted
+			s.w.counts["Relists"]++
+		}
+		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
+		if s.pods {
+			s.p.listedPods(pods, how)
+		} else {
+			s.p.listedNodes(nodes, version, how)
+		}
+		all := s.listing
+		s.listing = nil
+		for _, do := range all {
+			do()
+		}
+		s.plan()
+	})
+}
+
+// listAgain makes the process list again, and calls the function once the list is complete.
+func (s *stream) listAgain(do func()) {
+	s.forgets = true // also if it is broken now
+	s.listing = append(s.listing, do)
+	s.breaks(0, true)
+}
+
+// breaks ends the watch, which resumes after a while.
+func (s *stream) breaks(lasts time.Duration, forgets bool) {
+	if !s.open {
+		return
+	}
+	s.w.say(s.p.name, "watch of %s breaks", s.what())
+	s.term++
+	s.open, s.planned = false, false
+	s.forgets = s.forgets || forgets
+	s.later(lasts, s.connect)
+}
+
+// plan schedules the next delivery, unless one is scheduled or there is nothing to deliver.
+func (s *stream) plan() {
+	if !s.open || s.planned {
+		return
+	}
+	log := s.w.server.log
+	for s.pos < len(log) && s.event(&log[s.pos]) == "" {
+		s.pos++
+	}
+	if s.pos == len(log) {
+		return
+	}
+	if s.r.IntN(8) > 0 {
+		s.lag = span(s.r, 0, 2*time.Millisecond)
+	} else {
+		s.lag = span(s.r, 0, s.w.plan.lag)
+	}
+	s.planned = true
+	s.later(max(log[s.pos].at+s.lag, s.quietTil)-s.w.now(), s.deliver)
+}
+
+// deliver delivers the next event.
+func (s *stream) deliver() {
+	if wait := s.quietTil - s.w.now(); wait > 0 {
+		s.later(wait, s.deliver) // stalled meanwhile
+		return
+	}
+	s.planned = false
+	w := &s.w.server.log[s.pos]
+	s.pos++
+	s.p.shown(w, s.event(w))
+	s.plan()
+}
+
+// event returns the type of the event that the write is for this stream, or "" if it is not one.
+func (s *stream) event(w *written) watch.EventType {
+	switch {
+	case s.pods != (w.pod != nil):
+		return ""
+	case s.pods:
+		return podEvent(w)
+	case w.gone:
+		return watch.Deleted
+	}
+	return watch.Modified
+}
+
+func podEvent(w *written) watch.EventType {
+	before, now := watched(w.before), !w.gone && watched(w.pod)
+	switch {
+	case before && now:
+		return watch.Modified
+	case before:
+		return watch.Deleted
+	case now:
+		return watch.Added
+	}
+	return ""
+}
+
+// posAt returns the position of the log at a moment.
+func (s *server) posAt(moment time.Duration) int {
+	pos := len(s.log)
+	for pos > 0 && s.log[pos-1].at > moment {
+		pos--
+	}
+	return pos
+}
+
+// stateAt returns the state at a position of the log: all nodes, and the pods that are watched.
+func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
+	for i := range s.log[:pos] {
+		switch w := &s.log[i]; {
+		case w.node != nil:
+			nodes = replaced(nodes, w.node, w.gone)
+		default:
+			pods = replaced(pods, w.pod, w.gone || !watched(w.pod))
+		}
+	}
+	return nodes, pods
+}
+
+// versionAt returns the resourceVersion of a list at a position of the log.
+func (s *server) versionAt(pos int) string {
+	if pos == len(s.log) {
+		return strconv.Itoa(s.version)
+	}
+	return strconv.Itoa(s.log[pos].version - 1)
+}

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
+)
+
+// World is one simulated cluster.
+type World struct {
+	loop
+	plan   *plan
+	server *server
+	oracle *oracle.Oracle
+	counts Counts
+
+	processes []*process      // by replica; nil while it is down
+	runs      []int           // how often each replica was started
+	offsets   []time.Duration // how far the wall clock of each replica is ahead
+
+	everGoverned []*governance // of all processes so far
+
+	trace   func(line string)
+	err     error
+	excused bool // a process leads by a forged record: the world ends
+}
+
+// Result is the result of a world.
+type Result struct {
+	Seed   uint64
+	Err    error // the first broken promise
+	Counts Counts
+}
+
+// Options are the settings of a run. The zero value is the default.
+type Options struct {
+	// Trace, if not nil, receives a line for each event.
+	Trace func(line string)
+
+	// Policies draws worlds with policies, guards and reloads.
+	Policies bool
+}
+
+// plan returns the plan of a seed.
+func (o *Options) plan(seed uint64) *plan {
+	p := draw(seed)
+	if o.Policies {
+		p.govern()
+	}
+	return p
+}
+
+// Run runs the world of a seed.
+func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
+
+func run(p *plan, o Options) Result {
+	w := newWorld(p, o)
+	w.live()
+	w.counts["Worlds"] = 1
+	w.counts.Add(w.oracle.Seen)
+	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
+}
+
+func newWorld(p *plan, o Options) *World {
+	if len(p.files) == 0 {
+		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
+	}
+	w := &World{
+		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+	}
+	w.offsets = append(w.offsets, p.clocks.replicas...)
+	w.oracle = oracle.New(epoch())
+	w.oracle.Drifting = p.clocks.drifting
+	w.oracle.Ordered = true
+	w.oracle.Rated = o.Policies
+	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
+		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
+	})
+	w.server = newServer(w, w.oracle, w.wrote)
+	w.server.partitionChanged = w.partitionChanged
+	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
+	w.server.tenants = p.tenants
+	w.time = time.Minute
+	w.server.labels = map[string]map[string]string{}
+	for i := range p.nodes {
+		if o.Policies {
+			w.server.labels[nodeName(i)] = zoneOf(i)
+		}
+		w.server.createNode(nodeName(i))
+	}
+	for i := range p.files {
+		if at := p.files[i].at; at > 0 {
+			w.at(at, func() { w.reload(i) })
+		}
+	}
+	for i := range p.actions {
+		d := &p.actions[i]
+		w.at(d.at, func() { w.do(d) })
+	}
+	for i := range p.replicas {
+		w.at(preface+time.Duration(i)*time.Second/2, func() { w.start(i) })
+	}
+	return w
+}
+
+// live runs the world up to the quiet end, and judges the end.
+func (w *World) live() {
+	calm := preface + w.plan.turmoil
+	w.until(calm)
+	w.calmDown()
+	end := calm + quiet
+	w.until(end)
+	if w.err == nil && !w.excused {
+		w.check(w.end(calm))
+	}
+	w.close()
+}
+
+// maxEvents is more events than any world has, unless something repeats itself without end.
+const maxEvents = 1_000_000
+
+// until runs the world up to a moment.
+func (w *World) until(moment time.Duration) {
+	for w.err == nil && !w.excused && w.step(moment) {
+		if w.seq > maxEvents {
+			w.check(broken(oracle.Behind, "the world does not come to rest"))
+		}
+	}
+	w.time = max(w.time, moment)
+}
+
+// end judges the world by the view of the leader. What is held may stay.
+func (w *World) end(calm time.Duration) error {
+	for _, p := range w.processes {
+		if p != nil && p.leading() {
+			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
+		}
+	}
+	return broken(oracle.Behind, "nobody leads")
+}
+
+// calmDown ends all faults.
+func (w *World) calmDown() {
+	w.say("world", "all faults end")
+	w.server.faults = map[kind][]time.Duration{}
+	for i, p := range w.processes {
+		if p == nil {
+			w.start(i)
+			continue
+		}
+		p.nodes.quietTil, p.pods.quietTil = 0, 0
+		p.frozen, p.keeper.deaf = 0, 0
+		p.thaw()
+	}
+}
+
+// close ends the remaining coroutines.
+func (w *World) close() {
+	for _, p := range w.processes {
+		if p != nil {
+			p.die()
+		}
+	}
+}
+
+// wrote tells the watches of a write.
+func (w *World) wrote() {
+	last := &w.server.log[len(w.server.log)-1]
+	w.say("server", "has %v", last)
+	for _, p := range w.processes {
+		switch {
+		case p == nil:
+		case last.pod != nil:
+			p.pods.plan()
+		default:
+			p.nodes.plan()
+		}
+	}
+}
+
+// rand returns a random source for one part of the world, so that parts do not influence each other.
+func (w *World) rand(part uint64) *rand.Rand { return rand.New(rand.NewPCG(w.plan.seed, part)) }
+
+// say writes a line of the trace.
+func (w *World) say(who, format string, args ...any) {
+	if w.trace != nil {
+		w.trace(fmt.Sprintf("%12.6f %-7s %s", (w.now() - preface).Seconds(), who, fmt.Sprintf(format, args...)))
+	}
+}
+
+// check records the first broken promise.
+func (w *World) check(err error) {
+	if err != nil && w.err == nil && !w.excused {
+		w.err = fmt.Errorf("at %.6f s: %w", (w.now() - preface).Seconds(), err)
+		w.say("oracle", "%v", err)
+	}
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
+
+func podName(i int) string { return fmt.Sprintf("p%d", i) }
