@@ -23,7 +23,7 @@ import (
 // TestTheReferenceIsMadeFromTheCode holds docs/reference equal to the help, the flags and the comments of the structs
 // that become JSON.
 func TestTheReferenceIsMadeFromTheCode(t *testing.T) {
-	answers := parseStructs(t, filepath.Join("..", "foresight"))
+	answers := parseStructs(t, filepath.Join("..", "internal", "foresight"))
 	for command, kind := range map[string]string{"plan": "Plan", "explain": "Explanation", "pending": "Pending"} {
 		cmd, _, err := cli.NewCommand(t.Context()).Find([]string{command})
 		if err != nil {
@@ -104,8 +104,8 @@ type described struct {
 func parseStructs(t *testing.T, dir string) structs {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files in %s, %v", len(files), dir, err)
 	}
 	all := structs{}
 	for _, file := range files {
