@@ -31,10 +31,10 @@ version_flags = $(foreach package,k8s.io/component-base/version k8s.io/client-go
 controlplane: $(CONTROLPLANE)
 
 bin/controlplane: $(wildcard test/controlplane/*.go) test/controlplane/go.mod test/controlplane/go.sum test/controlplane/build.sh test/controlplane/build.mk
-	@test/controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,test/controlplane/go.mod)"
+	@test/controlplane/build.sh test/controlplane . $@ 5 "$(call kubernetes_ldflags,test/controlplane/go.mod)"
 
 bin/controlplane-%: test/controlplane/versions/%/go.mod test/controlplane/versions/%/go.sum $(wildcard test/controlplane/*.go) test/controlplane/build.sh
-	@test/controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,$<)" versions/$*/go.mod
+	@test/controlplane/build.sh test/controlplane . $@ 5 "$(call kubernetes_ldflags,$<)" versions/$*/go.mod
 
 bin/kwok: test/controlplane/kwok/go.mod test/controlplane/kwok/go.sum test/controlplane/build.sh test/controlplane/build.mk
 	@test/controlplane/build.sh test/controlplane/kwok sigs.k8s.io/kwok/cmd/kwok $@ 2
