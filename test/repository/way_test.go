@@ -1,52 +1,83 @@
 package repository
 
 import (
+	"fmt"
 	"go/ast"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
 const (
 	// maxWay is the maximum number of functions between a watch event and the outcome of a call.
-	maxWay = 56
+	maxWay = 55
 
 	// maxToInbox is the maximum number of functions between a watch event and the inbox of a shard.
 	maxToInbox = 15
 )
 
-// The block "way" of ARCHITECTURE.md has the functions between a watch event and the outcome of a call, by room. A line
-// that begins with == stands for a change of the goroutine.
-func TestTheWayOfADatumInArchitectureConsistsOfFunctionsThatThereAre(t *testing.T) {
+// The blocks "way" of ARCHITECTURE.md have the functions through which a datum passes, by room: from a watch event to the
+// outcome of a call, and from the question of a plan to its answer. A line that begins with == stands for a change of
+// the goroutine.
+func TestTheWaysInArchitectureConsistOfFunctionsThatThereAre(t *testing.T) {
 	atRoot(t)
-	block := regexp.MustCompile("(?s)```way\n(.*?)```").FindStringSubmatch(read(t, "ARCHITECTURE.md"))
-	if block == nil {
-		t.Fatal("ARCHITECTURE.md has no block ```way")
-	}
 	declared := functionsOfRooms(t)
-	changes, length, names := 0, 0, []string{"", "", ""}
-	for line := range strings.Lines(block[1]) {
-		if strings.HasPrefix(line, "==") {
-			if changes++; changes == 1 && length > maxToInbox {
-				t.Errorf("%d functions lead to the inbox, want at most %d", length, maxToInbox)
+	blocks := regexp.MustCompile("(?s)```way (\\w+)\n(.*?)```\n\n([^\n]*)").FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("ARCHITECTURE.md has %d blocks ```way, want those of an event and of plan", len(blocks))
+	}
+	for _, block := range blocks {
+		w := wayOf(block[2])
+		for _, function := range w.functions {
+			if !declared[function] {
+				t.Errorf("ARCHITECTURE.md names %s, which does not exist", function)
 			}
+		}
+		if said := fmt.Sprintf("%d functions, %d changes of the goroutine.", len(w.functions), len(w.changes)); said != block[3] {
+			t.Errorf("below the way of %s stands %q, want %q", block[1], block[3], said)
+		}
+		if block[1] == "event" {
+			w.requireShort(t)
+		}
+	}
+}
+
+// way is the way of a datum.
+type way struct {
+	functions []string // each as "room: function"
+	changes   []int    // of the goroutine, before which functions
+}
+
+func wayOf(block string) (w way) {
+	for line := range strings.Lines(block) {
+		if strings.HasPrefix(line, "==") {
+			w.changes = append(w.changes, len(w.functions))
 			continue
 		}
 		room, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		for function := range strings.SplitSeq(list, ", ") {
-			length++
-			last := strings.ToLower(function[strings.Index(function, ".")+1:])
-			if names = append(names[1:], last); changes == 0 && len(slices.Compact(slices.Clone(names))) == 1 {
-				t.Errorf("three functions in a row are named %s", last)
-			}
-			if !declared[room+": "+function] {
-				t.Errorf("ARCHITECTURE.md names %s of room %s, which does not exist", function, room)
-			}
+			w.functions = append(w.functions, room+": "+function)
 		}
 	}
-	if changes != 3 || length > maxWay {
-		t.Errorf("the way of a datum has %d functions and %d changes of the goroutine, want at most %d and 3", length, changes, maxWay)
+	return w
+}
+
+func (w *way) requireShort(t *testing.T) {
+	t.Helper()
+	if len(w.changes) != 3 || len(w.functions) > maxWay {
+		t.Fatalf("%d functions and %d changes of the goroutine, want at most %d and 3", len(w.functions), len(w.changes), maxWay)
+	}
+	toInbox := w.functions[:w.changes[0]]
+	if len(toInbox) > maxToInbox {
+		t.Errorf("%d functions lead to the inbox, want at most %d", len(toInbox), maxToInbox)
+	}
+	last := func(i int) string {
+		return strings.ToLower(regexp.MustCompile(`\w+$`).FindString(toInbox[i]))
+	}
+	for i := range len(toInbox) - 2 {
+		if last(i) == last(i+1) && last(i) == last(i+2) {
+			t.Errorf("three functions in a row are named %s", last(i))
+		}
 	}
 }
 
