@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,12 +16,22 @@ import (
 
 // manager answers with each change once, and with a whole snapshot where the tag is not its own.
 type manager struct {
+	mu       sync.Mutex
 	changes  []status.Changes // the first one is a snapshot
 	away     bool
 	requests int
 }
 
+// now lets a manager change what it answers.
+func (m *manager) now(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+}
+
 func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.requests++
 	if m.away {
 		return nil, errors.New("connection refused")
@@ -86,7 +97,7 @@ func TestAManagerIsAskedEverySecondForWhatHasChanged(t *testing.T) {
 		}
 		change := answerOf(status.KindChanges, "2", "c")
 		change.Gone, change.Evicted = append(change.Gone, "a"), []status.Evicted{{UID: "a"}}
-		m.changes = append(m.changes, change)
+		m.now(func() { m.changes = append(m.changes, change) })
 		time.Sleep(askAgainAfter + time.Millisecond)
 		a, _ := f.Ended("a")
 		b, _ := f.Ended("b")
@@ -94,10 +105,12 @@ func TestAManagerIsAskedEverySecondForWhatHasChanged(t *testing.T) {
 			t.Errorf("after a second: %s; a ended as %s, b as %s", got, a, b)
 		}
 		time.Sleep(10 * time.Second)
-		if got := uidsOf(f); got != "bc" || m.requests != 12 {
-			t.Errorf("then: %s after %d requests", got, m.requests)
+		requests := 0
+		m.now(func() { requests = m.requests })
+		if got := uidsOf(f); got != "bc" || requests != 12 {
+			t.Errorf("then: %s after %d requests", got, requests)
 		}
-		m.changes = []status.Changes{answerOf(status.KindSnapshot, "of another process", "d")}
+		m.now(func() { m.changes = []status.Changes{answerOf(status.KindSnapshot, "of another process", "d")} })
 		time.Sleep(askAgainAfter)
 		if got := uidsOf(f); got != "d" {
 			t.Errorf("of another process: %s", got)
@@ -109,12 +122,12 @@ func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a")}}
 		f := follow(t, m)
-		m.away = true
+		m.now(func() { m.away = true })
 		time.Sleep(askAgainAfter + time.Millisecond)
 		if notes := strings.Join(f.Pending().Notes, "\n"); !strings.Contains(notes, "connection refused") || uidsOf(f) != "a" {
 			t.Errorf("while it is away: %s, %s", notes, uidsOf(f))
 		}
-		m.away = false
+		m.now(func() { m.away = false })
 		time.Sleep(askAgainAfter)
 		if notes := f.Pending().Notes; notes != nil {
 			t.Errorf("then: %v", notes)
