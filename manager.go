@@ -53,9 +53,9 @@ type Manager struct {
 
 // New returns a manager that does nothing before Run.
 //
-// pods is the caller's pod informer, which the caller starts; docs/embed.md lists the fields that a transform must keep.
-// If pods is nil, the manager watches pods itself, and keeps only the fields that it needs. It always watches nodes
-// itself. New returns an error if an option is invalid, or if the registry already has a metric of the same name.
+// pods is the caller's pod informer, which the caller starts; docs/embed.md lists the fields that a transform must
+// keep. If pods is nil, the manager watches pods itself, and keeps only the fields that it needs. It always watches
+// nodes itself. New returns an error if an option is invalid, or if the registry already has a metric of the same name.
 //
 // The client needs these permissions, cluster-wide: get, list and watch nodes; list pods (also to check the caller's
 // informer), and watch pods if there is no informer; create events; list and watch namespaces if a policy has a
