@@ -64,13 +64,13 @@ func (p *pair) settled() (latest time.Time) {
 }
 
 // firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after
-// a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
+// a gap of the watch showed that start, the moment of the list counts: before it no breaker saw the taint.
 func (b *breaker) firstSeen(p *pair) time.Time {
 	first := len(p.states) - 1
 	for first > 0 && b.Counts(p.states[first-1].Taint.Key) {
 		first--
 	}
-	return later(p.states[first].Since, p.node.Found[p.states[first].Taint.Key])
+	return later(p.states[first].Since, p.states[first].Relisted)
 }
 
 // Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.

@@ -200,10 +200,9 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}
 	swapped := taint.History{state(10, v1.TaintNodeNotReady, "", v1.TaintEffectNoExecute), state(30, v1.TaintNodeUnreachable, "", v1.TaintEffectNoExecute)}
 	swapped[0].Ended = true
-	listed := func(key string, h taint.History) *taint.Node {
-		n := nodeWith(h)
-		n.Found = map[string]time.Time{key: at(60)}
-		return n
+	relisted := func(h taint.History) taint.History {
+		h[0].Relisted = at(60)
+		return h
 	}
 	for name, test := range map[string]struct {
 		pod  *taint.Pod
@@ -214,9 +213,8 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 		"a pod that stays longer than that":    {aPod(bearing("", 60)), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 70},
 		"another value of the taint":           {aPod(), nodeWith(then(on(10, v1.TaintNodeUnreachable, ""), 15, "x")), 20},
 		"a key that the breaker does not know": {aPod(), nodeWith(swapped), 40},
-		"found in a list after a gap":          {aPod(), listed(v1.TaintNodeUnreachable, on(10, v1.TaintNodeUnreachable, "")), 70},
-		"another one was":                      {aPod(), listed("b", on(10, v1.TaintNodeUnreachable, "")), 20},
-		"found, and set again since":           {aPod(), listed(v1.TaintNodeUnreachable, on(65, v1.TaintNodeUnreachable, "")), 75},
+		"found in a list after a gap":          {aPod(), nodeWith(relisted(on(10, v1.TaintNodeUnreachable, ""))), 70},
+		"another value since the list":         {aPod(), nodeWith(then(relisted(on(10, v1.TaintNodeUnreachable, "")), 65, "x")), 70},
 	} {
 		if got := seconds(compiled(t, c).Decide(test.pod, test.node, nil).Delete); got != test.want {
 			t.Errorf("%s: got %d, want %d", name, got, test.want)

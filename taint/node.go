@@ -33,10 +33,6 @@ type Node struct {
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
-	// Found has the taints, by key, that the node was not known to carry when a list after a gap of the watch showed
-	// them, and when that was. Nobody may have seen them come. No verdict of [Decide] depends on it.
-	Found map[string]time.Time
-
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
 	Labels map[string]string
 }
@@ -103,6 +99,10 @@ type State struct {
 
 	// FoundInList means that the state was found in a list, and was not seen to begin. No verdict depends on it.
 	FoundInList bool
+
+	// Relisted is when a list after a gap of the watch was the first to show the taint in this state; zero if the watch
+	// showed it, or the first list of a process. No verdict of [Decide] depends on it.
+	Relisted time.Time
 }
 
 // Normalize returns the taints with a zero timeAdded replaced by nil. The two mean the same: the API's protobuf encodes

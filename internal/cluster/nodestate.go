@@ -65,7 +65,6 @@ func (no *nodes) next(old nodeState, m *nodeModel, g gap) (now nodeState, notify
 		return now, relabelled && needs.NodeLabels && now.Tainted()
 	}
 	node := m.node(history)
-	node.Found = foundKeys(old.Node, &node, g, no.now)
 	now.Node = &node
 	return now, old.Node != nil || node.Tainted()
 }
@@ -83,7 +82,7 @@ func (no *nodes) observe(before *nodeState, m *nodeModel, g gap, n *needs) (hist
 	return before.history.Observe(journal.Observation{
 		Taints: m.taints, Keys: n.keys(), KeysBefore: keysBefore,
 		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
-		Gap: g.first || g.missed, Watched: g.watched,
+		Gap: g.first || g.missed, Relist: g.missed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
 	})
 }
@@ -118,49 +117,6 @@ func sameTaints(n *taint.Node, history journal.NodeHistory, m *nodeModel) (now *
 	}
 	return &node, relabelled
 }
-
-// foundKeys returns the keys of the taints that lists after gaps have shown, with the moments of these lists. A key
-// stays as long as a state of the node has it, because later states may continue that state's exposure. old is the node
-// before the observation; nil if there was none.
-func foundKeys(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.Time {
-	found := map[string]time.Time{}
-	same := old != nil && old.UID == now.UID
-	if same {
-		maps.Copy(found, old.Found)
-		maps.DeleteFunc(found, func(key string, _ time.Time) bool { return !hasState(now, key, anyState) })
-	}
-	for _, key := range now.Keys() {
-		if g.missed && (!same || !slices.Contains(old.Keys(), key) || hasState(now, key, appeared(now))) {
-			found[key] = clock()
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return found
-}
-
-// hasState reports whether the node has a state of a taint with this key for which the condition holds.
-func hasState(n *taint.Node, key string, condition func(*taint.State) bool) bool {
-	for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
-		for _, states := range histories {
-			for i := range states {
-				if states[i].Taint.Key == key && condition(&states[i]) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// appeared holds for each state that the latest list was the first to show.
-func appeared(n *taint.Node) func(*taint.State) bool {
-	return func(s *taint.State) bool { return !s.Ended && s.FoundInList && s.From == n.Version }
-}
-
-// anyState holds for each state.
-func anyState(*taint.State) bool { return true }
 
 // adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
 func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, changed bool) {

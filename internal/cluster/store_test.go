@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -170,7 +171,13 @@ func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
 		found := func(when string, want map[string]time.Time) {
 			t.Helper()
 			n, _ := s.PodsOn("n")
-			if diff := cmp.Diff(want, n.Found); diff != "" {
+			got := map[string]time.Time{}
+			for _, history := range n.Taints {
+				if at := history[0].Relisted; !at.IsZero() {
+					got[history[0].Taint.Key] = at
+				}
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", when, diff)
 			}
 		}

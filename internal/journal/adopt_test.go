@@ -136,6 +136,18 @@ func TestAdopt(t *testing.T) {
 			recorded("13", on("13", look(150, load("3")))), 0,
 			[]string{"(load=3@150) load=2@160"},
 		},
+		{
+			"a value that stands in a list, and that the record has seen end in the gap, counts from the list",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1"), load("2")))),
+			recorded("13", on("13", look(150, load("2")))), 0,
+			[]string{"load=2@150 load=1@160"},
+		},
+		{
+			"but not while the record is of a version that is still to come",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1"), load("2")))),
+			recorded("17", on("13", look(150, load("2")))), 0,
+			[]string{"load=1@20 load=2@150"},
+		},
 
 		{"a time before the node was made is clamped", found(gpu), recorded("3", look(-500, gpu)), 0, []string{"gpu=@-100"}},
 		{"a time in the future is clamped", found(gpu), recorded("3", look(5000, gpu)), 0, []string{"gpu=@200"}},
@@ -181,6 +193,31 @@ func TestATaintThatTheRecordSawComeBackInAGapCountsFromThen(t *testing.T) {
 	own.look(on("14", gap(3, gpu)))
 	own.read(recorded("12", look(150, gpu)))
 	own.wants(t, "gpu=@150")
+}
+
+// A record has when a list after a gap has shown a state; a standby that was shown it even later counts from then.
+func TestWhenAListAfterAGapHasShownAStateIsRecorded(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	for _, test := range []struct {
+		name             string
+		recorded, reader journal.Observation
+		want             float64
+	}{
+		{"for a process that starts", relisted(50, gpu), listed(100, gpu), 50},
+		{"for one that was shown it in a list of its own", relisted(50, gpu), relisted(100, gpu), 100},
+		{"for one that was shown it earlier", relisted(50, gpu), relisted(30, gpu), 50},
+		{"not of a state that the watch has shown", look(50, gpu), listed(100, gpu), -1},
+	} {
+		own := after(on("10", test.reader))
+		own.read(recorded("10", on("10", test.recorded)))
+		got := -1.0
+		if at := own.Taints()[0][0].Relisted; !at.IsZero() {
+			got = at.Sub(zero).Seconds()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
 }
 
 // The later writing is the leader's, who has undone an edit that claims to know more.
@@ -352,6 +389,7 @@ func drawKnown(t *rapid.T, name string) viewed {
 		second += rapid.IntRange(0, 9).Draw(t, "pause")
 		s := look(float64(second), drawTaints(t, second)...)
 		s.Gap = rapid.Bool().Draw(t, "gap")
+		s.Relist = s.Gap && rapid.Bool().Draw(t, "relist")
 		looks = append(looks, s)
 	}
 	return after(looks...)

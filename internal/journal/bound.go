@@ -45,7 +45,7 @@ func bound(states taint.History, apart func(a, b *v1.Taint) bool) taint.History 
 		i := joinable(states, apart)
 		if i > 0 {
 			states[i].Since, states[i].From = states[i-1].Since, states[i-1].From
-			states[i].FoundInList = states[i-1].FoundInList
+			states[i].FoundInList, states[i].Relisted = states[i-1].FoundInList, states[i-1].Relisted
 		}
 		states = append(states[:max(i-1, 0)], states[max(i, 1):]...)
 	}

@@ -14,16 +14,16 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 	for i := range history {
 		state := &history[i]
 		before := r.received(state, w)
-		state.Since = now.since(state.Since, w)
+		*state = onClock(*state, func(t time.Time) time.Time { return now.since(t, w) })
 		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
-			state.Since = before.Since
+			state.Since, state.Relisted = before.Since, before.Relisted
 		}
 	}
 	return sorted(history)
 }
 
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
-// none, or if its time of writing is not believed.
+// none, or if an edit was undone since.
 func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
 	if !r.writing.live() || !r.writing.agrees(w) {
 		return nil

@@ -81,8 +81,9 @@ func TestTheFirstWritingThatIsReceivedConvertsOnceMore(t *testing.T) {
 	own.wants(t, "gpu=@136", "disk=@138")
 }
 
-// The leader undoes the edit only once it hears of it. By then, the forged time is no longer in the future.
-func TestAForgedTimeOfWritingThatIsUndoneLateIsNowhere(t *testing.T) {
+// The leader undoes the edit only once it hears of it. By then, the forged time may be no longer in the future, and
+// nothing but the leader's word tells the edit from a writing that was shorter on its way.
+func TestAForgedTimeOfWritingThatTheLeaderHasUndoneIsNowhere(t *testing.T) {
 	gpu := noExecute("gpu", "")
 	for _, version := range []string{"8", "9"} {
 		own := found(gpu)
@@ -90,7 +91,9 @@ func TestAForgedTimeOfWritingThatIsUndoneLateIsNowhere(t *testing.T) {
 		own.wants(t, "gpu=@137")
 		own.read(received(160, written(50, recorded("9", look(7, gpu)))))
 		own.wants(t, "gpu=@117")
-		own.read(received(185, written(55, recorded(version, look(7, gpu)))))
+		later := received(185, written(55, recorded(version, look(7, gpu))))
+		later.Writing.Undone = at(55)
+		own.read(later)
 		own.wants(t, "gpu=@137")
 	}
 }

@@ -61,6 +61,7 @@ func (p *Partition) decodeFields(partition int, head map[string]json.RawMessage)
 	}
 	var triggers map[string]json.RawMessage
 	decode("written", func(raw json.RawMessage) error { return json.Unmarshal(raw, &p.Written) })
+	decode("undone", func(raw json.RawMessage) error { return json.Unmarshal(raw, &p.Undone) })
 	decode("guards", p.decodeGuards)
 	decode("triggers", func(raw json.RawMessage) error { return json.Unmarshal(raw, &triggers) })
 	for _, node := range slices.Sorted(maps.Keys(triggers)) {
@@ -168,7 +169,9 @@ func decodeState(s *state, version string, effect v1.TaintEffect) (taint.State, 
 	case s.Since.IsZero():
 		return taint.State{}, errors.New("it does not say since when")
 	}
-	made := taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found}
+	made := taint.State{
+		Taint: s.Taint, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found, Relisted: s.Relisted,
+	}
 	if !reaches(version, s.From) {
 		made.From, made.FoundInList = version, true // it had begun then, at the latest
 	}

@@ -35,7 +35,12 @@ type LeftOut struct {
 // Encode returns the stored form of a partition. What does not fit is left out: of the nodes, those whose oldest taint
 // is the youngest. The same content always gives the same data.
 func Encode(p Partition) (data map[string]string, leftOut LeftOut) {
-	head := heading{Version: formatVersion, Written: p.Written.UTC(), Triggers: map[string]json.RawMessage{}}
+	head := heading{
+		Version:  formatVersion,
+		Written:  p.Written.UTC(),
+		Undone:   p.Undone.UTC(),
+		Triggers: map[string]json.RawMessage{},
+	}
 	head.Guards, leftOut.Guards = encodeGuards(p.Guards)
 	e := encoder{room: partitionBudget - len(Head) - len(encodeHead(&head))}
 	data = map[string]string{}
@@ -146,5 +151,8 @@ func encodeRecord(r Record, histories []taint.History) ([]byte, error) {
 }
 
 func stateOf(s *taint.State) state {
-	return state{Taint: s.Taint, Since: s.Since.UTC(), Past: s.Ended, From: s.From, Found: s.FoundInList}
+	return state{
+		Taint: s.Taint, Since: s.Since.UTC(), Past: s.Ended, From: s.From, Found: s.FoundInList,
+		Relisted: s.Relisted.UTC(),
+	}
 }

@@ -43,6 +43,9 @@ func (p *presence) updated(recorded taint.State, seen *taint.State) taint.State 
 		return recorded
 	}
 	recorded.Ended, recorded.To, recorded.Taint.TimeAdded = seen.Ended, seen.To, seen.Taint.TimeAdded
+	if seen.Relisted.After(recorded.Relisted) {
+		recorded.Relisted = seen.Relisted
+	}
 	if recorded.FoundInList && !seen.FoundInList {
 		recorded.From, recorded.FoundInList = seen.From, false
 	}
@@ -76,10 +79,21 @@ func (p *presence) unrecorded(lastVersion string) (own taint.History, equals []*
 		if j := p.among(i, lastVersion); j >= 0 {
 			equals[j] = state
 		} else if !state.Ended || !reaches(p.recorded.version, state.From) {
-			own = append(own, *state)
+			own = append(own, p.returned(*state, lastVersion))
 		}
 	}
 	return own, equals
+}
+
+// returned returns an observed state that the record does not have. If the state stands, but the record's writer has
+// seen the node without it, the state ended and began again in a gap of this process's watch: it counts from the list
+// after that gap.
+func (p *presence) returned(state taint.State, lastVersion string) taint.State {
+	ended := reaches(p.recorded.version, state.From) && reaches(lastVersion, p.recorded.version)
+	if !state.Ended && ended && p.relisted.After(state.Since) {
+		state.Since, state.Relisted, state.FoundInList = p.relisted, p.relisted, true
+	}
+	return state
 }
 
 // among returns the index of the recorded state that equals the i-th observed state; -1 if there is none.

@@ -37,6 +37,9 @@ type Observation struct {
 	// gap the process saw the taint appear, and timeAdded is ignored.
 	Gap bool
 
+	// Relist, with Gap, means that this process has watched before.
+	Relist bool
+
 	// Watched, with Gap, is the last moment at which another process is known to have watched the node; zero if no such
 	// moment is known.
 	Watched time.Time

@@ -40,6 +40,13 @@ func listed(second float64, taints ...v1.Taint) journal.Observation {
 	return s
 }
 
+// relisted returns what a list shows after a gap of this process's watch.
+func relisted(second float64, taints ...v1.Taint) journal.Observation {
+	s := listed(second, taints...)
+	s.Relist = true
+	return s
+}
+
 // gap returns an observation at second 10, after a gap; the node was last watched at the second watched.
 func gap(watched float64, taints ...v1.Taint) journal.Observation {
 	s := listed(10, taints...)

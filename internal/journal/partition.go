@@ -45,6 +45,10 @@ type Partition struct {
 	// Written is when the partition was written, by its writer's clock; zero if unknown.
 	Written time.Time
 
+	// Undone is when a leader last replaced what another client had written, by the leader's clock; zero if none has.
+	// What was converted from earlier writings may come from that client.
+	Undone time.Time
+
 	// Records are the records of the partition's nodes, by name.
 	Records map[string]Record
 
@@ -67,6 +71,7 @@ const formatVersion = 1
 type heading struct {
 	Version  int                        `json:"version"`
 	Written  time.Time                  `json:"written"`
+	Undone   time.Time                  `json:"undone,omitzero"`
 	Guards   json.RawMessage            `json:"guards,omitempty"`
 	Triggers map[string]json.RawMessage `json:"triggers,omitempty"` // an entry for each node
 }
@@ -86,4 +91,6 @@ type state struct {
 	Past  bool      `json:"past,omitempty"`
 	From  string    `json:"from,omitempty"`
 	Found bool      `json:"found,omitempty"`
+
+	Relisted time.Time `json:"relisted,omitzero"`
 }

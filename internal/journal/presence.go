@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -23,6 +24,9 @@ type presence struct {
 
 	// absent, if the taints were found, is the node's version at the previous observation; empty if there was none.
 	absent string
+
+	// relisted is when the latest list after a gap of the watch showed the taint; zero if there was no such gap.
+	relisted time.Time
 
 	// shortened means that states of seen were dropped.
 	shortened bool
@@ -62,6 +66,9 @@ func newPresence(r role, t *v1.Taint, s *Observation) *presence {
 // observed returns the presence after an observation of its taint t.
 func (p *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *p
+	if s.Relist {
+		now.relisted = s.At
+	}
 	now.seen = make(taint.History, 0, len(p.seen)+1)
 	for i := range p.seen {
 		now.seen = append(now.seen, again(p.seen[i], s))
@@ -102,6 +109,9 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	}
 	if !s.Gap {
 		return state
+	}
+	if s.Relist {
+		state.Relisted = s.At
 	}
 	since := s.listedSince(t)
 	if len(known) == 0 || since.After(known[len(known)-1].Since) {

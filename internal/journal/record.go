@@ -36,20 +36,31 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 // Forward returns a record that this process has read, to be written once more at this moment: its times are on the
 // wall clock of this process, and no older. ahead is as in an [Observation].
 func Forward(r Record, now time.Time, ahead time.Duration) Record {
-	onClock := func(histories []taint.History) []taint.History {
+	read := func(histories []taint.History) []taint.History {
 		histories = slices.Clone(histories)
 		for i := range histories {
 			histories[i] = slices.Clone(histories[i])
 			for j := range histories[i] {
-				histories[i][j].Since = r.Writing.Moment(histories[i][j].Since, now, ahead)
+				histories[i][j] = onClock(histories[i][j], func(t time.Time) time.Time {
+					return r.Writing.Moment(t, now, ahead)
+				})
 			}
 		}
 		return histories
 	}
 	return RecordOf(&taint.Node{
-		UID: r.UID, Version: r.Version, Taints: onClock(r.Taints),
-		Triggers: onClock(r.Triggers),
+		UID: r.UID, Version: r.Version, Taints: read(r.Taints),
+		Triggers: read(r.Triggers),
 	}, now)
+}
+
+// onClock returns the state with its times converted to another clock.
+func onClock(s taint.State, convert func(time.Time) time.Time) taint.State {
+	s.Since = convert(s.Since)
+	if !s.Relisted.IsZero() {
+		s.Relisted = convert(s.Relisted)
+	}
+	return s
 }
 
 // GuardsOf returns the record of guards and holds at this moment, with wall times.
@@ -70,7 +81,7 @@ func wallTimes(histories []taint.History, now time.Time) []taint.History {
 	for i, history := range histories {
 		taints[i] = slices.Clone(history)
 		for j, s := range history {
-			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
+			taints[i][j] = onClock(s, func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
 			taints[i][j].To = ""
 			if j > 0 && taints[i][j].Since.Before(taints[i][j-1].Since) {
 				taints[i][j].Since = taints[i][j-1].Since

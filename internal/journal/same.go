@@ -51,7 +51,7 @@ func standing(states taint.History, t *v1.Taint) bool {
 // unchangedHistory reports whether two histories have equal states.
 func unchangedHistory(a, b taint.History) bool {
 	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
-		return a.Ended == b.Ended && a.Since.Equal(b.Since) && same(&a.Taint, &b.Taint) &&
-			a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
+		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Relisted.Equal(b.Relisted) &&
+			same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
 	})
 }

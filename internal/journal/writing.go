@@ -5,9 +5,6 @@ import "time"
 // inStep is the maximum difference of two clocks that count as agreeing.
 const inStep = 2 * time.Second
 
-// onItsWay is how long a writing is on its way at most: as long as a call.
-const onItsWay = 10 * time.Second
-
 // Writing is one writing of a partition: when it was written, and how this process received it.
 type Writing struct {
 	// At is when it was written, by its writer's clock; zero if unknown.
@@ -19,16 +16,13 @@ type Writing struct {
 	// Received is when this process received it from its watch of the partition; zero if it found the partition in this
 	// state. It carries the monotonic clock.
 	Received time.Time
+
+	// Undone is as in a [Partition].
+	Undone time.Time
 }
 
 // live reports whether the writing gives ages without a comparison of two clocks.
 func (w *Writing) live() bool { return !w.At.IsZero() && !w.Received.IsZero() }
 
-// agrees reports whether the times of two writings, of which the other came later, can be those of one clock: the other
-// was not made before, nor longer on its way than a writing may be. Otherwise, one of the times was forged.
-func (w *Writing) agrees(other *Writing) bool {
-	if w.At.After(other.At) {
-		return false
-	}
-	return !w.live() || !other.live() || other.Received.Sub(w.Received)-other.At.Sub(w.At) <= onItsWay
-}
+// agrees reports whether no edit was undone between two writings.
+func (w *Writing) agrees(other *Writing) bool { return w.Undone.Equal(other.Undone) }

@@ -247,17 +247,25 @@ func TestAnEditThatTheLeaderHasUndoneIsNowhere(t *testing.T) {
 
 // By a later time of writing, what was written before counts as older.
 func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
-	for name, version := range map[string]string{"alone": "101", "and of the version": latest} {
-		t.Run(name, func(t *testing.T) {
+	for _, edit := range []struct {
+		name, version string
+		ahead         float64
+	}{
+		{"alone", "101", 3600},
+		{"and of the version", latest, 3600},
+		{"alone, by no more than a writing may be on its way", "101", 25},
+		{"and of the version, by no more than that", latest, 25},
+	} {
+		t.Run(edit.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				leader, standby := w.start().lead(), w.start()
 				w.pass(5)
 				w.taint("n", "gpu") // at version 101
 				w.pass(15)
 				w.taint("m", "disk")
-				w.put("n", map[string]string{"_journal": w.head(3600), "n": w.entry("n", version, "gpu", 5)})
+				w.put("n", map[string]string{"_journal": w.head(edit.ahead), "n": w.entry("n", edit.version, "gpu", 5)})
 				w.pass(17)
-				if head := w.partition("n").Data["_journal"]; head == w.head(3600) {
+				if head := w.partition("n").Data["_journal"]; head == w.head(edit.ahead) {
 					t.Error("the edit is not undone")
 				}
 				w.pass(75)

@@ -24,6 +24,7 @@ type partition struct {
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
 	own     bool                    // the content is what this process has written in this term
+	undone  time.Time               // when a leader last replaced what another client had written
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
 	dirty   bool          // there may be something to write
@@ -106,7 +107,10 @@ func (p *partition) open(s journal.StoredPartition) {
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
-	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received}
+	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
+	if p.undone = content.Undone; p.mine {
+		p.undone = p.now
+	}
 	if p.stamp = content.Written; p.stamp.After(p.now) {
 		p.stamp = p.now
 	}

@@ -101,7 +101,7 @@ func (p *partition) writeIfDue() {
 func (p *partition) write() {
 	p.dirty = false // later changes set it again
 	p.offerAgain()
-	content := journal.Partition{Written: p.stamp, Records: p.recorded(), Guards: p.guardsToWrite()}
+	content := journal.Partition{Written: p.stamp, Undone: p.undone, Records: p.recorded(), Guards: p.guardsToWrite()}
 	data, leftOut := journal.Encode(content)
 	p.problem(full, describe(leftOut))
 	stamped := !p.filled || p.now.Before(p.stamp.Add(stampEvery))
