@@ -135,3 +135,16 @@ func (o *Outcome) RefusesEviction() bool {
 	}
 	return o.Kind == Refused && o.Cause == CauseAdmission
 }
+
+// LateBy returns how the outcome of a call explains the lateness of the next call; LateByNothing if it does not.
+func (o *Outcome) LateBy() LateBy {
+	switch {
+	case o.Kind == Blocked:
+		return LateByBudget
+	case o.Kind == Unavailable, o.Kind == Throttled, o.Cause == CauseGateway, o.NodeRead && o.Kind == Failed:
+		return LateByOutage
+	case o.Cause == CauseWebhook, o.Cause == CauseTimeout:
+		return LateByWebhook
+	}
+	return LateByNothing
+}

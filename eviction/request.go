@@ -42,13 +42,32 @@ type Request struct {
 	RefusedSince time.Time
 }
 
-// LateBy explains that a call starts later than the deadline of its pod.
+// LateBy explains that a call starts, or ends, later than the deadline of its pod.
 type LateBy string
 
+// The explanations. Of several, the latest counts.
 const (
-	// LateByRate means that the eviction has waited for a rate.
-	LateByRate LateBy = "rate"
-
-	// LateByHold means that a hold ended after the deadline.
-	LateByHold LateBy = "hold"
+	LateByNothing LateBy = ""
+	LateByRate    LateBy = "rate"    // the eviction has waited for a rate
+	LateByHold    LateBy = "hold"    // a hold or a pause ended after the deadline
+	LateByBudget  LateBy = "budget"  // a PodDisruptionBudget did not permit an earlier call
+	LateByWebhook LateBy = "webhook" // calls are slow, or a webhook failed one
+	LateByOutage  LateBy = "outage"  // the API server could not be reached, or asked to wait
 )
+
+// LatenessLabels returns the labels of all explanations.
+func LatenessLabels() []string {
+	var all []string
+	for _, l := range []LateBy{LateByNothing, LateByRate, LateByHold, LateByBudget, LateByWebhook, LateByOutage} {
+		all = append(all, l.Label())
+	}
+	return all
+}
+
+// Label returns the explanation as metrics have it: "none" for LateByNothing.
+func (l LateBy) Label() string {
+	if l == LateByNothing {
+		return "none"
+	}
+	return string(l)
+}

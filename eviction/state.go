@@ -96,20 +96,20 @@ func (v *View) Word() string {
 	case InFlight:
 		return WordInFlight
 	case Delayed:
-		return v.Last.Obstacle()
+		return v.Last.Obstacle().String()
 	case Done:
 		return WordDone
 	}
 	return WordScheduled
 }
 
-// Obstacle returns the word for what keeps a due eviction from being carried out: blocked, refused or delayed.
-func (o *Outcome) Obstacle() string {
+// Obstacle returns what keeps a due eviction from being carried out: it is blocked, refused or delayed.
+func (o *Outcome) Obstacle() Pending {
 	switch o.Kind {
 	case Blocked:
-		return WordBlocked
+		return PendingBlocked
 	case Refused:
-		return WordRefused
+		return PendingRefused
 	}
-	return WordDelayed
+	return PendingDelayed
 }

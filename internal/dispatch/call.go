@@ -31,11 +31,8 @@ type call struct {
 func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
 	request := it.Ways[way]
-	switch {
-	case it.class.dryUntil.After(it.offered) && !it.Deadline.After(it.class.dryUntil):
-		request.LateBy = eviction.LateByRate
-	case it.Deadline.Before(c.resumed):
-		request.LateBy = eviction.LateByHold
+	if by := c.lateBy(it, place); by != eviction.LateByNothing {
+		request.LateBy = by
 	}
 	k := &call{item: it, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
 	it.workload, it.call, it.request = w, k, &request
@@ -52,6 +49,22 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, d
 	}
 	c.refresh(now, w)
 	do.Starts = append(do.Starts, Start{request, it.Done})
+}
+
+// lateBy returns what the candidate has waited for here since its deadline.
+func (c *Core) lateBy(it *item, place kind) eviction.LateBy {
+	lasted := func(until time.Time) bool { return until.After(it.offered) && !it.Deadline.After(until) }
+	switch {
+	case lasted(it.class.dryUntil):
+		return eviction.LateByRate
+	case it.Deadline.Before(c.resumed):
+		return eviction.LateByHold
+	case c.outage.on(), lasted(c.outage.ended), lasted(c.throttled):
+		return eviction.LateByOutage
+	case place == slowPlace:
+		return eviction.LateByWebhook
+	}
+	return eviction.LateByNothing
 }
 
 // count adds to the calls of a workload in that kind of place.

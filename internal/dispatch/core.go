@@ -74,6 +74,14 @@ type item struct {
 	pos      int    // in the turns of its node, or among the pods of this program
 }
 
+// counts returns how much the candidate counts as waiting: 1 unless it is stuck.
+func (it *item) counts() int {
+	if it.Stuck {
+		return 0
+	}
+	return 1
+}
+
 // bySerial is the order in which items were first offered.
 func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
 
@@ -153,7 +161,9 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
 		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
 	if same {
+		counted := it.counts()
 		it.Candidate = *candidate
+		it.group.recount(it.counts() - counted)
 		it.group.turns.set(it)
 	}
 	return same

@@ -153,8 +153,10 @@ func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 // Waiting returns how many candidates wait.
 func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
-// WaitingForSlowPlace returns how many of them start in slow places.
-func (d *Dispatcher) WaitingForSlowPlace() int { return locked(d, (*Core).WaitingForSlowPlace) }
+// Waits returns how many of them that are not stuck wait for what.
+func (d *Dispatcher) Waits() map[eviction.Wait]int {
+	return locked(d, func(c *Core) map[eviction.Wait]int { return c.Waits(time.Now()) })
+}
 
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {
@@ -207,10 +209,7 @@ func (d *Dispatcher) step(in Input) Effects {
 	return do
 }
 
-// Levels returns how much of each rate is available, and how many candidates wait for each.
-func (d *Dispatcher) Levels() (levels []guard.Level, waiting map[string]int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := time.Now()
-	return d.core.Levels(now), d.core.WaitingByRate(now)
+// Levels returns how much of each rate is available.
+func (d *Dispatcher) Levels() []guard.Level {
+	return locked(d, func(c *Core) []guard.Level { return c.Levels(time.Now()) })
 }

@@ -14,7 +14,8 @@ import (
 // Metrics are what a [Dispatcher] counts.
 type Metrics struct {
 	deletions prometheus.Counter
-	latency   *prometheus.HistogramVec
+	latency   prometheus.Histogram
+	lateness  *prometheus.HistogramVec
 	calls     *prometheus.CounterVec
 	inFlight  prometheus.Gauge
 	slots     prometheus.Gauge
@@ -33,14 +34,17 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 		return m, nil
 	}
 	if err := errors.Join(
-		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls),
+		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.lateness),
+		registry.Register(r, &m.calls),
 		registry.Register(r, &m.inFlight), registry.Register(r, &m.slots), registry.Register(r, &m.slow),
 		registry.Register(r, &m.places), registry.Register(r, &m.kept), registry.Register(r, &m.backoff),
 		registry.Register(r, &m.pauses),
 	); err != nil {
 		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
 	}
-	m.latency.WithLabelValues("") // so that it shows from the beginning, as the original's does
+	for _, by := range eviction.LatenessLabels() {
+		m.lateness.WithLabelValues(by)
+	}
 	return m, nil
 }
 
@@ -48,10 +52,16 @@ func newMetrics() *Metrics {
 	return &Metrics{
 		deletions: counter("taint_eviction_controller_pod_deletions_total",
 			"Pods whose deletion the API server has accepted."),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "taint_eviction_controller_pod_deletion_duration_seconds",
-			Help:    "Seconds from a pod's deadline to its accepted deletion; late_by says what explains them: rate, hold, or nothing.",
+			Help:    "Seconds from a pod's deadline to its accepted deletion, in the original's buckets.",
 			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 10, 30, 60, 120, 180, 240},
+		}),
+		lateness: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "taint_manager_eviction_lateness_seconds",
+			Help: "Seconds from a pod's deadline to its accepted deletion, by what explains them: rate, hold (also a pause), " +
+				"budget (of the method Evict), webhook (one that is slow or fails), outage (of the API server), or none.",
+			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400},
 		}, []string{"late_by"}),
 		calls: counters("taint_manager_eviction_calls_total",
 			"Eviction calls by outcome and cause.", "outcome", "cause"),
@@ -84,11 +94,16 @@ func gauge(name, help string) prometheus.Gauge {
 }
 
 // ended counts a call that has ended.
-func (m *Metrics) ended(e eviction.Request, o eviction.Outcome, now time.Time) {
+func (m *Metrics) ended(e eviction.Request, o eviction.Outcome, started, now time.Time) {
 	m.calls.WithLabelValues(o.Kind.String(), eviction.CauseLabel(o.Cause)).Inc()
 	if o.Kind == eviction.Accepted {
 		m.deletions.Inc()
-		m.latency.WithLabelValues(string(e.LateBy)).Observe(max(now.Sub(e.Verdict.At), 0).Seconds())
+		late, by := max(now.Sub(e.Verdict.At), 0).Seconds(), e.LateBy
+		if by == eviction.LateByNothing && now.Sub(started) >= SlowAfter {
+			by = eviction.LateByWebhook
+		}
+		m.latency.Observe(late)
+		m.lateness.WithLabelValues(by.Label()).Observe(late)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -144,7 +145,7 @@ func TestRatesShow(t *testing.T) {
 # TYPE taint_manager_rate_tokens gauge
 taint_manager_rate_tokens{rate="cluster"} 1
 taint_manager_rate_tokens{rate="zones"} 0
-# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate.
+# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate, those apart that are blocked, refused or delayed.
 # TYPE taint_manager_rate_waiting gauge
 taint_manager_rate_waiting{rate="cluster"} 0
 taint_manager_rate_waiting{rate="zones"} 6
@@ -169,11 +170,13 @@ func latenesses(t *testing.T, r *prometheus.Registry) map[string]uint64 {
 	}
 	all := map[string]uint64{}
 	for _, family := range families {
-		if family.GetName() != "taint_eviction_controller_pod_deletion_duration_seconds" {
+		if family.GetName() != "taint_manager_eviction_lateness_seconds" {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			all[m.GetLabel()[0].GetValue()] = m.GetHistogram().GetSampleCount()
+			if n := m.GetHistogram().GetSampleCount(); n > 0 {
+				all[m.GetLabel()[0].GetValue()] = n
+			}
 		}
 	}
 	return all
@@ -205,7 +208,7 @@ func TestLatenessThatARateOrAPauseExplainsHasALabel(t *testing.T) {
 		u.SetPaused(false) // ends no pause
 		add(1, "other", -30*time.Second)
 		synctest.Wait()
-		if got, want := latenesses(t, registry), map[string]uint64{"": 6, "hold": 2, "rate": 2}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registry), map[string]uint64{"none": 6, "hold": 2, "rate": 2}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -234,4 +237,35 @@ func TestARateExplainsTheLatenessOfAPodThatHasWaitedForItAfterItsDeadline(t *tes
 			t.Errorf("pod %s is late by %q, want %q; done at %v", p.UID, p.lateBy, want, p.done)
 		}
 	}
+}
+
+func TestLatenessThatAnOutageOrASlowWebhookExplainsHasALabel(t *testing.T) {
+	w := newWorld()
+	before, after := w.pod("a", 0, 1, time.Second, quickly), w.pod("a", 0, 1, time.Minute, quickly)
+	w.step(NodeRead{w.now, unreachable})
+	w.core.outage.until = w.after(20_000)
+	slowly := func(r *rand.Rand) (time.Duration, eviction.Outcome) { return 20 * time.Second, succeeds }
+	var slow []*evicted
+	for range 3 {
+		slow = append(slow, w.pod("b", 0, 1, 2*time.Minute, slowly))
+	}
+	w.run(append([]*evicted{before, after}, slow...), 5*time.Minute)
+	for p, want := range map[*evicted]eviction.LateBy{before: eviction.LateByOutage, after: "", slow[0]: "", slow[2]: eviction.LateByWebhook} {
+		if p.done.IsZero() || p.lateBy != want {
+			t.Errorf("pod %s is late by %q, want %q; done at %v", p.UID, p.lateBy, want, p.done)
+		}
+	}
+}
+
+func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		u := newUser(t, Options{Evictor: lasting(10 * time.Second), Metrics: metricsOf(t, registry)})
+		defer u.lead()()
+		u.offer(1)
+		time.Sleep(time.Minute)
+		if got, want := latenesses(t, registry), map[string]uint64{"webhook": 1}; !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 }

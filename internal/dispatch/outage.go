@@ -33,6 +33,7 @@ type outage struct {
 	pause   time.Duration  // length of the present pause; 0: off
 	since   time.Time      // start of the present pause
 	until   time.Time      // its end
+	ended   time.Time      // when the last outage ended
 	probing bool           // a probe is under way
 }
 
@@ -43,7 +44,7 @@ func (o *outage) on() bool { return o.pause > 0 }
 // call that started before the pause may have been sent after it. It reports whether an outage begins.
 func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) (begins bool) {
 	if answered(outcome) {
-		o.end()
+		o.end(now)
 		return false
 	}
 	return o.failed(now, started, outcome)
@@ -56,7 +57,7 @@ func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) (begin
 		return o.failed(now, sent, outcome)
 	}
 	if !sent.Before(o.since) {
-		o.end()
+		o.end(now)
 	}
 	return false
 }
@@ -83,7 +84,12 @@ func (o *outage) hold(now time.Time, pause time.Duration) {
 }
 
 // end records that the server is there.
-func (o *outage) end() { o.pause, o.probing = 0, false }
+func (o *outage) end(now time.Time) {
+	if o.on() {
+		o.ended = now
+	}
+	o.pause, o.probing = 0, false
+}
 
 // nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
 // probe.

@@ -18,7 +18,7 @@ func NewRateCollector(d *Dispatcher) prometheus.Collector {
 		tokens: prometheus.NewDesc("taint_manager_rate_tokens",
 			"Evictions that each rate permits now, in the group of nodes that has the fewest.", label, nil),
 		waiters: prometheus.NewDesc("taint_manager_rate_waiting",
-			"Evictions that are due and wait for each rate.", label, nil),
+			"Evictions that are due and wait for each rate, those apart that are blocked, refused or delayed.", label, nil),
 	}
 }
 
@@ -30,8 +30,11 @@ func (r *rateCollector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (r *rateCollector) Collect(to chan<- prometheus.Metric) {
-	levels, waiting := r.dispatcher.Levels()
-	for _, level := range levels {
+	waiting := map[string]int{}
+	for w, n := range r.dispatcher.Waits() {
+		waiting[w.Rate] += n
+	}
+	for _, level := range r.dispatcher.Levels() {
 		to <- prometheus.MustNewConstMetric(r.tokens, prometheus.GaugeValue, float64(level.Tokens), level.Rate)
 		to <- prometheus.MustNewConstMetric(r.waiters, prometheus.GaugeValue, float64(waiting[level.Rate]), level.Rate)
 	}

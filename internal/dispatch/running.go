@@ -19,9 +19,10 @@ const defaultRetryAfter = time.Second
 // call makes one eviction call and reports its outcome.
 func (d *Dispatcher) call(t *term, s Start) {
 	defer t.calls.Done()
+	started := time.Now()
 	outcome := complete(d.evict(t.ctx, s.Request))
 	now := time.Now()
-	d.metrics.ended(s.Request, outcome, now)
+	d.metrics.ended(s.Request, outcome, started, now)
 	d.step(CallEnded{UID: s.Request.Pod.UID, Outcome: outcome})
 	d.noteCut(t, s.Request, outcome)
 	d.options.Ended(s.Request, outcome, now)

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -631,6 +632,7 @@ type history struct {
 	alarm time.Time
 	zones int
 	pods  int
+	waits map[eviction.WaitCause]int // how often a candidate waited for what after a step
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
@@ -675,6 +677,7 @@ func (h *history) candidate() Candidate {
 		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
 	}
 	c.NodeLabels = map[string]string{"zone": fmt.Sprint(i % h.zones)}
+	c.Stuck = h.r.IntN(3) == 0
 	if i%11 == 10 {
 		c.Own = Own(1 + i/11%2)
 	}
@@ -819,14 +822,28 @@ func (h *history) compare() error {
 	if size != len(h.waiting) {
 		return fmt.Errorf("classes hold %d of %d candidates", size, len(h.waiting))
 	}
+	waits := map[eviction.Wait]int{}
+	for uid, candidate := range h.waiting {
+		if !candidate.Stuck {
+			waits[c.Status(h.now, uid).Waits]++
+		}
+	}
+	if counted := c.Waits(h.now); !maps.Equal(counted, waits) {
+		return fmt.Errorf("candidates wait for %v, and are counted for %v", waits, counted)
+	}
+	for w := range waits {
+		h.waits[w.Cause]++
+	}
 	return nil
 }
 
 // TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing compares random histories with a twin that looks at all candidates.
 func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
 	started, kept, own := 0, 0, 0
+	waits := map[eviction.WaitCause]int{}
 	for seed := range uint64(250) {
 		h := newHistory(t, seed)
+		h.waits = waits
 		if err := h.step(TermBegan{}); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -840,6 +857,9 @@ func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
 			}
 		}
 		started, kept, own = started+h.started, kept+h.kept, own+h.ownStarts
+	}
+	if len(waits) < 5 {
+		t.Errorf("candidates never waited for some things: %v", waits)
 	}
 	if started < 5000 || kept < 50 || own < 50 {
 		t.Errorf("the histories are too calm: %d calls, %d kept their slots, %d for the program's own pods", started, kept, own)

@@ -31,11 +31,12 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	case it.request != nil:
 		return Status{Request: it.request}
 	}
-	return c.waits(now, it)
+	return c.waits(now, it.class, it.group != nil && it.workload.startsSlow())
 }
 
-// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
-func (c *Core) waits(now time.Time, it *item) Status {
+// waits returns why the candidates of a class wait that start in slow places, or those that do not. Page, logs and
+// metrics take the answer from here.
+func (c *Core) waits(now time.Time, cl *class, startSlow bool) Status {
 	because := func(cause eviction.WaitCause, until time.Time) Status {
 		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}
 	}
@@ -47,11 +48,11 @@ func (c *Core) waits(now time.Time, it *item) Status {
 	case c.throttled.After(now):
 		return because(eviction.WaitsForServer, c.throttled)
 	}
-	if _, rate, until := it.class.way(now); rate != "" {
+	if _, rate, until := cl.way(now); rate != "" {
 		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, Until: until}
 	}
 	switch {
-	case it.group != nil && it.workload.startsSlow():
+	case startSlow:
 		return because(eviction.WaitsForSlowPlace, time.Time{})
 	case c.leads && c.pace.next.After(now):
 		return Status{
@@ -65,24 +66,15 @@ func (c *Core) waits(now time.Time, it *item) Status {
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
 
-// WaitingForSlowPlace returns how many of them start in slow places.
-func (c *Core) WaitingForSlowPlace() (n int) {
-	for _, of := range c.namespaces {
-		for _, w := range of.workloads {
-			if w.startsSlow() {
-				n += w.waiting
-			}
-		}
-	}
-	return n
-}
-
-// WaitingByRate returns how many of them wait for a token, by the names of their rates.
-func (c *Core) WaitingByRate(now time.Time) map[string]int {
-	all := map[string]int{}
+// Waits returns how many of them that are not stuck wait for what. It takes time in proportion to the number of
+// classes.
+func (c *Core) Waits(now time.Time) map[eviction.Wait]int {
+	all := map[eviction.Wait]int{}
 	for _, cl := range c.classes {
-		if _, rate, _ := cl.way(now); rate != "" {
-			all[rate] += cl.size
+		for i, n := range cl.counts {
+			if n > 0 {
+				all[c.waits(now, cl, i == 1).Waits] += n
+			}
 		}
 	}
 	return all

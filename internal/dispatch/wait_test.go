@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -50,12 +51,8 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			if got := w.core.Status(w.now, p.UID); got != want {
 				t.Errorf("%s: got %+v, want %+v", name, got, want)
 			}
-			slow := 0
-			if c.waits == eviction.WaitsForSlowPlace {
-				slow = 1
-			}
-			if w.core.Waiting() != 1 || w.core.WaitingForSlowPlace() != slow {
-				t.Errorf("%s: %d wait, %d for slow places", name, w.core.Waiting(), w.core.WaitingForSlowPlace())
+			if got := w.core.Waits(w.now); w.core.Waiting() != 1 || !maps.Equal(got, map[eviction.Wait]int{want.Waits: 1}) {
+				t.Errorf("%s: %d wait, for %v", name, w.core.Waiting(), got)
 			}
 		})
 		w.run([]*evicted{p}, 10*time.Second)

@@ -348,7 +348,8 @@ func TestEventsOnNodesHaveAWriterOfTheirOwn(t *testing.T) {
 		if got := sink.storedIn("default"); len(got) != 2 {
 			t.Errorf("%d events about the trip are stored, want 2", len(got))
 		}
-		time.Sleep(summaryEvery)
+		time.Sleep(summaryEvery + 10*time.Millisecond) // the minute may begin after the writes about the trip
+		synctest.Wait()
 		if got := sink.storedIn("default"); len(got) != 3 {
 			t.Errorf("%d events on nodes are stored, want a summary too", len(got))
 		}

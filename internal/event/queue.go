@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 const (
 	defaultCapacity = 16384
-	nodeCapacity    = 1024            // of trips, which no note displaces
+	nodeCapacity    = 1024            // of notes on nodes, which no note displaces
 	flushTime       = 5 * time.Second // for what is queued when the context ends
 )
 
@@ -39,7 +38,7 @@ type Queue struct {
 	metrics *Metrics
 	serial  atomic.Uint64
 	leading atomic.Bool
-	trips   chan *queuedNote
+	onNodes chan *queuedNote
 	changed chan struct{} // order has changed: a write may start
 	overrun chan struct{} // dropped is no longer empty
 
@@ -49,12 +48,12 @@ type Queue struct {
 	dropped map[string]int // by node, since the last summary; nil when none
 }
 
-// queuedNote is a note, or a trip with one of its nodes, and the time when it was taken.
+// queuedNote is a note, or what is to be said about a node, and the time when it was taken.
 type queuedNote struct {
-	note eviction.Note
-	trip *guard.Event // nil for a note
-	node string
-	at   time.Time
+	note   eviction.Note
+	onNode *nodeNote // nil for a note
+	node   string
+	at     time.Time
 }
 
 // New returns a queue that takes notes once it leads, and writes them while Run runs.
@@ -70,7 +69,7 @@ func New(o Options) *Queue {
 	}
 	return &Queue{
 		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
-		order: newOrder(o.Capacity), trips: make(chan *queuedNote, nodeCapacity),
+		order: newOrder(o.Capacity), onNodes: make(chan *queuedNote, nodeCapacity),
 		changed: make(chan struct{}, 1), overrun: make(chan struct{}, 1),
 	}
 }
@@ -102,12 +101,12 @@ func (q *Queue) put(n *queuedNote) {
 
 // enqueue returns the note that is dropped because the queue is full; q.mu is held.
 func (q *Queue) enqueue(n *queuedNote) (dropped *queuedNote) {
-	if n.trip == nil {
+	if n.onNode == nil {
 		defer signal(q.changed)
 		return q.order.put(n)
 	}
 	select {
-	case q.trips <- n:
+	case q.onNodes <- n:
 		return nil
 	default:
 		return n
@@ -153,9 +152,9 @@ func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.trips))
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.onNodes))
 	q.order = newOrder(q.order.capacity)
-	for len(q.trips) > 0 {
-		<-q.trips
+	for len(q.onNodes) > 0 {
+		<-q.onNodes
 	}
 }

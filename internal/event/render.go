@@ -28,8 +28,10 @@ const maxName = 253
 
 // render returns the event for an queuedNote; serial distinguishes the events of one moment.
 func render(e *queuedNote, serial uint64) *v1.Event {
-	if e.trip != nil {
-		return tripEvent(e, serial)
+	if e.onNode != nil {
+		event := onNode(e.node, e.at, serial)
+		event.Type, event.Reason, event.Message = e.onNode.kind, e.onNode.reason, e.onNode.message
+		return event
 	}
 	pod := e.note.Pod
 	event := blank(pod.Namespace, pod.Name, e.at, serial)

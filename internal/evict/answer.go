@@ -64,7 +64,7 @@ func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 }
 
 // message returns the server's message, with what its status adds about PodDisruptionBudgets; else the error's text.
-// It is cut here, where it enters.
+// A message that is too long is truncated.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""

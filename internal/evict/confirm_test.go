@@ -282,13 +282,19 @@ func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
 	})
 }
 
+// aSecondAfterAGet returns a busy caller whose first call was confirmed by a GET a second ago.
+func aSecondAfterAGet(t *testing.T) *confirming {
+	c := newConfirming()
+	c.busy()
+	c.evict(t.Context(), "uid")
+	time.Sleep(time.Second)
+	return c
+}
+
 // not-ready may become unreachable, which a pod does not bear: then it is due for a long time already.
 func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.evict(t.Context(), "uid")
-		time.Sleep(time.Second)
+		c := aSecondAfterAGet(t)
 		other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
 		c.cache.node = &taint.Node{Name: "n1", UID: "node", Taints: []taint.History{{{Taint: other, Since: c.born}}}}
 		c.live.Spec.Taints = []v1.Taint{other}
@@ -321,10 +327,7 @@ func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
 // would evict a pod that was edited after that.
 func TestAPodThatIsOverdueByAnEditNeedsAGetFromAfterTheEdit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.evict(t.Context(), "uid")
-		time.Sleep(time.Second)
+		c := aSecondAfterAGet(t)
 		c.cache.pods["edited"] = &taint.Pod{UID: "edited", Node: "n1", Bound: c.born, Seen: time.Now()}
 		c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
 		if o := c.evict(t.Context(), "edited"); o.Kind != eviction.Unconfirmed || len(c.gets) != 2 {
@@ -546,10 +549,7 @@ func TestABurstTakesFewGets(t *testing.T) {
 
 func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.evict(t.Context(), "uid")
-		time.Sleep(time.Second)
+		c := aSecondAfterAGet(t)
 		c.evict(t.Context(), "uid")
 		if len(c.gets) != 1 {
 			t.Fatalf("%d GETs, want one that serves both calls", len(c.gets))

@@ -107,7 +107,7 @@ func (n *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine
 	return read, true
 }
 
-// do makes the GET. It is forgotten once it no longer counts; one that failed, at once.
+// do makes the GET. A GET that has failed is dropped at once, any other GET once it is older than maxReadAge.
 func (n *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	bounded, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()

@@ -19,7 +19,8 @@ type calls struct {
 	outcome  eviction.Outcome // the last one
 	refused  bool             // at any call so far, or such that a preflight is to be sent first
 	reported []string         // the causes that notes have named
-	rated    time.Time        // the deadline of the last call that had waited for a rate
+	lateBy   eviction.LateBy  // what made the eviction late so far
+	deadline time.Time        // for which lateBy counts
 
 	notBefore      time.Time // no request to evict starts before it
 	noDeleteBefore time.Time // no deletion starts before it
@@ -80,9 +81,7 @@ func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
 		e.calls = &calls{}
 	}
 	e.calls.attempts = r.Attempt
-	if r.LateBy == eviction.LateByRate {
-		e.calls.rated = r.Verdict.At
-	}
+	e.calls.explain(r, &ended.Outcome)
 	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
 	switch ended.Outcome.Kind {
 	case eviction.Accepted:
@@ -91,6 +90,14 @@ func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
 		c.become(e, dryRun)
 	default:
 		c.become(e, called)
+	}
+}
+
+// explain records what makes the next call for the same deadline late.
+func (c *calls) explain(r *eviction.Request, o *eviction.Outcome) {
+	c.lateBy, c.deadline = r.LateBy, r.Verdict.At
+	if by := o.LateBy(); by != eviction.LateByNothing {
+		c.lateBy = by
 	}
 }
 

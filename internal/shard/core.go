@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
@@ -58,7 +59,9 @@ type Core struct {
 	entries map[types.UID]*entry
 	timed   ordered.Queue[*entry]   // by the time of the next evaluation
 	counts  [states]int             // of entries, by state
+	pending eviction.PendingCounts  // of entries
 	audited map[types.UID][]audited // by pod, one for each policy
+	leaving map[types.UID]string    // the nodes of pods that have to go
 }
 
 // NewCore returns the logic of a shard.
@@ -68,7 +71,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
 	}
 }
 
@@ -76,7 +79,11 @@ func NewCore(o CoreOptions) *Core {
 func (c *Core) Scheduled() int { return c.counts[scheduled] }
 
 // Held returns how many pods are held and have no other reason to go.
-func (c *Core) Held() int { return c.counts[held] }
+func (c *Core) Held() int { return c.pending[eviction.PendingHeld] }
+
+// Pending returns how many evictions are in which state. Those that are offered count as due unless they are stuck:
+// the dispatcher knows what they wait for.
+func (c *Core) Pending() eviction.PendingCounts { return c.pending }
 
 // Next returns when the next step is due if nothing else happens before; false if none is due.
 func (c *Core) Next() (time.Time, bool) {

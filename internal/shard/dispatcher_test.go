@@ -136,7 +136,7 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 				t.Errorf("%s: waits for rate %q, next %v, want %v", uid, v.Waits.Rate, v.Next, at(want))
 			}
 		}
-		if _, waiting := r.dispatcher.Levels(); waiting["slow"] != 2 {
+		if waiting := r.dispatcher.Waits(); waiting[eviction.Wait{Cause: eviction.WaitsForRate, Rate: "slow"}] != 2 {
 			t.Errorf("waiting: %v", waiting)
 		}
 	})
@@ -187,6 +187,30 @@ func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 			r.sleep(30)
 			if r.calls() != 2 || r.made[0].LateBy != c.want || r.made[1].LateBy != c.want {
 				t.Errorf("got %+v, want %q", r.made, c.want)
+			}
+		})
+	}
+}
+
+func TestTheOutcomeOfACallExplainsThatTheNextOneIsLate(t *testing.T) {
+	for want, first := range map[eviction.LateBy]eviction.Outcome{
+		eviction.LateByBudget:  blocked,
+		eviction.LateByWebhook: failed(eviction.CauseWebhook),
+		eviction.LateByOutage:  {Kind: eviction.Throttled, RetryAfter: time.Second},
+		eviction.LateByNothing: denied,
+	} {
+		inBubble(t, first.Kind.String(), func(t *testing.T) {
+			r := running(t, dispatch.Options{})
+			r.answer = func(e eviction.Request) eviction.Outcome {
+				if e.Attempt == 1 {
+					return first
+				}
+				return accepted
+			}
+			r.put("n", "", 1)
+			r.sleep(30)
+			if r.calls() != 2 || r.made[0].LateBy != "" || r.made[1].LateBy != want {
+				t.Errorf("got %+v, want %q", r.made, want)
 			}
 		})
 	}

@@ -23,6 +23,8 @@ type entry struct {
 	evaluation time.Time // when the pod is judged next, if nothing else happens before
 	pos        int       // in Core.timed
 
+	pending eviction.Pending // as which Core.pending counts it
+
 	hold *hold // the present or the last hold of the pod; nil if there was none
 }
 
@@ -64,6 +66,7 @@ func (c *Core) become(e *entry, s state) {
 	e.state = s
 	if s == none {
 		delete(c.entries, e.uid)
+		c.count(e, 0)
 	} else {
 		c.entries[e.uid] = e
 		c.counts[s]++
@@ -98,7 +101,7 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
-		NodeLabels: node.Labels,
+		NodeLabels: node.Labels, Stuck: e.calls != nil && e.calls.delayed(),
 	}
 	for i := range ways {
 		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))
@@ -119,8 +122,8 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 	if met := e.calls; met != nil {
 		r.Attempt, r.First = met.attempts+1, met.method != way.Method
 		r.AfterRefusal, r.RefusedSince = met.refused, met.refusedSince
-		if met.rated.Equal(way.Action.At) {
-			r.LateBy = eviction.LateByRate
+		if met.deadline.Equal(way.Action.At) && met.lateBy != eviction.LateByNothing {
+			r.LateBy = met.lateBy
 		}
 	}
 	if c.options.OwnMethod && r.Policy == "" {

@@ -40,4 +40,7 @@ type Effects struct {
 
 	// Overtaken are the waiting evictions whose pods another client deletes or has marked.
 	Overtaken []eviction.Overtaken
+
+	// Drained are the nodes whose last pod that had to go is gone, except after an outage of the node.
+	Drained []string
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/permutations"
 )
 
 // A change is one thing that happens to the cluster, together with the input that the shard receives for it.
@@ -73,12 +74,12 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			orders := 0
-			permute(c.changes, func(order []change) {
+			for order := range permutations.Of(c.changes) {
 				orders++
 				if diff := cmp.Diff(c.want, playOut(t, order)); diff != "" {
 					t.Fatalf("order %v: %s", names(order), diff)
 				}
-			})
+			}
 			t.Logf("%d orders", orders)
 		})
 	}
@@ -101,23 +102,6 @@ func playOut(t *testing.T, order []change) (goes []string) {
 		}
 	}
 	return goes
-}
-
-// permute calls f with every order of the list.
-func permute[T any](list []T, f func([]T)) {
-	var place func(k int)
-	place = func(k int) {
-		if k == len(list) {
-			f(list)
-			return
-		}
-		for i := k; i < len(list); i++ {
-			list[k], list[i] = list[i], list[k]
-			place(k + 1)
-			list[k], list[i] = list[i], list[k]
-		}
-	}
-	place(0)
 }
 
 func names(order []change) (list []string) {

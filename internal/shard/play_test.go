@@ -72,6 +72,7 @@ type play struct {
 	core      *shard.Core
 	notes     []eviction.Note
 	overtaken []eviction.Overtaken
+	drained   []string
 }
 
 func newPlay(t *testing.T) *play {
@@ -95,6 +96,7 @@ func (p *play) step(second float64, in shard.Input) {
 	do := p.core.Step(at(second), in)
 	p.notes = append(p.notes, do.Notes...)
 	p.overtaken = append(p.overtaken, do.Overtaken...)
+	p.drained = append(p.drained, do.Drained...)
 }
 
 func (p *play) nodeChanged(second float64) { p.step(second, shard.NodeChanged{Name: "n"}) }

@@ -16,7 +16,7 @@ import (
 )
 
 // Options are the settings of a shard. The fields have the meaning of those of [CoreOptions] with the same names. All
-// fields but Judge, Own, OwnMethod and Overtaken are required.
+// fields but Judge, Own, OwnMethod, Overtaken and Drained are required.
 type Options struct {
 	Reader     Reader
 	Judge      policy.Judge
@@ -29,6 +29,10 @@ type Options struct {
 
 	// Overtaken receives each eviction that another client has overtaken. It must not block. Nil: none is reported.
 	Overtaken func(eviction.Overtaken)
+
+	// Drained receives the name of each node whose last pod that had to go is gone; see [Effects]. It must not block.
+	// Nil: none is reported.
+	Drained func(node string)
 }
 
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
@@ -37,8 +41,9 @@ type Shard struct {
 	core      *Core
 	notify    func(eviction.Note)
 	overtaken func(eviction.Overtaken)
+	drained   func(node string)
 	inbox     *inbox
-	views     chan chan<- []eviction.View
+	questions chan func() // that the goroutine answers
 	timer     *time.Timer
 	now       chan struct{} // closed, so that it is always ready
 
@@ -48,8 +53,9 @@ type Shard struct {
 
 // progress is what a shard shows of its evictions at any time.
 type progress struct {
-	scheduled, held int
-	next            time.Time
+	scheduled int
+	pending   eviction.PendingCounts
+	next      time.Time
 }
 
 // New returns a shard that does nothing before Run.
@@ -57,9 +63,12 @@ func New(o Options) *Shard {
 	if o.Overtaken == nil {
 		o.Overtaken = func(eviction.Overtaken) {}
 	}
+	if o.Drained == nil {
+		o.Drained = func(string) {}
+	}
 	s := &Shard{
-		notify: o.Notify, overtaken: o.Overtaken, inbox: newInbox(),
-		views: make(chan chan<- []eviction.View), timer: time.NewTimer(0), now: make(chan struct{}),
+		notify: o.Notify, overtaken: o.Overtaken, drained: o.Drained, inbox: newInbox(),
+		questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
 	}
 	close(s.now)
 	s.progress.Store(&progress{})
@@ -74,7 +83,10 @@ func New(o Options) *Shard {
 func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
 
 // Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
-func (s *Shard) Held() int { return s.progress.Load().held }
+func (s *Shard) Held() int { return s.progress.Load().pending[eviction.PendingHeld] }
+
+// Pending returns how many evictions are in which state; see [Core.Pending]. It is safe for concurrent use.
+func (s *Shard) Pending() eviction.PendingCounts { return s.progress.Load().pending }
 
 // Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
 // concurrent use.
@@ -88,12 +100,26 @@ func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
 // if the context ends first.
 func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
-	answer := make(chan []eviction.View, 1)
+	var views []eviction.View
+	err := s.ask(ctx, func() { views = s.core.Views(time.Now()) })
+	return views, err
+}
+
+// Oldest returns the earliest deadline of each state but scheduled, as Views returns views.
+func (s *Shard) Oldest(ctx context.Context) (oldest eviction.PendingTimes, err error) {
+	err = s.ask(ctx, func() { oldest = s.core.Oldest() })
+	return oldest, err
+}
+
+// ask has the goroutine of the shard answer a question, and waits for that.
+func (s *Shard) ask(ctx context.Context, question func()) error {
+	answered := make(chan struct{})
 	select {
-	case s.views <- answer:
-		return <-answer, nil
+	case s.questions <- func() { question(); close(answered) }:
+		<-answered
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 
@@ -127,9 +153,9 @@ func (s *Shard) Run(ctx context.Context) {
 		case <-again:
 		case <-s.inbox.some:
 		case <-s.timer.C:
-		case answer := <-s.views:
+		case answer := <-s.questions:
 			s.reconfigure()
-			answer <- s.core.Views(time.Now())
+			answer()
 		}
 	}
 }
@@ -169,7 +195,7 @@ func (s *Shard) step(in Input) {
 	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
 	next, _ := s.core.Next()
-	if now := (progress{s.core.Scheduled(), s.core.Held(), next}); now != *s.progress.Load() {
+	if now := (progress{s.core.Scheduled(), s.core.Pending(), next}); now != *s.progress.Load() {
 		s.progress.Store(&now)
 	}
 	for _, note := range do.Notes {
@@ -177,6 +203,9 @@ func (s *Shard) step(in Input) {
 	}
 	for _, o := range do.Overtaken {
 		s.overtaken(o)
+	}
+	for _, node := range do.Drained {
+		s.drained(node)
 	}
 }
 

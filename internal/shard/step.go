@@ -41,7 +41,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 func (c *Core) reevaluate(now time.Time, uid types.UID, do *Effects) {
 	pod, node := c.options.Reader.Pod(uid)
 	if pod == nil {
-		c.forget(uid)
+		c.forget(uid, do)
 		return
 	}
 	c.evaluate(now, pod, node, do)
@@ -68,6 +68,7 @@ func (c *Core) ended(now time.Time, in CallEnded, do *Effects) {
 func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
 	verdict := c.judge.Decide(pod, node)
 	c.audit(pod, node, do)
+	c.leave(pod, node)
 	switch {
 	case verdict.Goes():
 		c.schedule(now, pod, node, &verdict)
@@ -75,6 +76,9 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 		c.hold(pod, &verdict.Held, do)
 	default:
 		c.cancel(pod, &verdict, do)
+	}
+	if e := c.entries[pod.UID]; e != nil {
+		c.count(e, e.isPending(now))
 	}
 }
 
@@ -111,6 +115,9 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	default:
 		return // the pod is judged when the call has ended
 	}
+	if first.At.After(now) && first.At.Before(next) {
+		next = first.At // it counts as due from then on
+	}
 	c.reschedule(e, next)
 }
 
@@ -137,8 +144,9 @@ func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 }
 
 // forget drops the state of a pod that is gone.
-func (c *Core) forget(uid types.UID) {
+func (c *Core) forget(uid types.UID, do *Effects) {
 	delete(c.audited, uid)
+	c.gone(uid, do)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.become(e, none)
 	}

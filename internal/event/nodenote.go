@@ -10,22 +10,29 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// reasonTripped is the reason of events about trips of breakers.
-const reasonTripped = "BreakerTripped"
+// Reasons of events on nodes.
+const (
+	reasonTripped = "BreakerTripped"
+	reasonDrained = "Drained"
+)
+
+// nodeNote is what an event on a node says.
+type nodeNote struct{ kind, reason, message string }
 
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most. It never
 // blocks, as Put.
 func (q *Queue) PutTrip(e guard.Event) {
+	note := nodeNote{v1.EventTypeWarning, reasonTripped, truncate.Text(tripMessage(&e))}
 	for _, node := range e.Names {
-		q.put(&queuedNote{trip: &e, node: node, at: time.Now()})
+		q.put(&queuedNote{onNode: &note, node: node, at: time.Now()})
 	}
 }
 
-// tripEvent returns the event on a node about a breaker.
-func tripEvent(q *queuedNote, serial uint64) *v1.Event {
-	event := onNode(q.node, q.at, serial)
-	event.Type, event.Reason, event.Message = v1.EventTypeWarning, reasonTripped, truncate.Text(tripMessage(q.trip))
-	return event
+// PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node. It never blocks,
+// as Put.
+func (q *Queue) PutDrained(node string) {
+	note := nodeNote{v1.EventTypeNormal, reasonDrained, "The last pod that had to go because of taints is gone"}
+	q.put(&queuedNote{onNode: &note, node: node, at: time.Now()})
 }
 
 func tripMessage(e *guard.Event) string {

@@ -35,3 +35,22 @@ func TestATripIsAnEventOnEachOfItsNodes(t *testing.T) {
 		}
 	})
 }
+
+func TestADrainedNodeHasANormalEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{}
+		q, end := start(t, Options{Sink: sink})
+		q.PutDrained("n1")
+		q.SetLeading(false)
+		q.PutDrained("n2")
+		end()
+		if len(sink.stored) != 1 {
+			t.Fatalf("stored %+v", sink.stored)
+		}
+		e := sink.stored[0]
+		if e.InvolvedObject.Kind != "Node" || e.InvolvedObject.Name != "n1" || e.Reason != "Drained" || e.Type != v1.EventTypeNormal ||
+			e.Message != "The last pod that had to go because of taints is gone" {
+			t.Errorf("stored %+v", e)
+		}
+	})
+}

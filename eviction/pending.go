@@ -1,0 +1,72 @@
+package eviction
+
+import "time"
+
+// Pending is the state in which metrics count an eviction. Each eviction is in exactly one.
+type Pending uint8
+
+// The states. A call under way does not change the state: its outcome does.
+const (
+	_                  Pending = iota
+	PendingScheduled           // its deadline has not come
+	PendingDue                 // it waits for its turn or the API server, or its call is under way
+	PendingRate                // a rate has no token
+	PendingSlowPlace           // it waits for a slow place
+	PendingBlocked             // a PodDisruptionBudget did not permit the last call
+	PendingRefused             // admission or a missing permission forbade the last call
+	PendingDelayed             // another cause has failed its calls several times in a row
+	PendingHeld                // a policy or a breaker holds the pod
+	PendingPaused              // it is due, and all calls are paused
+	PendingTerminating         // the API server has accepted the deletion, and the pod is still there
+	pendings
+)
+
+// PendingCounts are numbers of evictions by state.
+type PendingCounts [pendings]int
+
+// PendingTimes are moments by state.
+type PendingTimes [pendings]time.Time
+
+// AllPending returns all states, in the order in which an eviction may go through them.
+func AllPending() (all []Pending) {
+	for p := PendingScheduled; p < pendings; p++ {
+		all = append(all, p)
+	}
+	return all
+}
+
+// String returns the state as metrics have it.
+func (p Pending) String() string {
+	return [pendings]string{
+		PendingScheduled: WordScheduled, PendingDue: WordDue, PendingRate: "waiting_rate",
+		PendingSlowPlace: "waiting_slow", PendingBlocked: WordBlocked, PendingRefused: WordRefused,
+		PendingDelayed: WordDelayed, PendingHeld: WordHeld, PendingPaused: "paused", PendingTerminating: "terminating",
+	}[p]
+}
+
+// Pending returns the state of an eviction that is due and waits for this.
+func (w Wait) Pending() Pending {
+	switch w.Cause {
+	case WaitsForRate:
+		return PendingRate
+	case WaitsForSlowPlace:
+		return PendingSlowPlace
+	case WaitsPaused:
+		return PendingPaused
+	}
+	return PendingDue
+}
+
+// Add adds numbers.
+func (p *PendingCounts) Add(other PendingCounts) {
+	for is := range other {
+		p[is] += other[is]
+	}
+}
+
+// Take takes in a moment of a state, and keeps the earliest.
+func (p *PendingTimes) Take(is Pending, at time.Time) {
+	if p[is].IsZero() || !at.IsZero() && at.Before(p[is]) {
+		p[is] = at
+	}
+}

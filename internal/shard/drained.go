@@ -1,0 +1,59 @@
+package shard
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// outage reports whether a taint of this key reports an outage of its node, which nobody waits for to be empty.
+func outage(key string) bool { return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable }
+
+// leave remembers the node of a pod that has to go, or is held, also without an outage of the node.
+func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
+	if drains(node) && c.hasToGo(pod, withoutOutage(node)) {
+		c.leaving[pod.UID] = pod.Node
+	} else {
+		delete(c.leaving, pod.UID)
+	}
+}
+
+// gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node.
+func (c *Core) gone(uid types.UID, do *Effects) {
+	name, left := c.leaving[uid]
+	if !left {
+		return
+	}
+	delete(c.leaving, uid)
+	node, pods := c.options.Reader.PodsOn(name)
+	remains := func(pod *taint.Pod) bool { return c.hasToGo(pod, node) }
+	if drains(node) && !slices.ContainsFunc(pods, remains) {
+		do.Drained = append(do.Drained, name)
+	}
+}
+
+// drains reports whether a node has a trigger that reports no outage.
+func drains(node *taint.Node) bool {
+	return node != nil && slices.ContainsFunc(node.Keys(), func(key string) bool { return !outage(key) })
+}
+
+// withoutOutage returns the node with the taints of an outage ended.
+func withoutOutage(node *taint.Node) *taint.Node {
+	for _, key := range node.Keys() {
+		if outage(key) {
+			node = node.Without(key)
+		}
+	}
+	return node
+}
+
+// hasToGo reports whether a pod goes or is held, or would if it were not being deleted already.
+func (c *Core) hasToGo(pod *taint.Pod, node *taint.Node) bool {
+	present := *pod
+	present.Terminating = false
+	verdict := c.judge.Decide(&present, node)
+	return verdict.Goes() || verdict.Held.By != 0
+}

@@ -1,0 +1,155 @@
+package shard_test
+
+import (
+	"cmp"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
+
+// checkCounts compares how many evictions the shard counts in which state with what follows from each pod alone.
+func (m *machine) checkCounts(rt *rapid.T) {
+	var want eviction.PendingCounts
+	for _, uid := range someUIDs {
+		if is := m.pendingOf(uid); is != 0 {
+			want[is]++
+			m.states[is]++
+		}
+	}
+	if got := m.core.Pending(); got != want {
+		rt.Fatalf("counted are %v, want %v", got, want)
+	}
+}
+
+// judged forgets the outcomes of a pod that was judged to stay, or to be held.
+func (m *machine) judged(uid types.UID) {
+	pod, node := m.Pod(uid)
+	if m.calls[uid] != nil {
+		return
+	}
+	if pod == nil {
+		delete(m.met, uid)
+	} else if verdict := m.judge.Decide(pod, node); !verdict.Goes() {
+		delete(m.met, uid)
+	}
+}
+
+// forgetMet forgets the outcomes of pods that a timer has judged to stay, or to be held, before the node was told.
+func (m *machine) forgetMet() {
+	for uid := range m.met {
+		if m.core.Tracked(uid).Attempts == 0 {
+			m.judged(uid)
+		}
+	}
+}
+
+// callsFail makes calls for a pod that fail one after the other in the same way.
+func (m *machine) callsFail(rt *rapid.T) {
+	kind := rapid.SampledFrom([]eviction.Kind{eviction.Failed, eviction.Failed, eviction.Blocked, eviction.Refused}).Draw(rt, "kind")
+	for range rapid.IntRange(1, 4).Draw(rt, "calls") {
+		start := m.start(m.now)
+		if start == nil {
+			return
+		}
+		m.outcomes[start.Pod.UID] = m.end(start.Pod.UID, eviction.Outcome{Kind: kind})
+		m.takeIn(start.Pod.UID)
+		m.now += 61 // longer than any backoff
+	}
+}
+
+// callAccepted makes a call that the API server accepts, in a third of the cases, as no other follows for the pod.
+func (m *machine) callAccepted(rt *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(rt, "skips") > 0 {
+		return
+	}
+	if start := m.start(m.now); start != nil {
+		m.outcomes[start.Pod.UID] = m.end(start.Pod.UID, eviction.Outcome{Kind: eviction.Accepted})
+		m.takeIn(start.Pod.UID)
+	}
+}
+
+// pendingOf returns the state in which the eviction of a pod counts; 0 if there is none.
+func (m *machine) pendingOf(uid types.UID) eviction.Pending {
+	pod, node := m.Pod(uid)
+	m.judged(uid)
+	switch {
+	case pod != nil:
+	case m.calls[uid] != nil:
+		return cmp.Or(m.stuck(uid), eviction.PendingDue)
+	default:
+		return 0
+	}
+	verdict := m.judge.Decide(pod, node)
+	_, first := verdict.Earliest()
+	switch {
+	case m.accepted[uid]:
+		return eviction.PendingTerminating
+	case m.calls[uid] == nil && !verdict.Goes():
+		if verdict.Held.By != 0 {
+			return eviction.PendingHeld
+		}
+		return 0
+	}
+	switch stuck := m.stuck(uid); {
+	case stuck != 0:
+		return stuck
+	case m.calls[uid] == nil && first.At.After(at(m.now)):
+		return eviction.PendingScheduled
+	}
+	return eviction.PendingDue
+}
+
+// stuck returns the state after the last outcomes of a pod's calls; 0 if they do not count as delayed.
+func (m *machine) stuck(uid types.UID) eviction.Pending {
+	met := m.met[uid]
+	if len(met) == 0 {
+		return 0
+	}
+	last := met[len(met)-1]
+	alike := 0
+	for i := len(met) - 1; i >= 0 && met[i].Outcome.Kind == last.Outcome.Kind && met[i].Request.Method == last.Request.Method; i-- {
+		alike++
+	}
+	switch kind := last.Outcome.Kind; {
+	case kind == eviction.Blocked:
+		return eviction.PendingBlocked
+	case kind == eviction.Refused:
+		return eviction.PendingRefused
+	case kind == eviction.Failed && alike >= 3, kind == eviction.Unconfirmed && alike >= 7:
+		return eviction.PendingDelayed
+	}
+	return 0
+}
+
+func TestAnEvictionWhoseDeadlineComesDuringABackoffIsDueFromThenOn(t *testing.T) {
+	p := newTaintedPlay(t, 0)
+	p.tried(0.95, failed("")) // the next call is at 1.025
+	p.tolerate("a", bears("gpu", 1))
+	p.podChanged(0.96, "a")
+	if got := p.core.Pending(); got[eviction.PendingScheduled] != 1 {
+		t.Errorf("before its deadline: counted are %v", got)
+	}
+	p.pass(1)
+	if got := p.core.Pending(); got[eviction.PendingDue] != 1 || len(p.waiting) != 0 {
+		t.Errorf("at its deadline: counted are %v, %d are offered", got, len(p.waiting))
+	}
+	p.wantStart(1.03, "a")
+}
+
+func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
+	p := newPlay(t)
+	for i, uid := range someUIDs {
+		p.add(uid, bears("gpu", int64(i)))
+	}
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	p.tried(1.5, blocked)
+	var want eviction.PendingTimes
+	want[eviction.PendingBlocked], want[eviction.PendingDue] = at(0), at(1)
+	if got := p.core.Oldest(); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
