@@ -1,10 +1,6 @@
 package taintmanager
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/taint-manager/taint-manager/internal/guard"
-)
+import "github.com/taint-manager/taint-manager/internal/guard"
 
 // createTracker creates the tracker of holds.
 func (m *Manager) createTracker(c guard.Config) {
@@ -33,22 +29,6 @@ func (m *Manager) report(e guard.Event) {
 	}
 	m.options.Logger.Info("A breaker is tripped, and holds the evictions because of its taints",
 		append(about, "names", e.Names)...)
-	m.trips.WithLabelValues(e.Trip.Breaker).Inc()
+	m.metrics.trips.WithLabelValues(e.Trip.Breaker).Inc()
 	m.events.PutTrip(e)
-}
-
-func newTrips() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "taint_manager_breaker_trips_total",
-		Help: "Trips of breakers that this process has reported while it led, by breaker.",
-	}, []string{"breaker"})
-}
-
-// collectTripped collects a metric of the groups that are tripped now; it has no other groups.
-func (m *Manager) collectTripped(to chan<- prometheus.Metric) {
-	tripped := prometheus.NewDesc("taint_manager_breaker_tripped",
-		"1 for each group of nodes whose breaker is tripped.", []string{"breaker", "group"}, nil)
-	for _, t := range m.Trips() {
-		to <- prometheus.MustNewConstMetric(tripped, prometheus.GaugeValue, 1, t.Breaker, t.Group)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -47,8 +46,7 @@ type Manager struct {
 	holds   *guard.Tracker
 	latest  atomic.Pointer[policy.Judge]
 	inForce atomic.Pointer[Policies]
-	trips   *prometheus.CounterVec
-	audits  *prometheus.CounterVec
+	metrics *metrics
 }
 
 // New returns a manager that does nothing before Run.
@@ -71,9 +69,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{
-		options: o, leadToken: make(chan struct{}, 1), trips: newTrips(), audits: newAudits(),
-	}
+	m := &Manager{options: o, leadToken: make(chan struct{}, 1)}
+	m.metrics = newMetrics(m)
 	m.leadToken <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
@@ -94,14 +91,14 @@ func (m *Manager) wire(
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
-			Notify: m.notify, Overtaken: m.original.Overtaken,
+			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
 		}))
 	}
 	if err := m.createJournal(); err != nil {
 		return err
 	}
 	m.createTracker(c)
-	return m.register(m.options.Registerer)
+	return m.metrics.register(m.options.Registerer)
 }
 
 // createSource creates the source.
@@ -191,27 +188,6 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
 		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.dispatcher.NodeRead(sent, o) },
 	})
-}
-
-// register adds the metrics that need the whole manager.
-func (m *Manager) register(r prometheus.Registerer) error {
-	if r == nil {
-		return nil
-	}
-	scheduled := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "taint_manager_evictions_scheduled",
-		Help: "Evictions that wait for their deadline, for their next try or for their turn.",
-	}, func() float64 { return float64(m.Scheduled()) })
-	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "taint_manager_slow_evictions_waiting",
-		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
-	}, func() float64 { return float64(m.dispatcher.WaitingForSlowPlace()) })
-	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(dispatch.NewRateCollector(m.dispatcher)),
-		r.Register(m.trips), r.Register(m.audits), r.Register(prometheus.CollectorFunc(m.collectTripped)))
-	if err != nil {
-		return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
-	}
-	return nil
 }
 
 // HasSynced reports whether the manager has seen the whole cluster, and has read the journal or stopped waiting for it.

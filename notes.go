@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -19,8 +18,8 @@ func (m *Manager) notify(n eviction.Note) {
 		return // this process neither holds nor evicts
 	}
 	m.log(n)
+	m.metrics.decided(&n)
 	if n.Kind == eviction.EvictionAudited {
-		m.audits.WithLabelValues(n.Policy, string(n.Method)).Inc()
 		return
 	}
 	m.events.Put(n)
@@ -36,6 +35,14 @@ func (m *Manager) callBegun(e eviction.Request) {
 			Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy,
 			Method: e.Method,
 		})
+	}
+}
+
+// drained reports a node whose last pod that had to go is gone, as an event on the node.
+func (m *Manager) drained(node string) {
+	if m.leads.Load() {
+		m.options.Logger.Info("The last pod that had to go from the node is gone", "node", node)
+		m.events.PutDrained(node)
 	}
 }
 
@@ -63,13 +70,6 @@ func (m *Manager) reportHeld(ctx context.Context) {
 	if more := len(held) - maxHeldReports; more > 0 {
 		m.options.Logger.Info("The evictions of more pods are held", "pods", more)
 	}
-}
-
-func newAudits() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "taint_manager_policy_audits_total",
-		Help: "What policies in mode Audit would decide: decisions about pods that are new or have changed, by policy and its method.",
-	}, []string{"policy", "method"})
 }
 
 func (m *Manager) log(n eviction.Note) {

@@ -75,7 +75,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	if err != nil {
 		return policy.Diff{}, err
 	}
-	m.inForce.Store(&p)
+	m.metrics.forget(*m.inForce.Swap(&p), p)
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
