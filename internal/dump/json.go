@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -13,20 +14,26 @@ import (
 // lenient are the options to accept the texts that package encoding/json accepts.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// jsonReader reads documents, which are lists or single objects. It holds one object at a time.
+// jsonReader reads objects, and lists and arrays of objects, however they are nested. It holds one object at a time.
 type jsonReader struct {
 	*jsontext.Decoder
-	from   *meter
-	to     Visit
-	begins int64 // the byte near which the object being read begins
-	read   int   // objects
+	from *meter
+	to   *receiver
+
+	line   int    // the line of YAML that was converted, or 0
+	begins int64  // the byte near which the object being read begins
+	text   []byte // what was read of the objects that are open, the innermost last
 }
 
-func readJSON(r io.Reader, to Visit) error {
+func newJSONReader(r io.Reader, to *receiver) *jsonReader {
 	from := &meter{from: r}
-	j := &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, to: to}
+	return &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, to: to}
+}
+
+func readJSON(r io.Reader, to *receiver) error {
+	j := newJSONReader(r, to)
 	for {
-		switch err := j.document(); {
+		switch err := j.value(object{}); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -35,102 +42,31 @@ func readJSON(r io.Reader, to Visit) error {
 	}
 }
 
-// document reads one document: a list, an array, or a single object. It returns io.EOF if there is none.
-func (j *jsonReader) document() error {
-	j.begin()
-	switch j.PeekKind() {
-	case '[':
-		return j.elements(object{})
-	case '{':
-		return j.members()
-	}
-	value, err := j.ReadValue()
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("a document must be an object of Kubernetes, but at byte %d there is %s", j.InputOffset(), value)
-}
-
-// begin notes that an object begins.
-func (j *jsonReader) begin() {
+// value reads an object, a list or an array. Objects without apiVersion and kind have those of blank. It returns io.EOF
+// at the end of the text.
+func (j *jsonReader) value(blank object) error {
 	j.begins = j.InputOffset()
 	j.from.allow(largest)
-}
-
-// members reads the members of a document. With "items" it is a list, else a single object.
-func (j *jsonReader) members() error {
-	if _, err := j.ReadToken(); err != nil {
-		return err
+	switch j.PeekKind() {
+	case '[':
+		return j.elements(blank)
+	case '{':
+		return j.object(blank)
 	}
-	frame, list := map[string]jsontext.Value{}, false
-	for j.PeekKind() != '}' {
-		token, err := j.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := token.String()
-		if name == "items" && j.PeekKind() == '[' {
-			list, err = true, j.elements(blankOf(frame))
-		} else {
-			err = j.member(frame, name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if _, err := j.ReadToken(); err != nil || list {
-		return err
-	}
-	return j.single(frame)
-}
-
-// member reads the value of a member into the frame of its document.
-func (j *jsonReader) member(frame map[string]jsontext.Value, name string) error {
 	value, err := j.ReadValue()
 	if err != nil {
 		return err
 	}
-	if name == "items" && value.Kind() != 'n' {
-		return fmt.Errorf(`"items" must be a list, but at byte %d there is %s`, j.InputOffset(), value)
-	}
-	frame[name] = value.Clone()
-	return nil
+	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", shortened(value), j.place())
 }
 
-// blankOf returns the apiVersion and kind of items that do not have them: the API server's own lists have them once,
-// at the beginning.
-func blankOf(frame map[string]jsontext.Value) (blank object) {
-	// A list without them, or with something else in their place, has items with their own.
-	_ = json.Unmarshal(frame["apiVersion"], &blank.APIVersion)
-	_ = json.Unmarshal(frame["kind"], &blank.Kind)
-	blank.Kind = strings.TrimSuffix(blank.Kind, "List")
-	return blank
-}
-
-// single reads a document that is one object, or a list of nothing.
-func (j *jsonReader) single(frame map[string]jsontext.Value) error {
-	if frame["items"] != nil {
-		return nil
-	}
-	text, err := json.Marshal(frame, lenient)
-	if err != nil {
-		return fmt.Errorf("joining the members of an object: %w", err)
-	}
-	return j.object(text, object{})
-}
-
-// elements reads the objects of an array. Objects without apiVersion and kind have those of blank.
+// elements reads the values of an array.
 func (j *jsonReader) elements(blank object) error {
 	if _, err := j.ReadToken(); err != nil {
 		return err
 	}
 	for j.PeekKind() != ']' {
-		j.begin()
-		text, err := j.ReadValue()
-		if err != nil {
-			return err
-		}
-		if err := j.object(text, blank); err != nil {
+		if err := j.value(blank); err != nil {
 			return err
 		}
 	}
@@ -138,34 +74,93 @@ func (j *jsonReader) elements(blank object) error {
 	return err
 }
 
-// object passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
-// read.
-func (j *jsonReader) object(text jsontext.Value, o object) error {
-	err := json.Unmarshal(text, &o, lenient)
-	if err != nil {
-		o.setHead(text) // err may come before it
+// object reads an object or, if it has items, a list.
+func (j *jsonReader) object(blank object) error {
+	start, at := len(j.text), j.place()
+	defer func() { j.text = j.text[:start] }()
+	if _, err := j.ReadToken(); err != nil {
+		return err
 	}
-	switch {
-	case o.Kind == "":
-		return fmt.Errorf("the object near byte %d has no kind", j.begins)
-	case err != nil && o.typed() != nil:
-		return fmt.Errorf("the %s %s near byte %d can't be read: %w", o.Kind, o.name(), j.begins, err)
-	case err == nil:
-		j.to.tell(&o)
+	j.text = append(j.text, '{')
+	list := false
+	for j.PeekKind() != '}' {
+		items, err := j.member(start)
+		if err != nil {
+			return err
+		}
+		list = list || items
 	}
-	j.read++
-	return nil
+	if _, err := j.ReadToken(); err != nil {
+		return err
+	}
+	text := closed(j.text[start:])
+	if list {
+		return j.to.list(frameOf(text), at)
+	}
+	return j.to.object(text, blank, at)
 }
 
-// setHead sets the apiVersion, kind, namespace and name.
-func (o *object) setHead(text jsontext.Value) {
-	head := struct {
-		APIVersion, Kind string
-		Metadata         struct{ Namespace, Name string }
-	}{APIVersion: o.APIVersion, Kind: o.Kind}
-	_ = json.Unmarshal(text, &head, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
-	o.APIVersion, o.Kind = head.APIVersion, head.Kind
-	o.Metadata.Namespace, o.Metadata.Name = head.Metadata.Namespace, head.Metadata.Name
+// member reads a member of the object that begins at start. It appends the member to the text unless the member is the
+// items of a list.
+func (j *jsonReader) member(start int) (items bool, err error) {
+	name, err := j.ReadValue()
+	if err != nil {
+		return false, err
+	}
+	items = string(name) == `"items"`
+	mark := len(j.text)
+	j.text = append(append(j.text, name...), ':')
+	if items && j.PeekKind() == '[' {
+		frame := frameOf(closed(slices.Clone(j.text[start:mark])))
+		if frame.mayBeList() {
+			j.text = j.text[:mark]
+			return true, j.elements(frame.blank())
+		}
+	}
+	value, err := j.ReadValue()
+	j.text = append(append(j.text, value...), ',')
+	return false, err
+}
+
+// closed ends the text of an object, of which each member ends with a comma.
+func closed(text []byte) []byte {
+	if len(text) > 1 {
+		text = text[:len(text)-1]
+	}
+	return append(text, '}')
+}
+
+// frame has the fields of a list other than its items.
+type frame struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Continue           string `json:"continue"`
+		RemainingItemCount *int64 `json:"remainingItemCount"`
+	} `json:"metadata"`
+}
+
+func frameOf(text []byte) (f frame) {
+	_ = json.Unmarshal(text, &f, lenient) // what is of another type is left out: the items have apiVersion and kind
+	return f
+}
+
+// mayBeList reports whether an object with the fields known so far may be a list.
+func (f *frame) mayBeList() bool { return f.Kind == "" || strings.HasSuffix(f.Kind, "List") }
+
+// blank returns the apiVersion and kind of items that do not have them: the API server's own lists have them once, at
+// the beginning.
+func (f *frame) blank() (blank object) {
+	blank.APIVersion, blank.Kind = f.APIVersion, strings.TrimSuffix(f.Kind, "List")
+	return blank
+}
+
+// place returns the place of the object that begins.
+func (j *jsonReader) place() place {
+	if j.line > 0 {
+		return place{yaml: true, n: int64(j.line)}
+	}
+	return place{n: j.begins}
 }
 
 // failure returns an error that names the defect of the JSON itself, and its place.
@@ -175,11 +170,11 @@ func (j *jsonReader) failure(err error) error {
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("the object near byte %d is larger than any that an API server has", j.begins)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return cutOff(fmt.Sprintf("byte %d", j.from.read), j.read)
+		return cutOff(fmt.Sprintf("byte %d", j.from.read), j.to.read)
 	case j.from.err != nil && errors.Is(err, j.from.err):
 		return fmt.Errorf("reading it failed at byte %d: %w", j.from.read, j.from.err)
 	case invalid:
-		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.read,
+		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.to.read,
 			syntax.Err)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,8 @@ type object struct {
 	Metadata metadata          `json:"metadata"`
 	Spec     spec              `json:"spec"`
 	Status   status            `json:"status"`
-	Data     map[string]string `json:"data"` // of ConfigMaps
+	Data     map[string]string `json:"data"`  // of ConfigMaps
+	Items    jsontext.Value    `json:"items"` // of a list of nothing
 }
 
 // metadata is that of Kubernetes, except for what may be long and is not needed.
@@ -108,13 +110,11 @@ func (o *object) conditions() []v1.PodCondition {
 	return list
 }
 
-// times returns the timestamps in the object: the cluster's state is at least as new as each of them.
+// times returns the timestamps in the object: the cluster's state is at least as new as each of them. A
+// deletionTimestamp is not among them, as it is the end of a grace period.
 func (o *object) times() []time.Time {
 	list := []time.Time{
 		o.Metadata.CreationTimestamp.Time, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time,
-	}
-	if o.Metadata.DeletionTimestamp != nil {
-		list = append(list, o.Metadata.DeletionTimestamp.Time)
 	}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
@@ -126,13 +126,6 @@ func (o *object) times() []time.Time {
 		}
 	}
 	return list
-}
-
-// tell passes the object on, if its kind is one of those that are read.
-func (v Visit) tell(o *object) {
-	if typed := o.typed(); typed != nil {
-		v(typed, o.times())
-	}
 }
 
 // name returns the object's namespace and name, as people write them.

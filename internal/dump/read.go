@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -32,16 +33,37 @@ func read(buffered *bufio.Reader, to Visit) error {
 	if err := skipMark(buffered); err != nil {
 		return err
 	}
-	first, err := firstByte(buffered)
+	first, err := firstLine(buffered)
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
 	case err != nil:
 		return fmt.Errorf("reading it: %w", err)
-	case first == '{' || first == '[':
-		return readJSON(buffered, to)
 	}
-	return readYAML(buffered, to)
+	if mistake := mistakenFor(first); mistake != "" {
+		return errors.New(mistake)
+	}
+	receiver := &receiver{to: to}
+	if first[0] == '{' || first[0] == '[' {
+		return readJSON(buffered, receiver)
+	}
+	return readYAML(buffered, receiver)
+}
+
+// mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
+func mistakenFor(line string) string {
+	switch {
+	case line[0] == '<':
+		return "it is HTML, so a login page or a proxy has answered, and not the API server"
+	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
+		return "it is a table for people, which lacks most fields"
+	}
+	for _, begin := range []string{"Error from server", "error: ", "No resources found", "Unable to connect"} {
+		if strings.HasPrefix(line, begin) {
+			return "it is a message of kubectl: " + strings.TrimSuffix(line, ".")
+		}
+	}
+	return ""
 }
 
 // cutOff is the error of a dump that is truncated after a number of objects.
@@ -55,16 +77,18 @@ var (
 	markUTF16 = [][]byte{{0xFF, 0xFE}, {0xFE, 0xFF}}
 )
 
-// firstByte returns the first byte that is not a space, without consuming it.
-func firstByte(r *bufio.Reader) (byte, error) {
+// firstLine returns the text from the first character that is not a space to the end of the line, without consuming
+// it. A long line is cut.
+func firstLine(r *bufio.Reader) (string, error) {
 	ahead, err := r.Peek(r.Size())
-	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 {
-		return text[0], nil // the next read returns an error again
+	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 { // the next read returns an error again
+		line, _, _ := bytes.Cut(text[:min(len(text), 300)], []byte("\n"))
+		return string(bytes.TrimSpace(line)), nil
 	}
 	if err == nil {
 		err = errors.New("it begins with nothing but spaces")
 	}
-	return 0, err
+	return "", err
 }
 
 func skipMark(r *bufio.Reader) error {

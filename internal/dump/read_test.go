@@ -132,14 +132,86 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 	}
 }
 
+// Tools join lists into lists: "jq -s" into an array, "yq" and people into a List.
+func TestListsWithinListsAreRead(t *testing.T) {
+	all := []string{"node n1", "pod shop/web-0", "budget shop/web"}
+	pods := `{"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": [{"metadata": {"name": "a", "namespace": "b"}}]}`
+	node := `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2"}}`
+	indented := "- " + strings.ReplaceAll(strings.TrimSpace(list), "\n", "\n  ") + "\n"
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"jq -s":                             {"[" + asJSON(t, list) + "," + pods + "]", append(all, "pod b/a")},
+		"jq -s of jq -s":                    {"[[" + pods + "], [" + asJSON(t, list) + "]]", append([]string{"pod b/a"}, all...)},
+		"a PodList in a List":               {`{"apiVersion": "v1", "items": [` + pods + `, ` + node + `], "kind": "List"}`, []string{"pod b/a", "node n2"}},
+		"a PodList in a List of YAML":       {"apiVersion: v1\nitems:\n- apiVersion: v1\n  items:\n  - metadata: {name: a, namespace: b}\n    apiVersion: v1\n    kind: Pod\n  kind: PodList\n- " + node + "\nkind: List\n", []string{"pod b/a", "node n2"}},
+		"an array of YAML":                  {indented, all},
+		"an array of YAML, twice":           {indented + "# next\n" + indented, append(all[:3:3], all...)},
+		"an array within an array of YAML":  {"- - " + node + "\n", []string{"node n2"}},
+		"an array of YAML after a document": {list + "---\n" + indented, append(all[:3:3], all...)},
+		"a list of nothing in a list":       {`[{"kind": "PodList", "apiVersion": "v1", "items": null}, ` + pods + `]`, []string{"pod b/a"}},
+		"items of another kind":             {`[{"apiVersion": "v1", "kind": "Service", "items": [1, {}]}, ` + pods + `]`, []string{"pod b/a"}},
+	} {
+		got, err := names(iotest.OneByteReader(strings.NewReader(c.text)))
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// What would lack objects without a word is refused.
+func TestWhatHidesObjectsIsRefused(t *testing.T) {
+	const forbidden = `{"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "pods is forbidden.", "reason": "Forbidden", "code": 403}`
+	for _, c := range []struct{ name, text, want string }{
+		{"one page", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x", "remainingItemCount": 500}, "items": []}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
+		{"one page in an array", `[{"kind": "NodeList", "apiVersion": "v1", "items": [], "metadata": {"remainingItemCount": 1}}]`, "the list near byte 1 is one page of a longer list: 1 more node was left out"},
+		{"one page of YAML", "items: []\nkind: PodList\napiVersion: v1\nmetadata: {continue: x}\n", "the list at line 1 is one page of a longer list: more pods were left out"},
+		{"one page of lines of YAML", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node}\nmetadata: {continue: x}\n", "the list at line 1 is one page of a longer list: more objects were left out"},
+		{"a Status", forbidden, "the object near byte 0 is a Status, the answer to a request that failed: pods is forbidden"},
+		{"a Status among the items", `{"kind": "List", "apiVersion": "v1", "items": [` + forbidden + `]}`, "the object near byte 47 is a Status, the answer to a request that failed: pods is forbidden"},
+		{"a Status in YAML", "---\nkind: Status\napiVersion: v1\nmessage: denied\n", "the object at line 2 is a Status, the answer to a request that failed: denied"},
+		{"a Table", `{"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}`, "the object near byte 0 is a Table, which is for people and lacks most fields"},
+		{"a small kind", `{"kind": "pod", "apiVersion": "v1"}`, `the object near byte 0 has apiVersion "v1" and kind "pod"; write apiVersion: v1, kind: Pod`},
+		{"a kind in the plural", "kind: Nodes\napiVersion: v1\n", `the object at line 1 has apiVersion "v1" and kind "Nodes"; write apiVersion: v1, kind: Node`},
+		{"a group that does not exist", `{"kind": "Pod", "apiVersion": "core/v1"}`, `the object near byte 0 has apiVersion "core/v1" and kind "Pod"; write apiVersion: v1, kind: Pod`},
+		{"the items of a misspelt list", `{"kind": "podList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`, `the object near byte 50 has apiVersion "v1" and kind "pod"; write apiVersion: v1, kind: Pod`},
+		{"an old version", `{"kind": "PodDisruptionBudget", "apiVersion": "policy/v1beta1", "spec": 7}`, `the object near byte 0 has apiVersion "policy/v1beta1" and kind "PodDisruptionBudget"; write apiVersion: policy/v1, kind: PodDisruptionBudget`},
+		{"no version", `{"kind": "Pod"}`, `the object near byte 0 has apiVersion "" and kind "Pod"; write apiVersion: v1, kind: Pod`},
+		{"a list in YAML that may be cut off", "- items:\n  - {apiVersion: v1, kind: Node}\n", "the list at line 1 has no kind, so it may be cut off"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := names(strings.NewReader(c.text)); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsMistakenForADumpIsNamed(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"\n<!DOCTYPE html>\n<html>", "it is HTML, so a login page or a proxy has answered, and not the API server"},
+		{"NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", "it is a table for people, which lacks most fields"},
+		{"NAMESPACE   LAST SEEN   TYPE      REASON\n", "it is a table for people, which lacks most fields"},
+		{"No resources found in shop namespace.\n", "it is a message of kubectl: No resources found in shop namespace"},
+		{"Error from server (Forbidden): pods is forbidden\n", "it is a message of kubectl: Error from server (Forbidden): pods is forbidden"},
+	} {
+		if _, err := names(strings.NewReader(c.text)); err == nil || err.Error() != c.want {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
 // A truncation is found wherever it is: the missing part could contain the pod that matters.
 func TestADumpThatIsCutOffIsRefused(t *testing.T) {
-	for name, text := range map[string]string{"YAML": list, "JSON": asJSON(t, list)} {
+	for name, text := range map[string]string{
+		"YAML": list, "JSON": asJSON(t, list), "an array of YAML": "- " + strings.ReplaceAll(strings.TrimSpace(list), "\n", "\n  ") + "\n",
+	} {
 		complete := strings.LastIndex(text, "}")
-		if name == "YAML" {
+		if strings.HasSuffix(name, "YAML") {
 			complete = strings.LastIndex(text, "kind: ") + len("kind: ")
 		}
-		for end := 1; end <= complete; end++ {
+		for end := len("- a"); end <= complete; end++ {
 			if _, err := names(strings.NewReader(text[:end])); err == nil {
 				t.Fatalf("%s cut after %d bytes of %d is taken: ...%q", name, end, len(text), text[max(0, end-40):end])
 			}
@@ -157,18 +229,19 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 		{"YAML within an item", upTo(list, "space: shop"), "it is cut off at line 19, after 1 whole objects"},
 		{"JSON within an item", upTo(asJSON(t, list), `"kind": "Service"`), "it is cut off at byte 575, after 2 whole objects"},
 		{"JSON between items", upTo(asJSON(t, list), `"kind": "List"`), "it is cut off at byte 1010, after 4 whole objects"},
-		{"no YAML", "kind: Pod\n\tx: y\n", "the object at line 1 can't be read (lines count from there): error converting YAML to JSON: yaml: line 2: found a tab"},
-		{"no YAML in an item", "items:\n- kind: Node\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the object at line 4 can't be read (lines count from there): error converting YAML to JSON: yaml: line 1: did not find expected node content"},
-		{"no JSON", `{"items": [{"kind": "Pod", oops}]}`, "it is not JSON after byte 27 and 0 whole objects: invalid character 'o' at start of string"},
-		{"a text", "Error from server (Forbidden)\n", "the object at line 1 can't be read (lines count from there): error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type"},
-		{"a number", `[1, 2]`, "the object near byte 1 has no kind"},
+		{"no YAML", "kind: Pod\n\tx: y\n", "the object at line 1 can't be read (lines count from there): yaml: line 2: found a tab"},
+		{"no YAML in an item", "items:\n- kind: Node\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the object at line 4 can't be read (lines count from there): yaml: line 1: did not find expected node content"},
+		{"no JSON", `{"items": [{"kind": "Pod", oops}]}`, "it is not JSON after byte 27 and 0 whole objects: invalid character 'o' at start of value"},
+		{"a text", "Error from server (Forbidden)\n", "it is a message of kubectl: Error from server (Forbidden)"},
+		{"a number", `[1, 2]`, "in place of an object of Kubernetes there is 1 near byte 1"},
+		{"a long text in YAML", "- " + strings.Repeat("x", 200) + "\n", `in place of an object of Kubernetes there is "` + strings.Repeat("x", 79) + "... at line 1"},
 		{"JSON within YAML", "kind: Pod\napiVersion: v1\n{\n}\n", "JSON begins at line 3, within YAML; give each as a file of its own with --filename"},
 		{"JSON within a list of YAML", list + "{\n}\n", "JSON begins at line "},
-		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "in the JSON that begins at line 4: it is cut off at byte 2, after 0 whole objects"},
+		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "in the JSON that begins at line 4: it is cut off at byte 2, after 1 whole objects"},
 		{"no gzip", "\x1f\x8boops", "it begins as gzip does, and is not: "},
 		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed at line "},
 		{"half of a zstd", compressed(t, "zstd", list)[:200], "reading it"},
-		{"items that are no list", `{"items": 7}`, `"items" must be a list, but at byte 11 there is 7`},
+		{"items that are no list", `{"items": 7}`, `the "items" of the list near byte 0 must be an array, and not 7`},
 		{"an item without a kind", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
 		{"an item without a kind in YAML", "items:\n- metadata:\n    name: a\nkind: List\n", "the object at line 2 has no kind"},
 		{
@@ -367,7 +440,8 @@ func TestTheTimesOfADumpAreTold(t *testing.T) {
 	node := "apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: \"2026-05-01T08:00:00Z\"}\nstatus: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-05-01T12:00:07Z\", lastTransitionTime: \"2026-05-01T09:00:00Z\"}]}\n"
 	event := "apiVersion: v1\nkind: Event\nmetadata: {name: a, namespace: b}\neventTime: \"2026-05-01T12:00:08.500000Z\"\n"
 	other := "apiVersion: v1\nkind: Service\nmetadata: {name: a, creationTimestamp: \"2027-05-01T08:00:00Z\"}\n"
-	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07"} {
+	going := "apiVersion: v1\nkind: Pod\nmetadata: {name: a, deletionTimestamp: \"2026-05-01T12:00:30Z\"}\n" // the end of its grace period
+	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07", node + "---\n" + going: "12:00:07"} {
 		newest = time.Time{}
 		err := dump.Read(strings.NewReader(text), func(_ any, times []time.Time) {
 			newest = slices.MaxFunc(append(times, newest), time.Time.Compare)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -18,14 +17,14 @@ import (
 type yamlReader struct {
 	lines *bufio.Reader
 	from  *meter // of the lines
-	to    Visit
+	to    *receiver
 	line  int // the number of the last line read
-	read  int // objects
 
 	frame   part   // the document without its items
 	current part   // the item being read
 	blank   object // the defaults of items that lack apiVersion or kind
-	list    bool   // the document has "items"
+	list    bool   // the document has "items", or is a list of them
+	bare    bool   // the document is nothing but items
 	within  bool   // the last line belonged to the items
 	indent  int    // of the items' dashes; -1 before the first
 	ended   bool   // there are no more lines
@@ -37,7 +36,7 @@ type part struct {
 	begins int // its first line
 }
 
-func readYAML(r io.Reader, to Visit) error {
+func readYAML(r io.Reader, to *receiver) error {
 	from := &meter{from: r, most: largest}
 	y := &yamlReader{lines: bufio.NewReader(from), from: from, to: to}
 	for {
@@ -99,6 +98,10 @@ func (y *yamlReader) addLine(line []byte) error {
 	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a string of several lines
 		y.add(line)
 		return nil
+	case !y.list && y.isItem(content, indent) && !hasContent(y.frame.text):
+		y.openItems()
+		y.bare = true
+		return y.beginItem(line, indent)
 	case y.within && y.isItem(content, indent):
 		return y.beginItem(line, indent)
 	case y.within && indent <= max(y.indent, 0):
@@ -119,10 +122,15 @@ func (y *yamlReader) addLine(line []byte) error {
 // beginning.
 func (y *yamlReader) openItems() {
 	y.list, y.within, y.indent = true, true, -1
-	var frame object
-	if yaml.Unmarshal(y.frame.text, &frame) == nil {
-		y.blank.APIVersion, y.blank.Kind = frame.APIVersion, strings.TrimSuffix(frame.Kind, "List")
+	if f, err := y.frameSoFar(); err == nil {
+		y.blank = f.blank()
 	}
+}
+
+// frameSoFar returns the fields of the list that have been read.
+func (y *yamlReader) frameSoFar() (frame, error) {
+	text, err := yaml.YAMLToJSON(y.frame.text)
+	return frameOf(text), err
 }
 
 // separates reports whether a line separates documents.
@@ -170,75 +178,48 @@ func (y *yamlReader) add(line []byte) {
 	p.text = append(p.text, line...)
 }
 
-// endItem passes the last item to the visitor.
+// endItem passes the last item to the receiver.
 func (y *yamlReader) endItem() error {
 	defer y.current.clear()
-	if !hasContent(y.current.text) {
-		return nil
-	}
-	o := y.blank
-	err := yaml.Unmarshal(y.current.text, &o)
-	return y.deliver(&o, y.current.begins, err)
+	return y.convert(&y.current, y.blank)
 }
 
-// endDocument passes the rest of a document to the visitor, and prepares for the next document.
+// endDocument passes the rest of a document to the receiver, and prepares for the next document.
 func (y *yamlReader) endDocument() error {
-	defer func() { *y = yamlReader{lines: y.lines, from: y.from, to: y.to, line: y.line, read: y.read} }()
-	switch {
-	case y.list:
+	defer func() { *y = yamlReader{lines: y.lines, from: y.from, to: y.to, line: y.line} }()
+	if y.list {
 		return y.endList()
-	case hasContent(y.frame.text):
-		return y.whole()
 	}
-	return nil
+	return y.convert(&y.frame, object{})
 }
 
 // endList handles the last item, unless the list was truncated: kubectl writes its kind after its items.
 func (y *yamlReader) endList() error {
-	var frame object
-	err := yaml.Unmarshal(y.frame.text, &frame)
+	f, err := y.frameSoFar()
 	switch {
-	case y.ended && frame.Kind == "":
-		return cutOff(fmt.Sprintf("line %d", y.line-1), y.read)
+	case y.ended && f.Kind == "" && !y.bare:
+		return cutOff(fmt.Sprintf("line %d", y.line-1), y.to.read)
 	case err != nil:
 		return y.broken(y.frame.begins, err)
 	}
-	return y.endItem()
+	if err := y.endItem(); err != nil || y.bare {
+		return err
+	}
+	return y.to.list(f, place{yaml: true, n: int64(y.frame.begins)})
 }
 
-// document is an object, or a list of objects.
-type document struct {
-	object
-	Items []object `json:"items"`
-}
-
-// whole reads a document that is a single object, or a list whose items are not each at the start of a line.
-func (y *yamlReader) whole() error {
-	var o document
-	err := yaml.Unmarshal(y.frame.text, &o)
-	if !strings.HasSuffix(o.Kind, "List") {
-		return y.deliver(&o.object, y.frame.begins, err)
+// convert reads a part as JSON.
+func (y *yamlReader) convert(p *part, blank object) error {
+	if !hasContent(p.text) {
+		return nil
 	}
-	for i := range o.Items {
-		if err := y.deliver(&o.Items[i], y.frame.begins, err); err != nil {
-			return err
-		}
+	text, err := yaml.YAMLToJSON(p.text)
+	if err != nil {
+		return y.broken(p.begins, err)
 	}
-	return nil
-}
-
-// deliver passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
-// read.
-func (y *yamlReader) deliver(o *object, begins int, err error) error {
-	switch {
-	case err != nil && (o.Kind == "" || o.typed() != nil):
-		return y.broken(begins, err)
-	case o.Kind == "":
-		return fmt.Errorf("the object at line %d has no kind", begins)
-	}
-	y.to.tell(o)
-	y.read++
-	return nil
+	j := newJSONReader(bytes.NewReader(text), y.to)
+	j.line = p.begins
+	return j.value(blank)
 }
 
 func (y *yamlReader) broken(begins int, err error) error {
