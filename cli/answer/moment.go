@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,40 +17,46 @@ import (
 // MomentFlag adds --at.
 func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
 	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If "+
-		"left out, now, or with a dump that is over ten minutes old, its own time.")
+		"left out, now, or with a dump that is over ten minutes old, its own time; +1h counts from there.")
 }
 
-// Moment returns the given time, or zero if there is none: "now", a time from now such as "+1h", or a time as the
-// API writes it. Now is in whole seconds, as in the API.
-func Moment(at string) (time.Time, error) {
+// Moment returns the given time, or zero if there is none: "now", a time from the reading such as "+1h", or a time as
+// the API writes it. Now is in whole seconds, as in the API.
+func Moment(at string) (foresight.Moment, error) {
 	switch {
 	case at == "":
-		return time.Time{}, nil
+		return foresight.Moment{}, nil
 	case at == "now":
-		return time.Now().Truncate(time.Second), nil
+		return foresight.Moment{At: time.Now().Truncate(time.Second)}, nil
 	case at[0] == '+' || at[0] == '-':
 		if by, err := time.ParseDuration(at); err == nil {
-			return time.Now().Truncate(time.Second).Add(by), nil
+			return foresight.Moment{After: by}, nil
 		}
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return time.Time{}, config.Refusal{Flag: "at", Value: at, Allowed: "it takes now, times from now such as " +
-			"+1h, and times such as 2026-05-01T12:00:00Z", Next: "leave it out for now"}
+		return foresight.Moment{}, config.Refusal{
+			Flag: "at", Value: at, Allowed: "it takes now, times from now such as +1h, and times such as " +
+				"2026-05-01T12:00:00Z", Next: "leave it out for now",
+		}
 	}
-	return parsed, nil
+	return foresight.Moment{At: parsed}, nil
 }
 
-// When describes the time of an eviction relative to a moment: "now", "in 5m0s", or "within 5m0s" if only the latest
-// time is known.
+// When describes the time of an eviction relative to a moment: "now", "in 5m", "5m ago", or "within 5m" if only the
+// latest time is known.
 func When(f *foresight.Prediction, from time.Time) string {
 	switch {
 	case !f.Evict && f.HeldBy != "":
 		return "held"
 	case !f.Evict:
 		return "stays"
-	case !f.At.After(from):
+	}
+	switch distance := f.At.Sub(from).Round(time.Second); {
+	case distance == 0:
 		return "now"
+	case distance < 0:
+		return Lasting(*f.At, from) + " ago"
 	case f.Earliest != nil:
 		return "within " + Lasting(from, *f.At)
 	}
@@ -65,27 +70,41 @@ func Lasting(from, to time.Time) string {
 	if seconds >= 4*day {
 		return fmt.Sprintf("%d days", seconds/day)
 	}
-	return to.Sub(from).Round(time.Second).String()
+	return Brief(to.Sub(from).Round(time.Second))
 }
 
-// Stamp returns the absolute time of the eviction, or the two times between which it is; "" if the pod stays.
+// Brief formats a duration without the units at its end that are zero: "5m" instead of "5m0s".
+func Brief(d time.Duration) string {
+	written := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if short, ok := strings.CutSuffix(written, zero); ok {
+			written = short + zero[:1]
+		}
+	}
+	return written
+}
+
+// Stamp returns the absolute time of the eviction, or the two times between which it is; of a pod that is held the time
+// that it would have; "" if the pod stays.
 func Stamp(f *foresight.Prediction) string {
-	switch {
-	case !f.Evict:
+	switch at := f.Deadline(); {
+	case at == nil:
 		return ""
 	case f.Earliest != nil:
-		return taint.Stamp(*f.Earliest) + " to " + taint.Stamp(*f.At)
+		return taint.Stamp(*f.Earliest) + " to " + taint.Stamp(*at)
+	default:
+		return taint.Stamp(*at)
 	}
-	return taint.Stamp(*f.At)
 }
 
 // Clock returns the latest time of the eviction, rounded up to the second, without the date if that is the one of
-// the question; "" if the pod stays.
+// the question; of a pod that is held the time that it would have; "" if the pod stays.
 func Clock(f *foresight.Prediction, from time.Time) string {
-	if !f.Evict {
+	latest := f.Deadline()
+	if latest == nil {
 		return ""
 	}
-	at := f.At.UTC().Add(time.Second - 1).Truncate(time.Second)
+	at := latest.UTC().Add(time.Second - 1).Truncate(time.Second)
 	written := at.Format("15:04:05Z")
 	if at.Format(time.DateOnly) != from.UTC().Format(time.DateOnly) {
 		written = taint.Stamp(at)
@@ -96,36 +115,30 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// ShortReason returns the reason in short: untolerated, or after how long.
-func ShortReason(f *foresight.Prediction) string {
-	if !f.Evict || f.ExposedSince == nil {
-		return ""
+// ShortReason returns the reason in short: what holds the pod, or the policy that decides, and how long after the start
+// of the exposure the deadline is.
+func ShortReason(f *foresight.Prediction, from time.Time) string {
+	var clauses []string
+	if f.HeldBy != "" && !f.Evict {
+		clauses = append(clauses, "held by "+f.HeldBy)
+	} else if f.Policy != "" {
+		clauses = append(clauses, "policy "+f.Policy)
 	}
-	seconds := f.At.Unix() - f.ExposedSince.Unix()
-	if f.Toleration == "" && seconds == 0 {
-		return "untolerated"
+	if at := f.Deadline(); at != nil && f.ExposedSince != nil {
+		switch lasting := Lasting(*f.ExposedSince, *at); {
+		case f.Toleration == "" && lasting == "0s":
+			clauses = append(clauses, "not tolerated")
+		case f.Toleration != "" && f.Policy == "" && f.HeldBy == "":
+			clauses = append(clauses, "tolerated for "+lasting)
+		default:
+			clauses = append(clauses, "after "+lasting)
+		}
 	}
-	return fmt.Sprintf("after %ds", seconds)
-}
-
-// Decider names the policy that decides, when it deletes a pod whose eviction is refused, and what holds the pod.
-func Decider(f *foresight.Prediction, from time.Time) string {
-	switch {
-	case f.HeldBy != "" && !f.Evict:
-		return "held by " + f.HeldBy
-	case f.DeleteAt != nil:
-		return f.Policy + ", deletes " + When(&foresight.Prediction{Evict: true, At: f.DeleteAt}, from)
+	if f.DeleteAt != nil && f.Evict {
+		clauses = append(clauses, "deletes "+When(&foresight.Prediction{Evict: true, At: f.DeleteAt}, from))
 	}
-	return f.Policy
+	return strings.Join(clauses, ", ")
 }
-
-// ByPolicies reports whether a policy or a breaker decides about one of the pods.
-func ByPolicies[T interface{ Decided() bool }](pods []T) bool {
-	return slices.ContainsFunc(pods, func(p T) bool { return p.Decided() })
-}
-
-// Because returns the taint without the effect NoExecute, which most have.
-func Because(f *foresight.Prediction) string { return strings.TrimSuffix(f.Taint, ":NoExecute") }
 
 // AtTheLatest returns the absolute time of the eviction.
 func AtTheLatest(f *foresight.Prediction) string {

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,8 +31,9 @@ const (
 
 // Answer is a finished answer of package foresight.
 type Answer interface {
-	// Messages returns the notes.
+	// Messages returns the notes, and Cautions the warnings.
 	Messages() []string
+	Cautions() []string
 
 	// CannotSay returns an error if the answer is incomplete.
 	CannotSay() error
@@ -56,7 +58,11 @@ type Output struct {
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
 	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+suggest.JoinWords(o.named(), "or")+".")
-	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table alone.")
+}
+
+// BindNoHeaders adds --no-headers.
+func (o *Output) BindNoHeaders(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table of pods alone.")
 }
 
 // Forms completes with the forms.
@@ -77,6 +83,9 @@ func (o *Output) Check() error {
 		_, err := parsePath(template)
 		return err
 	}
+	if o.noHeaders && o.Form == AsSummary {
+		return errors.New("--no-headers and --output=summary exclude each other; a summary has several tables")
+	}
 	if slices.Contains(o.forms, o.Form) {
 		return nil
 	}
@@ -92,6 +101,9 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	for _, n := range a.Messages() {
 		Note(cmd.ErrOrStderr(), n)
 	}
+	for _, w := range a.Cautions() {
+		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
+	}
 	text, err := o.in(cmd, a, show)
 	if err == nil {
 		_, err = cmd.OutOrStdout().Write(text)
@@ -105,8 +117,8 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	return o.Exit.check(a.Evictions())
 }
 
-// in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has
-// chosen the table.
+// in returns the answer in its form. A table that is longer than the screen is folded, unless the user has chosen the
+// table.
 func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, error) {
 	switch o.Form {
 	case AsName:
@@ -121,24 +133,33 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 	}
 	w := cmd.OutOrStdout()
 	t := &Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
-	rows := 0
 	if terminal.OnTerminal(w) {
-		t.columns, rows, _ = term.TerminalSize(w)
+		t.columns, t.rows, _ = term.TerminalSize(w)
 	}
 	if t.Wide() {
 		t.columns = 0 // nothing is shortened
 	}
 	show(t)
-	if foldable := slices.Contains(o.forms, AsSummary) && !cmd.Flags().Changed("output") && !t.Bare; foldable &&
-		rows > 0 && strings.Count(t.String(), "\n") >= rows {
-		t = &Text{Painter: t.Painter, Form: AsSummary, columns: t.columns}
+	if !cmd.Flags().Changed("output") && !t.Bare && t.rows > 0 && strings.Count(t.String(), "\n") >= t.rows {
+		t = &Text{Painter: t.Painter, Form: o.Form, Folded: true, columns: t.columns, rows: t.rows}
 		show(t)
 	}
 	return []byte(t.String()), nil
 }
 
 // Note writes a note, beside the answer.
-func Note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", terminal.Escape(s)) }
+func Note(w io.Writer, s string) { Say(w, "Note: "+sentence(s)) }
+
+// sentence ends a text with a full stop, unless it is a question.
+func sentence(s string) string {
+	if strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+// Say writes a sentence, beside the answer.
+func Say(w io.Writer, s string) { _, _ = fmt.Fprintln(w, terminal.Escape(s)) }
 
 // Document returns a versioned document in a form for programs.
 func Document(document any, form string) ([]byte, error) {

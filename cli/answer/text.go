@@ -11,10 +11,11 @@ import (
 type Text struct {
 	terminal.Builder
 	terminal.Painter
-	Form string
-	Bare bool // the rows alone
+	Form   string
+	Bare   bool // the rows alone
+	Folded bool // a row for each owner and time, because the rows of the pods would not fit the screen
 
-	columns int // of the terminal; 0 is no limit
+	columns, rows int // of the terminal; 0 is no limit
 }
 
 // Wide reports whether the form is wide.
@@ -36,8 +37,26 @@ func (t *Text) Table(list *terminal.Table) {
 // maxRows is the maximal number of rows of each table of a summary.
 const maxRows = 10
 
+// WritePods writes a table of pods, with a row for each pod or, if that is longer than the screen, for each owner and
+// time. If that is longer, too, the table ends early.
+func WritePods[P Listed](t *Text, list []P, as PodTable[P]) {
+	if !t.Folded {
+		t.Table(as.Rows(list))
+		return
+	}
+	t.top(as.Folded(list), max(maxRows, t.rows-foldedAround))
+	if len(list) > 0 {
+		t.WriteString("A row stands for pods of one owner that go at one time; -o table has each pod.\n")
+	}
+}
+
+// foldedAround is the number of lines that the text around a folded table takes, about.
+const foldedAround = 12
+
 // Top writes the first rows of a table, and the number of the others.
-func (t *Text) Top(list *terminal.Table) {
+func (t *Text) Top(list *terminal.Table) { t.top(list, maxRows) }
+
+func (t *Text) top(list *terminal.Table, maxRows int) {
 	hidden := len(list.Rows) - maxRows
 	if hidden > 0 {
 		list.Rows = list.Rows[:maxRows]

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -31,7 +30,7 @@ type options struct {
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
 	cmd := answer.Command("explain", help, o.flags(), func(cmd *cobra.Command, args []string) error {
-		return o.run(ctx, cmd, args[0])
+		return o.run(ctx, cmd, args)
 	})
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
@@ -40,7 +39,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,
 	) {
-		if len(args) > 0 {
+		if len(args) > 1 || len(args) == 1 && !namesKind(args[0]) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return pods(cmd, args, typed)
@@ -49,7 +48,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 }
 
 func onePod(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
+	if len(args) == 1 || len(args) == 2 && namesKind(args[0]) {
 		return nil
 	}
 	return fmt.Errorf("explain takes one pod, got %d; write '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
@@ -63,6 +62,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringVar(&o.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their "+
 		"outcome, and when it tries again.")
+	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with 2 when the pod is to go.")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the "+
 		"kubeconfig's context; in a dump, any.")
@@ -70,77 +70,89 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-func (o *options) run(ctx context.Context, cmd *cobra.Command, pod string) error {
-	at, err := o.check()
-	if err != nil {
+func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	at, err := answer.Moment(o.at)
+	if err := cmp.Or(o.check(), err); err != nil {
 		return err
 	}
 	rules, err := o.rules.Load(cmd)
 	if err != nil {
 		return err
 	}
-	namespace, name, err := o.podOf(pod)
+	s, err := o.scope(args)
 	if err != nil {
 		return err
 	}
-	from, usual, err := o.from.Open(cmd, false)
+	s.Rules, s.At = rules, at
+	explained, err := o.explain(ctx, cmd, s)
 	if err != nil {
-		return err
-	}
-	m, err := source.Load(ctx, from, &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: cmp.Or(namespace, usual)}, Pod: name, At: at,
-	})
-	if err != nil {
-		return err
-	}
-	explained, err := m.Explain(cmp.Or(namespace, usual), name, m.At())
-	if err != nil {
-		return err
-	}
-	if err := o.askManager(ctx, explained); err != nil {
 		return err
 	}
 	return o.output.Print(cmd, explained, func(t *answer.Text) { (&text{explained, t}).all() })
 }
 
-// askManager adds the manager's state of the pod, if the manager is to be asked.
-func (o *options) askManager(ctx context.Context, e *foresight.Explanation) error {
-	if o.server == "" {
-		return nil
+// explain asks the cluster or the dump, and the manager if it has an address. The manager needs no kubeconfig: without
+// one, it alone is asked.
+func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Scope) (*foresight.Explanation, error) {
+	from, usual, err := o.from.Open(cmd, false)
+	if _, none := errors.AsType[source.NoClusterError](err); none && o.server != "" {
+		manager, err := source.NewManager(o.server)
+		if err != nil {
+			return nil, err
+		}
+		return manager.Explain(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Focus.Namespace = cmp.Or(s.Focus.Namespace, usual)
+	m, err := source.Load(ctx, from, s)
+	if err != nil {
+		return nil, err
+	}
+	explained, err := m.Explain(s.Focus.Namespace, s.Pod, m.At())
+	if err != nil || o.server == "" {
+		return explained, err
 	}
 	manager, err := source.NewManager(o.server)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return manager.Complete(ctx, e)
+	return explained, manager.Complete(ctx, explained)
 }
 
-// check returns an error for flags that are not allowed; otherwise the moment of the question.
-func (o *options) check() (time.Time, error) {
-	switch err := cmp.Or(o.output.Check(), o.from.Check()); {
-	case err != nil:
-		return time.Time{}, err
-	case o.server != "" && o.from.Dumped():
-		return time.Time{}, errors.New("--server and --filename exclude each other; a manager describes the cluster, " +
-			"not the dump")
-	case o.server != "" && o.at != "":
-		return time.Time{}, errors.New("--server and --at exclude each other; the manager describes the present")
-	}
-	return answer.Moment(o.at)
-}
-
-// podOf parses POD, pod/POD or NAMESPACE/POD. The namespace is empty if the argument has none.
-func (o *options) podOf(pod string) (namespace, name string, err error) {
-	first, second, two := strings.Cut(pod, "/")
+// check returns an error for flags that are not allowed.
+func (o *options) check() error {
 	switch {
-	case pod == "" || two && (first == "" || second == "" || strings.Contains(second, "/")):
-		return "", "", fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", pod)
-	case !two:
-		return "", pod, nil
-	case slices.Contains([]string{"pod", "pods", "po"}, first):
-		return "", second, nil
-	case o.from.Namespace != "" && o.from.Namespace != first:
-		return "", "", fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", pod, o.from.Namespace)
+	case o.server != "" && o.from.Dumped():
+		return errors.New("--server and --filename exclude each other; a manager describes the cluster, not the dump")
+	case o.server != "" && o.at != "":
+		return errors.New("--server and --at exclude each other; the manager describes the present")
 	}
-	return first, second, nil
+	return cmp.Or(o.output.Check(), o.from.Check())
 }
+
+// scope returns the pod that the arguments name: POD, NAMESPACE/POD, pod/POD or, as for kubectl, pod POD. The namespace
+// is that of --namespace if the arguments have none. pod/POD is a pod of the namespace "pod" if there is one.
+func (o *options) scope(args []string) (*source.Scope, error) {
+	written := args[len(args)-1]
+	namespace, name, two := strings.Cut(written, "/")
+	s := &source.Scope{Pod: name, NoBudgets: o.from.NoBudgets}
+	s.Focus.Namespace = namespace
+	switch {
+	case written == "" || two && (namespace == "" || name == "" || strings.Contains(name, "/")):
+		return nil, fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", written)
+	case !two:
+		s.Pod, s.Focus.Namespace = written, o.from.Namespace
+	case len(args) == 1 && namesKind(namespace) && o.from.Namespace == "":
+		s.Preferred, s.Focus.Namespace = namespace, ""
+	case len(args) == 1 && namesKind(namespace):
+		s.Focus.Namespace = o.from.Namespace
+	case o.from.Namespace != "" && o.from.Namespace != namespace:
+		return nil, fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", written, o.from.Namespace)
+	}
+	return s, nil
+}
+
+// namesKind reports whether a word is kubectl's name of the kind Pod.
+func namesKind(word string) bool { return slices.Contains([]string{"pod", "pods", "po"}, word) }

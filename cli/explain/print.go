@@ -17,26 +17,23 @@ type text struct {
 	*answer.Text
 }
 
-// all writes the whole answer or, without headings, only the rows of its table.
+// all writes the whole answer.
 func (t *text) all() {
 	switch {
-	case t.Bare && t.Pod.Gone:
-		t.Table(t.eventTable())
-		return
-	case t.Bare:
-		t.Table(t.taintTable())
-		return
 	case t.Pod.Gone:
-		t.gone()
+		t.Printf("%s is gone: %s.\n", t.pod(), t.History)
+		t.manager()
+	case t.Prediction == nil:
+		t.Printf("%s is known only as far as the manager tells.\n", t.pod())
 		t.manager()
 	default:
 		t.prediction()
 		t.taints()
-		t.warnings()
 		t.budgets()
 		t.manager()
 		t.disruption()
 		t.original()
+		t.commands()
 	}
 	t.events()
 }
@@ -50,28 +47,29 @@ func (t *text) onNode() string {
 	return " on node " + t.Pod.Node
 }
 
-func (t *text) gone() {
-	t.Printf("%s is gone. Its events tell:\n", t.pod())
-}
-
-// prediction writes the answer in one sentence.
+// prediction writes the answer in one sentence, after what is in the way of the pod.
 func (t *text) prediction() {
-	f := t.Prediction
+	f, pod := t.Prediction, t.pod()+t.onNode()
+	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
+		state := "does not go"
+		if t.Stuck != "" {
+			state = "is stuck"
+		}
+		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
+		pod = "It"
+	}
 	switch {
+	case t.Stuck != "":
+		t.Printf("It should be gone since %s: %s.\n", taint.Stamp(*t.Pod.Ends), f.Reason)
 	case t.Pod.Ends != nil:
-		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"),
-			taint.Stamp(*t.Pod.Ends), f.Reason)
+		t.Printf("%s is %s, until %s: %s.\n", pod, t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends),
+			f.Reason)
 	case !f.Evict && f.HeldBy != "":
-		t.Printf("%s%s is %s%s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "held"),
-			strings.TrimPrefix(f.Reason, "held"))
+		t.Printf("%s is %s%s.\n", pod, t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
 	case !f.Evict:
 		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
 	default:
-		t.Printf("%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), answer.AtTheLatest(f), f.Reason)
-	}
-	if t.Stuck != "" {
-		t.Printf("It should be gone since %s, and "+
-			"is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
+		t.Printf("%s %s, %s: %s.\n", pod, t.due(), answer.AtTheLatest(f), f.Reason)
 	}
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
@@ -79,18 +77,28 @@ func (t *text) prediction() {
 	for _, audit := range f.Audits {
 		t.Printf("In mode Audit: %s.\n", audit)
 	}
-	if t.Overdue() {
-		t.WriteString(t.inTheWay())
+	if t.History != "" {
+		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
+	}
+	if t.Overdue() && t.Blocker == "" {
+		t.WriteString(t.stillThere())
 	}
 }
 
-// inTheWay returns what to check if a pod is overdue.
-func (t *text) inTheWay() string {
+// stillThere returns what to check if a pod is overdue, and it is not known why.
+func (t *text) stillThere() string {
 	if t.Manager != nil {
 		return "It is still there.\n"
 	}
 	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
 		"the manager.\n"
+}
+
+// commands writes what to do about a pod that is to go.
+func (t *text) commands() {
+	for _, c := range t.Commands {
+		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)
+	}
 }
 
 // due describes when the pod is evicted, relative to the moment of the question.
@@ -178,15 +186,12 @@ func (t *text) methodOf() string {
 	return "--eviction-method=" + t.EvictionMethod
 }
 
-// original states whose rules the answer follows, and what the original would decide otherwise.
+// original says what the original would decide otherwise.
 func (t *text) original() {
-	if t.Original == "" {
-		t.WriteString("\nBy taint-manager's rules.\n")
-		return
+	if clause := foresight.NotableOriginal(t.Original); clause != "" {
+		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would "+
+			"decide otherwise"), clause, answer.Differences)
 	}
-	t.Printf("\nBy taint-manager's rules. %s: %s. %s lists the "+
-		"differences.\n", t.Paint(terminal.Warned, "The original would "+
-		"decide otherwise"), t.Original, answer.Differences)
 }
 
 func sinceWhen(e *foresight.ExplainedTaint) string {
@@ -228,8 +233,10 @@ func (t *text) then(e *foresight.ExplainedTaint) string {
 	switch {
 	case e.Prediction == nil:
 		return "evicts no pod"
-	case e.Prediction.Evict:
+	case e.Prediction.Evict && e.Prediction.At.After(t.At):
 		return "evicted " + answer.When(e.Prediction, t.At)
+	case e.Prediction.Evict:
+		return "due " + answer.When(e.Prediction, t.At)
 	}
 	return answer.When(e.Prediction, t.At)
 }
@@ -243,12 +250,6 @@ func (t *text) urgency(e *foresight.ExplainedTaint) terminal.Colour {
 		return terminal.Bad
 	}
 	return terminal.Warned
-}
-
-func (t *text) warnings() {
-	for _, warning := range t.Warnings {
-		t.Printf("\n%s %s.\n", t.Paint(terminal.Warned, "Warning:"), warning)
-	}
 }
 
 // disruption writes the pod's condition DisruptionTarget.

@@ -13,6 +13,8 @@ With --watch it goes on until Ctrl-C. On a terminal it shows the table with runn
 Else it prints a line for each eviction that is scheduled already, and then one for each change
 (with -o json one object a line).
 
+With --node and --wait it waits until the node is empty of pods that have to go: see --wait.
+
 Usage:
   taint-manager pending [flags]
 
@@ -38,9 +40,12 @@ Examples:
   # How many, by namespace, owner and node
   taint-manager pending -A -o summary
 
+  # Wait until nothing of a node is left to go, at most ten minutes
+  taint-manager pending --node n1 --wait --timeout 10m
+
   # For a script: what is scheduled, and when
   taint-manager pending -A -o json
 
 Exit codes: 0 done, also when nothing is scheduled; 1 cannot say, or not all; 2 some eviction is
-scheduled (with --exit-code only).
+scheduled (with --exit-code), or --timeout has passed (with --wait).
 `

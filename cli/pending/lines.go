@@ -43,6 +43,17 @@ type lines struct {
 }
 
 func (l *lines) show(now *foresight.Pending, of following) error {
+	l.note(now)
+	for _, c := range l.changes(now, of) {
+		if err := l.write(c); err != nil {
+			return fmt.Errorf("printing a change: %w", err)
+		}
+	}
+	return nil
+}
+
+// note writes the notes that are new.
+func (l *lines) note(now *foresight.Pending) {
 	all := now.All()
 	for _, n := range all {
 		if !slices.Contains(l.noted, n) {
@@ -50,12 +61,6 @@ func (l *lines) show(now *foresight.Pending, of following) error {
 		}
 	}
 	l.noted = all
-	for _, c := range l.changes(now, of) {
-		if err := l.write(c); err != nil {
-			return fmt.Errorf("printing a change: %w", err)
-		}
-	}
-	return nil
 }
 
 func (l *lines) end(*foresight.Pending) error { return nil }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -28,6 +28,8 @@ type options struct {
 	everywhere bool
 	at         string
 	watch      bool
+	wait       bool
+	timeout    time.Duration
 	server     string
 }
 
@@ -52,12 +54,17 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"get pods -l.")
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for "+
 		"each change.")
+	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod of the nodes of --node is left to go, in all namespaces unless "+
+		"--namespace is given: held, blocked and overdue ones are printed as they change. Exit with 0 when the last one "+
+		"has been gone for 10s.")
+	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait: exit with 2 after this `TIME`, such as 10m. 0 is never.")
 	fs.StringVar(&o.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and "+
 		"when it tries again.")
 	o.rules.Bind(fs)
 	answer.MomentFlag(fs, &o.at, "The moment of the question:")
 	o.output.Bind(fs, answer.AsSummary)
+	o.output.BindNoHeaders(fs)
 	o.output.Exit.Bind(fs, "Exit with 2 when some eviction is scheduled.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
@@ -69,7 +76,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := errors.Join(err, refused); err != nil {
 		return err
 	}
-	if o.watch {
+	if o.watch || o.wait {
 		return o.follow(ctx, cmd, rules)
 	}
 	pending, err := o.ask(ctx, cmd, rules)
@@ -78,7 +85,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	err = o.output.Print(cmd, pending, func(t *answer.Text) { write(t, pending) })
 	if len(pending.Pods) == 0 && err == nil {
-		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(emptyMessage(pending)))
+		answer.Say(cmd.ErrOrStderr(), emptyMessage(pending))
 	}
 	return err
 }
@@ -111,7 +118,9 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 
 // scope returns what to read of a namespace.
 func (o *options) scope(rules foresight.Ruleset, namespace string) *source.Scope {
-	s := &source.Scope{Rules: rules, Focus: foresight.Focus{Namespace: namespace}, Nodes: o.nodes, Scheduled: true}
+	s := &source.Scope{
+		Rules: rules, Focus: foresight.Focus{Namespace: namespace}, Nodes: o.nodes, Scheduled: true, AllPods: o.wait,
+	}
 	if o.selector != "" {
 		s.Focus.Labels, _ = labels.Parse(o.selector) // check has returned its error
 	}
@@ -149,6 +158,15 @@ func (o *options) check() error {
 		{o.watch, o.output.Form == answer.AsSummary, "--watch and --output=summary exclude each other; a watch " +
 			"reports pod by pod"},
 		{o.watch, o.at != "", "--watch and --at exclude each other; what is watched is now"},
+		{o.wait, o.watch, "--wait and --watch exclude each other; a wait prints what holds it up"},
+		{o.wait, len(o.nodes) == 0, "--wait needs --node; name the nodes that are to become empty"},
+		{o.wait, o.from.Dumped(), "--wait and --filename exclude each other; a dump does not change"},
+		{o.wait, o.at != "", "--wait and --at exclude each other; what is awaited is now"},
+		{o.wait, o.output.Exit.Given(), "--wait and --exit-code exclude each other; 2 means that --timeout has passed"},
+		{o.wait, o.output.Form == answer.AsSummary, "--wait and --output=summary exclude each other; a wait reports " +
+			"pod by pod"},
+		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
+		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},
 		{o.server != "", o.at != "", "--server and --at exclude each other; the manager describes the present"},
 		{o.server != "", o.selector != "", "--server and --selector exclude each other; the manager does not tell " +

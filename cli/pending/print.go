@@ -14,21 +14,22 @@ import (
 
 // write writes the answer for people.
 func write(t *answer.Text, p *foresight.Pending) {
-	switch {
-	case len(p.Pods) == 0:
-	case t.Form == answer.AsSummary:
-		summarize(t, p)
-	default:
-		if !t.Bare {
-			t.Printf("%s:\n", total(p))
-		}
-		t.Table(table(p, t.Wide()))
+	if len(p.Pods) == 0 {
+		return
 	}
+	if !t.Bare {
+		t.Printf("%s\n", headline(p))
+	}
+	if t.Form == answer.AsSummary {
+		summarize(t, p)
+		return
+	}
+	answer.WritePods(t, podsOf(p), table(p, t.Wide()))
 }
 
 // emptyMessage returns the answer if nothing is scheduled.
 func emptyMessage(p *foresight.Pending) string {
-	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes) + ", by taint-manager's rules"
+	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
 	switch tainted := p.TaintedNodes; {
 	case tainted == nil:
 		return s + "."
@@ -42,17 +43,52 @@ func emptyMessage(p *foresight.Pending) string {
 	return s + fmt.Sprintf(": no pod is affected by the taints of the %d nodes that carry some.", *p.TaintedNodes)
 }
 
-// total returns the number of scheduled evictions.
-func total(p *foresight.Pending) string {
+// stuck returns the states of evictions that do not succeed.
+func stuck() []string { return []string{status.Blocked, status.Refused, status.Delayed} }
+
+// headline counts the evictions by their states, those that are stuck first, and says when the next one is due.
+func headline(p *foresight.Pending) string {
+	states := map[string]int{}
+	for i := range p.Pods {
+		states[p.Pods[i].State]++
+	}
 	_, going := p.Evictions()
-	s := fmt.Sprintf("%d evictions are scheduled, by taint-manager's rules", going)
-	if going == 1 {
-		s = "1 eviction is scheduled, by taint-manager's rules"
+	counts := counted(states, status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled, foresight.Held)
+	if list := counted(states, stuck()...); len(list) > 0 {
+		all := 0
+		for _, state := range stuck() {
+			all += states[state]
+		}
+		counts = slices.Insert(counts, 0, fmt.Sprintf("%d stuck (%s)", all, strings.Join(list, ", ")))
 	}
-	if held := len(p.Pods) - going; held > 0 {
-		s += fmt.Sprintf("; %s held", answer.Pods(held, "is", "are"))
+	s := fmt.Sprintf("%s: %s", foresight.Count(going, "eviction"), strings.Join(counts, ", "))
+	if next := next(p); next != "" {
+		s += "; next " + next
 	}
-	return s
+	if p.Paused {
+		s = "PAUSED: " + s
+	}
+	return s + "."
+}
+
+// counted returns the numbers of these states, without those that no pod has.
+func counted(states map[string]int, of ...string) (list []string) {
+	for _, state := range of {
+		if n := states[state]; n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, strings.ReplaceAll(state, "-", " ")))
+		}
+	}
+	return list
+}
+
+// next says when the next call may start of those that are scheduled; "" if there are none.
+func next(p *foresight.Pending) string {
+	for i := range p.Pods {
+		if pod := &p.Pods[i]; pod.State == foresight.Scheduled { // they come in the order of their times
+			return answer.When(&pod.Prediction, p.At)
+		}
+	}
+	return ""
 }
 
 type (
@@ -60,41 +96,29 @@ type (
 	column = answer.Column[pod]
 )
 
-// table has a row for each pod; in the wide form with the whole reason.
-func table(p *foresight.Pending, wide bool) *terminal.Table {
+func podsOf(p *foresight.Pending) []pod {
 	pods := make([]pod, len(p.Pods))
 	for i := range pods {
 		pods[i] = &p.Pods[i]
 	}
-	moment, reasonOf := func(p pod) string { return answer.Stamp(&p.Prediction) }, wholeReason
-	if !wide {
-		moment = func(pod pod) string { return answer.Clock(&pod.Prediction, p.At) }
-		reasonOf = func(p pod) string { return answer.ShortReason(&p.Prediction) }
-	}
-	columns := []column{
-		answer.Painted("WHEN", func(pod pod) string { return when(pod, p.At) },
-			func(pod pod) terminal.Colour { return urgency(pod, p.At) }),
-		answer.Texts("AT", moment),
-	}
-	if p.Focus.Namespace == "" {
-		columns = append(columns, answer.Texts("NAMESPACE", func(p pod) string { return p.Namespace }))
-	}
-	columns = append(columns,
-		answer.Texts("POD", func(p pod) string { return p.Name }),
-		answer.Texts("NODE", func(p pod) string { return p.Node }),
-		answer.Painted("STATE", func(pod pod) string { return state(pod, p.At) },
-			func(p pod) terminal.Colour { return answer.StateColour(p.State) }),
-		answer.Texts("TAINT", func(p pod) string { return answer.Because(&p.Prediction) }))
-	if wide {
-		columns = append(columns,
+	return pods
+}
+
+// table describes the table of pods; in the wide form with the whole reasons.
+func table(p *foresight.Pending, wide bool) answer.PodTable[pod] {
+	return answer.PodTable[pod]{
+		At: p.At, Wide: wide, Namespace: p.Focus.Namespace,
+		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
+		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
+		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
+		Whole:  wholeReason,
+		State: []column{answer.Painted("STATE", func(pod pod) string { return state(pod, p.At) },
+			func(p pod) terminal.Colour { return answer.StateColour(p.State) })},
+		Wider: []column{
 			answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
-			answer.Texts("SINCE FROM", func(p pod) string { return p.SinceFrom }))
+			answer.Texts("SINCE FROM", func(p pod) string { return p.SinceFrom }),
+		},
 	}
-	if answer.ByPolicies(pods) {
-		decider := func(pod pod) string { return answer.Decider(&pod.Prediction, p.At) }
-		columns = append(columns, answer.Texts("POLICY", decider))
-	}
-	return answer.TableOf(pods, append(columns, answer.Texts("WHY", reasonOf))...)
 }
 
 // wholeReason returns the whole reason, and the outcome of the last call.
@@ -106,16 +130,8 @@ func wholeReason(p pod) string {
 	return strings.Join(clauses, "; ")
 }
 
-// when formats the time until the eviction, or since.
-func when(p pod, at time.Time) string {
-	if p.Overdue(at) {
-		return answer.Lasting(*p.At, at) + " ago"
-	}
-	return answer.When(&p.Prediction, at)
-}
-
 func urgency(p pod, at time.Time) terminal.Colour {
-	if p.At.After(at) {
+	if p.At.After(at) || !p.Evict {
 		return terminal.Warned
 	}
 	return terminal.Bad

@@ -25,7 +25,8 @@ const (
 // howToEnd ends the headline while the screen is shown.
 const howToEnd = " Ctrl-C ends this."
 
-// screen shows the table on the terminal's alternate screen. At the end it prints the last one on the normal screen.
+// screen shows the table on the terminal's alternate screen. At the end it prints the last one, as
+// it was, on the normal screen.
 type screen struct {
 	w     io.Writer
 	wide  bool
@@ -40,7 +41,7 @@ func (s *screen) show(now *foresight.Pending, _ following) error {
 	}
 	columns, rows, _ := term.TerminalSize(s.w)
 	text.WriteString(home)
-	for _, line := range frame(now, s.wide, terminal.PainterFor(s.w), columns, rows) {
+	for _, line := range frame(now, s.wide, terminal.PainterFor(s.w), columns, rows, howToEnd) {
 		text.WriteString(line + restOfLine + "\r\n")
 	}
 	text.WriteString(restBelow)
@@ -51,34 +52,34 @@ func (s *screen) show(now *foresight.Pending, _ following) error {
 func (s *screen) end(last *foresight.Pending) error {
 	var text strings.Builder
 	text.WriteString(ownScreen)
-	for _, line := range frame(last, s.wide, terminal.PainterFor(s.w), 0, 0) {
-		text.WriteString(strings.TrimSuffix(line, howToEnd) + "\n")
+	columns, rows, _ := term.TerminalSize(s.w)
+	for _, line := range frame(last, s.wide, terminal.PainterFor(s.w), columns, rows, "") {
+		text.WriteString(line + "\n")
 	}
 	_, err := io.WriteString(s.w, text.String())
 	return err
 }
 
-// frame returns the lines for that many columns and rows; 0 means no limit.
-func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows int) []string {
-	lines := []string{terminal.Escape(headline(now)), ""}
-	if len(now.Pods) > 0 {
-		lines = slices.AppendSeq(lines, table(now, wide).Lines(p, columns))
-	} else if len(now.Incomplete) == 0 {
-		lines = append(lines, terminal.Escape(emptyMessage(now)))
+// frame returns the lines for that many columns and rows; 0 means no limit. The first one ends with a hint.
+func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows int, hint string) []string {
+	fit := func(line string) string {
+		fitting, _ := terminal.Fit(terminal.Escape(line), columns, columns)
+		return fitting
 	}
 	var notes []string
 	for _, n := range now.All() {
 		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
 	}
-	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {
-		room = max(room, 4)
-		hidden := len(lines) - room + 1
-		lines = append(lines[:min(room-1, len(lines))], fmt.Sprintf("... and %d more", hidden))
-	}
-	for i := range lines {
-		if i == 0 || len(now.Pods) == 0 {
-			lines[i], _ = terminal.Fit(lines[i], columns, columns)
+	lines := []string{fit(title(now) + hint), ""}
+	switch {
+	case len(now.Pods) > 0:
+		room := 0
+		if rows > 0 {
+			room = max(rows-3-len(lines)-len(notes), 1) // besides the headings
 		}
+		lines = append(lines, tableLines(now, wide, p, columns, room)...)
+	case len(now.Incomplete) == 0:
+		lines = append(lines, fit(emptyMessage(now)))
 	}
 	if len(notes) > 0 {
 		lines = append(append(lines, ""), notes...)
@@ -89,26 +90,27 @@ func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows 
 	return lines
 }
 
-// headline returns the number of scheduled evictions, and the time of the answer.
-func headline(now *foresight.Pending) string {
-	states := map[string]int{}
-	var order []string
-	for i := range now.Pods {
-		state := now.Pods[i].State
-		if states[state] == 0 {
-			order = append(order, state)
-		}
-		states[state]++
+// tableLines returns the lines of the table. If it has more rows than there is room, it is folded, and ends early.
+func tableLines(now *foresight.Pending, wide bool, p terminal.Painter, columns, room int) []string {
+	list := table(now, wide).Rows(podsOf(now))
+	if room > 0 && len(list.Rows) > room {
+		list = table(now, wide).Folded(podsOf(now))
 	}
-	var counts []string
-	for _, state := range order {
-		counts = append(counts, fmt.Sprintf("%d %s", states[state], state))
+	hidden := len(list.Rows) - room
+	if room == 0 || hidden <= 0 {
+		return slices.Collect(list.Lines(p, columns))
 	}
-	if len(counts) == 0 {
-		counts = []string{"nothing"}
+	list.Rows = list.Rows[:max(0, room-2)] // with lines about these, and about columns that are left out
+	return append(slices.Collect(list.Lines(p, columns)), fmt.Sprintf("... and %d more", hidden+min(room, 2)))
+}
+
+// title has the time of the answer and its headline.
+func title(now *foresight.Pending) string {
+	counts := "nothing is scheduled."
+	if len(now.Pods) > 0 {
+		counts = headline(now)
 	}
-	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), now.Focus.Words(now.OnNodes),
-		strings.Join(counts, ", "), howToEnd)
+	return fmt.Sprintf("%s%s  %s", taint.Stamp(now.At.Truncate(1e9)), now.Focus.Words(now.OnNodes), counts)
 }
 
 // wrapped breaks a text into lines between words; 0 columns means no limit.

@@ -41,9 +41,6 @@ func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) 
 
 // summarize counts the evictions by namespace, owner, blocking budget, and node.
 func summarize(t *answer.Text, p *foresight.Pending) {
-	if !t.Bare {
-		t.Printf("%s.\n", total(p))
-	}
 	top := func(heading string, of func(pod) (namespace, name string)) {
 		t.Top(groupsTable(heading, p.At, groups(p.Pods, of)))
 	}
@@ -51,21 +48,13 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
 	top("BUDGET IN THE WAY", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
 	top("NODE", func(p pod) (_, name string) { return "", p.Node })
-	if !t.Bare {
-		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
-	}
 }
 
 func groupsTable(by string, at time.Time, list []group) *terminal.Table {
-	columns := []answer.Column[group]{
+	return answer.TableOf(list,
+		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }),
 		answer.Texts(by, func(g group) string { return g.name }),
 		answer.Numbers("EVICTIONS", func(g group) int { return g.pods }),
 		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, at) }),
-		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, at) }),
-	}
-	if len(list) > 0 && list[0].namespace != "" {
-		namespace := answer.Texts("NAMESPACE", func(g group) string { return g.namespace })
-		columns = slices.Insert(columns, 0, namespace)
-	}
-	return answer.TableOf(list, columns...)
+		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, at) }))
 }

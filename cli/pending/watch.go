@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -38,6 +40,9 @@ const minInterval = 100 * time.Millisecond
 func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.wait {
+		return o.await(ctx, cmd, rules)
+	}
 	of, err := o.following(ctx, cmd, rules)
 	if err != nil {
 		return err
@@ -54,7 +59,12 @@ func (o *options) following(ctx context.Context, cmd *cobra.Command, rules fores
 		}
 		return manager.Follow(ctx, namespace, o.nodes)
 	}
-	cluster, namespace, err := o.from.Live(cmd.ErrOrStderr(), o.everywhere)
+	return o.watched(ctx, cmd, rules)
+}
+
+// watched begins to watch the cluster.
+func (o *options) watched(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*source.Watched, error) {
+	cluster, namespace, err := o.from.Live(cmd.ErrOrStderr(), o.everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}
@@ -63,16 +73,29 @@ func (o *options) following(ctx context.Context, cmd *cobra.Command, rules fores
 
 // show updates the viewer at every change, and every second, because countdowns run.
 func show(ctx context.Context, of following, to viewer) error {
+	var last *foresight.Pending
+	err := each(ctx, of, func(now *foresight.Pending) (bool, error) {
+		last = now
+		return false, to.show(now, of)
+	})
+	if err != nil {
+		return err
+	}
+	return to.end(last)
+}
+
+// each calls the function with the present state at every change, and every second, until it returns true or an error,
+// or the context ends.
+func each(ctx context.Context, of following, do func(now *foresight.Pending) (end bool, err error)) error {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {
-		now := of.Pending()
-		if err := to.show(now, of); err != nil {
+		if end, err := do(of.Pending()); end || err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return to.end(now)
+			return nil
 		case <-second.C:
 		case <-of.News():
 			select {

@@ -25,7 +25,7 @@ func pendingPod(uid, name string, seconds float64, from time.Time) foresight.Pen
 func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), foresight.Focus{}, nil, nil)
 	now.Incomplete = []string{"half is not known"}
-	shown := strings.Join(frame(now, false, false, 0, 0), "\n")
+	shown := strings.Join(frame(now, false, false, 0, 0, ""), "\n")
 	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: cannot say all: half is not known.") {
 		t.Errorf("a screen has:\n%s", shown)
 	}
@@ -51,7 +51,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	now := foresight.NewPending(at, foresight.Focus{}, nil, pods)
 	now.Notes = []string{"this is a note that is longer than a terminal of eighty columns is wide, and so goes on"}
 	for _, c := range []struct{ columns, rows int }{{80, 24}, {160, 24}, {80, 12}, {40, 8}, {20, 3}, {1, 1}} {
-		lines := frame(now, false, false, c.columns, c.rows)
+		lines := frame(now, false, false, c.columns, c.rows, howToEnd)
 		if len(lines) > max(1, c.rows-1) {
 			t.Errorf("%d lines on %d rows", len(lines), c.rows)
 		}
@@ -62,18 +62,18 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 		}
 	}
 	want := []string{
-		"2026-05-01T12:00:00Z  Pending: 9 scheduled. Ctrl-C ends this.",
+		"2026-05-01T12:00:00Z  9 evictions: 9 scheduled; next now. Ctrl-C ends this.",
 		"",
-		"WHEN      AT         NAMESPACE  POD          NODE    STATE      TAINT        WHY",
-		"now       12:00:00Z  shop       web-5…00000  node-1  scheduled  node.…hable  -",
-		"in 30s    12:00:30Z  shop       web-5…00001  node-1  scheduled  node.…hable  -",
-		"in 1m0s   12:01:00Z  shop       web-5…00002  node-1  scheduled  node.…hable  -",
-		"... and 6 more",
+		"WHEN    AT         PODS  OWNER                     STATE",
+		"now     12:00:00Z  1     shop/web-5d4f8c7b9-00000  scheduled",
+		"in 30s  12:00:30Z  1     shop/web-5d4f8c7b9-00001  scheduled",
+		"Left out: TAINT (node.kubernetes.io/unreachable).",
+		"... and 7 more",
 		"",
 		"Note: this is a note that is longer than a terminal of eighty columns is wide,",
 		"and so goes on.",
 	}
-	if diff := cmp.Diff(want, frame(now, false, false, 80, 11)); diff != "" {
+	if diff := cmp.Diff(want, frame(now, false, false, 80, 11, howToEnd)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -29,7 +29,7 @@ func planFrom(tb testing.TB, q foresight.Question, in io.Reader) (*foresight.Pla
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return ask(tb.Context(), from, &source.Scope{Focus: foresight.Focus{Nodes: &q.Selection}, At: q.At}, q)
+	return ask(tb.Context(), from, &source.Scope{Focus: foresight.Focus{Nodes: &q.Selection}, At: foresight.Moment{At: q.At}}, q)
 }
 
 // planOf computes the plan for one node of a big dump.

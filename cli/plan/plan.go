@@ -29,6 +29,8 @@ type options struct {
 	everywhere bool
 	compare    string // another configuration file
 	at         string
+	anyway     bool
+	moment     foresight.Moment // of at
 }
 
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
@@ -55,6 +57,9 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "When the nodes get the taints:")
 	o.output.Bind(fs, answer.AsSummary)
+	o.output.BindNoHeaders(fs)
+	fs.BoolVar(&o.anyway, "anyway", false, "List the pods, too, that go anyway from other nodes.")
+	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with "+
 		"--exit-code=any, when any pod is to go, on any node.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
@@ -82,7 +87,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return o.output.Print(cmd, plan, func(t *answer.Text) { newText(t, plan).all() })
+	return o.output.Print(cmd, plan, func(t *answer.Text) { newText(t, plan, o.anyway).all() })
 }
 
 // ask reads the cluster and computes the plan.
@@ -96,7 +101,7 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 	return plan, source.WithHint(err, from)
 }
 
-// question returns the question that the flags ask. Its time is zero if there is none.
+// question returns the question that the flags ask, without its time.
 func (o *options) question() (q foresight.Question, err error) {
 	if q.Selection, err = o.selection(); err != nil {
 		return q, err
@@ -104,7 +109,7 @@ func (o *options) question() (q foresight.Question, err error) {
 	if q.Changes, err = o.changes(); err != nil {
 		return q, err
 	}
-	if q.At, err = answer.Moment(o.at); err != nil {
+	if o.moment, err = answer.Moment(o.at); err != nil {
 		return q, err
 	}
 	if err := o.from.Check(); err != nil {
@@ -123,8 +128,8 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 		return nil, err
 	}
 	s := &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: q.At,
-		NeedBudgets: o.rules.Settings.EvictionMethod == config.MethodEvict,
+		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: o.moment,
+		NoBudgets: o.from.NoBudgets,
 	}
 	if o.compare == "" {
 		return s, nil

@@ -7,47 +7,117 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // text is a plan in a form for people.
 type text struct {
 	*foresight.Plan
 	*answer.Text
-	policies bool // whether a policy or a breaker decides about some pod
+	anyway bool            // whether pods that go anyway from other nodes are listed
+	nodes  map[string]bool // the nodes in question
 }
 
-func newText(t *answer.Text, plan *foresight.Plan) *text {
-	return &text{plan, t, answer.ByPolicies(plan.Pods)}
+func newText(t *answer.Text, plan *foresight.Plan, anyway bool) *text {
+	nodes := map[string]bool{}
+	for i := range plan.Nodes {
+		nodes[plan.Nodes[i].Name] = true
+	}
+	return &text{plan, t, anyway, nodes}
 }
 
 // all writes the whole answer.
 func (t *text) all() {
-	if !t.Bare {
-		t.title()
-		t.totals()
+	if t.Bare {
+		t.pods()
+		return
 	}
-	switch {
-	case t.Form == answer.AsSummary:
+	t.headline()
+	t.replicas()
+	t.saved()
+	t.budgets()
+	if t.Form == answer.AsSummary {
 		t.summary()
-	case t.Bare:
+	} else {
 		t.pods()
+	}
+	t.footer()
+}
+
+// headline says what changes, and how many pods go because of it, until when.
+func (t *text) headline() {
+	one, total := len(t.Nodes) == 1, &t.Total
+	t.Printf("%s: ", t.change())
+	pods := "its %s"
+	if !one {
+		pods = "their %s"
+	}
+	all := foresight.Count(total.Evict+total.Stay+total.Anyway+total.Held, "pod")
+	pods = fmt.Sprintf(pods, all) + t.Focus.Words(nil)
+	switch {
+	case all == "0 pods" && one:
+		t.Printf("it has no pods%s.\n", t.Focus.Words(nil))
+	case all == "0 pods":
+		t.Printf("they have no pods%s.\n", t.Focus.Words(nil))
+	case total.Evict == 0:
+		t.Printf("no pod%s goes because of this%s.\n", t.Focus.Words(nil), t.held())
+	case total.Waiting > 0:
+		t.Printf("of %s %s%s.\n", pods, suggest.JoinWords(t.counts(), "and"), t.held())
+	case total.Now == total.Evict:
+		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, verb(total.Evict, "goes", "go"), t.held())
+	case total.Evict == 1:
+		t.Printf("1 of %s goes %s%s.\n", pods, t.at(total.Last), t.held())
 	default:
-		t.pods()
-		t.Table(t.totalsTable("NAMESPACE", t.byNamespace()))
-		t.Table(ownersTable(t.Owners, t.Wide()))
-		t.budgets(t.Table)
-		t.warnings()
+		t.Printf("%d of %s go, the last %s%s.\n", total.Evict, pods, t.at(total.Last), t.held())
 	}
 }
 
-// title describes the change and its nodes.
-func (t *text) title() {
-	var set, removed []string
+// counts returns how many pods go now, later, and when budgets admit it.
+func (t *text) counts() []string {
+	total := &t.Total
+	var counts []string
+	if total.Now > 0 {
+		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, verb(total.Now, "goes", "go")))
+	}
+	if later := total.Evict - total.Now - total.Waiting; later > 0 {
+		counts = append(counts, fmt.Sprintf("%d %s by %s", later, verb(later, "goes", "go"), t.until(total.Last)))
+	}
+	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, verb(total.Waiting, "waits", "wait")))
+}
+
+// held ends a sentence with the number of pods that are held.
+func (t *text) held() string {
+	if t.Total.Held == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d %s held", t.Total.Held, verb(t.Total.Held, "is", "are"))
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// at returns when a pod goes: "at 12:10:00Z", or "by 12:10:00Z" if only the latest time is known.
+func (t *text) at(last *foresight.Prediction) string {
+	if last.Earliest != nil {
+		return answer.Clock(last, t.At)
+	}
+	return "at " + answer.Clock(last, t.At)
+}
+
+// until returns the latest time at which a pod goes.
+func (t *text) until(last *foresight.Prediction) string {
+	return strings.TrimPrefix(answer.Clock(last, t.At), "by ")
+}
+
+// change names the nodes and the taints that they get and lose.
+func (t *text) change() string {
+	var set, removed, names []string
 	for _, n := range t.Nodes {
+		names = append(names, n.Name)
 		for _, c := range n.Changes {
 			list := &set
 			if c.Change == foresight.Removed || c.Change == foresight.Absent {
@@ -58,117 +128,85 @@ func (t *text) title() {
 			}
 		}
 	}
+	nodes := foresight.ShortList(names)
+	if len(names) > 1 {
+		nodes = fmt.Sprintf("%d nodes (%s)", len(names), nodes)
+	}
 	var does []string
 	if len(set) > 0 {
-		does = append(does, "gets "+suggest.JoinWords(set, "and"))
+		does = append(does, verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, "loses "+suggest.JoinWords(removed, "and"))
+		does = append(does, verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
 	}
-	end := suggest.JoinWords(does, "and")
+	words := nodes
+	if len(does) > 0 {
+		words += " " + suggest.JoinWords(does, "and")
+	}
 	if t.Compared != "" {
-		end = strings.TrimPrefix(end+", with this configuration instead of "+t.Compared, ", ")
+		words += ", with this configuration instead of " + t.Compared
 	}
-	if len(does) == 0 {
-		t.Printf("At %s, on %s, %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), end)
-		return
-	}
-	t.Printf("At %s %s %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), end)
+	return words
 }
 
-// subject names the nodes.
-func (t *text) subject() string {
-	var names []string
-	for _, n := range t.Nodes {
-		names = append(names, n.Name)
+// replicas names the owners that lose all their replicas, and until when.
+func (t *text) replicas() {
+	if t.Form == answer.AsSummary {
+		return // its table of owners says so
 	}
-	if len(names) == 1 {
-		return "node " + names[0]
-	}
-	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.ShortList(names))
-}
-
-// totals writes how many pods go, stay or are held, and how many go whether or not the nodes get the taints.
-func (t *text) totals() {
-	total, hint := t.Total, ""
-	switch all := total.Evict + total.Stay + total.Anyway + total.Held; {
-	case all == 0:
-		t.Printf("There are no pods on %s.", strings.TrimPrefix(t.subject(), "each of "))
-	case total.Evict == 0 && total.Stay == 0 && total.Held > 0:
-		t.WriteString("No pod would go because of this.")
-	case total.Evict == 0:
-		t.Printf("No pod would go because of this: %s", answer.Pods(total.Stay, "stays", "stay"))
-		t.saved()
-	default:
-		t.Printf("%d of %s would go", total.Evict, foresight.Count(all, "pod"))
-		t.saved()
-		if total.Stay > 0 && t.Form == answer.AsTable {
-			hint = " -o wide shows those that stay, and why."
+	namespaces := map[string]bool{}
+	var all, some []*foresight.OwnerTotal
+	for i := range t.Owners {
+		o := &t.Owners[i]
+		switch {
+		case !loses(o):
+			continue
+		case o.Evict == o.Replicas:
+			all = append(all, o)
+		default:
+			some = append(some, o)
 		}
+		namespaces[o.Namespace] = true
 	}
-	if total.Held > 0 {
-		t.Printf(" %s held.", answer.Pods(total.Held, "is", "are"))
+	name := func(o *foresight.OwnerTotal) string {
+		if len(namespaces) == 1 {
+			return o.Name
+		}
+		return o.Namespace + "/" + o.Name
 	}
-	t.WriteString(hint)
-	if total.Anyway > 0 {
-		t.Printf(" %s anyway.", answer.Pods(total.Anyway, "goes", "go"))
-	}
-	if total.Elsewhere > 0 {
-		t.Printf(" %s anyway from other nodes.", answer.Pods(total.Elsewhere, "goes", "go"))
-	}
-	t.WriteString("\n")
-}
-
-// saved ends a sentence with the number of pods that stay only because of the plan.
-func (t *text) saved() {
-	if t.Total.Saved > 0 {
-		t.Printf("; %d would go without this", t.Total.Saved)
-	}
-	t.WriteString(".")
-}
-
-// budgets writes what PodDisruptionBudgets would block, or would if they were asked, and their table.
-func (t *text) budgets(write func(*terminal.Table)) {
-	if _, all := t.Evictions(); all == 0 {
-		return
-	}
-	t.WriteString("\n")
-	switch blocked := t.Total.Blocked; {
-	case t.policies:
-		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they "+
-			"admit more.\n", count(t.Blocked()))
-	case t.EvictionMethod == string(config.MethodDelete):
-		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block "+
-			"%s of these.\n", count(blocked))
-	case blocked == 0:
-		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")
-	default:
-		t.Printf("PodDisruptionBudgets would block %d of these until they admit more "+
-			"(--eviction-method=evict).\n", blocked)
-	}
-	write(budgetsTable(t.Budgets))
-}
-
-func count(n int) string {
-	if n == 0 {
-		return "none"
-	}
-	return fmt.Sprint(n)
-}
-
-// warnings writes each warning once, with the pods that it is about.
-func (t *text) warnings() {
-	var order []string
-	about := map[string][]string{}
-	for _, p := range t.Pods {
-		for _, warning := range p.Warnings {
-			if about[warning] == nil {
-				order = append(order, warning)
+	var sentences []string
+	if len(all) > 0 {
+		var names []string
+		last := all[0].Last
+		for _, o := range all {
+			names = append(names, name(o))
+			if last.At.Before(*o.Last.At) {
+				last = o.Last
 			}
-			about[warning] = append(about[warning], p.String())
+		}
+		sentences = append(sentences, foresight.ShortList(names)+": all replicas by "+t.until(last)+".")
+	}
+	for _, o := range some {
+		others := "the other goes"
+		if n := o.Replicas - o.Evict; n > 1 {
+			others = fmt.Sprintf("the other %d go", n)
+		}
+		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", name(o), o.Evict, o.Replicas, others))
+	}
+	if len(sentences) > 0 {
+		t.Printf("%s\n", strings.Join(sentences[:min(len(sentences), 5)], " "))
+	}
+}
+
+// saved names the pods that stay because of the change.
+func (t *text) saved() {
+	var saved []string
+	for _, p := range t.Pods {
+		if p.Effect == foresight.Saved {
+			saved = append(saved, p.String()+" (was "+t.due(p.Without)+")")
 		}
 	}
-	for _, warning := range order {
-		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.ShortList(about[warning]), warning)
+	if len(saved) > 0 {
+		t.Printf("%s now: %s.\n", verb(len(saved), "Stays", "Stay"), foresight.ShortList(saved))
 	}
 }

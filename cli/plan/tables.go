@@ -9,143 +9,117 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// pods writes the pods that go or are held; in the wide form also those that stay.
-func (t *text) pods() {
-	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		return !p.Evict && p.HeldBy == "" && !t.Wide()
-	})
-	t.Table(answer.TableOf(shown, t.columns()...))
-	if len(shown) > 0 && t.Wide() && !t.Bare {
-		t.WriteString("\nTHE ORIGINAL is how it would decide otherwise, as far as the present " +
-			"state shows it; " + answer.Differences + " lists the differences.\n")
-	}
-}
-
 type (
 	pod    = *foresight.PlannedPod
 	column = answer.Column[pod]
 )
 
-// columns are those of the table of pods.
-func (t *text) columns() []column {
-	list := []column{
-		answer.Texts("NAMESPACE", func(p pod) string { return p.Namespace }),
-		answer.Texts("POD", func(p pod) string { return p.Name }),
-		answer.Texts("NODE", func(p pod) string { return p.Node }),
+// pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
+// other nodes, which go anyway, are written if the user asks for them.
+func (t *text) pods() {
+	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
+		stays := !p.Evict && p.HeldBy == ""
+		return stays && !t.Wide() || !t.nodes[p.Node] && !t.anyway
+	})
+	table := answer.PodTable[pod]{
+		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
+		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole,
 	}
-	when := answer.Painted("WHEN", func(p pod) string { return answer.When(&p.Prediction, t.At) + marks[p.Effect] },
-		t.urgency)
 	if t.Wide() {
-		without := "WITHOUT THIS"
-		if t.Compared != "" {
-			without = "BEFORE"
-		}
-		list = append(list,
-			answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }), when,
-			answer.Texts("AT", func(p pod) string { return answer.Stamp(&p.Prediction) }),
-			answer.Texts(without, t.without),
-			answer.Texts("BUDGETS IN THE WAY", func(p pod) string { return strings.Join(p.BlockedBy, ", ") }),
-			answer.Texts("THE ORIGINAL", func(p pod) string { return p.Original }))
+		table.Wider = t.wider()
 	} else {
-		list = append(list, when,
-			answer.Texts("AT", func(p pod) string { return answer.Clock(&p.Prediction, t.At) }),
-			answer.Texts("TAINT", func(p pod) string { return answer.Because(&p.Prediction) }))
+		table.Node, table.Taint = t.named()
 	}
-	if t.policies {
-		list = append(list, answer.Texts("POLICY", func(p pod) string { return answer.Decider(&p.Prediction, t.At) }))
-	}
-	return append(list, answer.Texts("WHY", t.reason))
+	answer.WritePods(t.Text, shown, table)
 }
 
-// reason returns the reason in short; in the wide form the whole of it.
-func (t *text) reason(p pod) string {
-	if t.Wide() {
-		return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ")
+// named returns the node and the taint of the headline, if it names only one.
+func (t *text) named() (node, taint string) {
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if len(t.Nodes) == 1 {
+			node = n.Name
+		}
+		if len(n.Changes) == 1 {
+			taint = strings.TrimSuffix(n.Changes[0].Taint, ":NoExecute")
+		}
 	}
-	return answer.ShortReason(&p.Prediction)
+	return node, taint
 }
 
-// without says what becomes of the pod without the changes.
-func (t *text) without(p pod) string {
-	if p.Without == nil {
-		return "stays"
+// wider are the columns of the wide form.
+func (t *text) wider() []column {
+	without := "WITHOUT THIS"
+	if t.Compared != "" {
+		without = "BEFORE"
 	}
-	return "goes " + answer.When(p.Without, t.At)
+	return []column{
+		answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
+		answer.Texts(without, t.without),
+		answer.Texts("BUDGETS IN THE WAY", func(p pod) string { return strings.Join(p.BlockedBy, ", ") }),
+		answer.Texts(theOriginal, func(p pod) string { return foresight.NotableOriginal(p.Original) }),
+	}
+}
+
+// theOriginal is the heading of the column that says how the original would decide otherwise.
+const theOriginal = "THE ORIGINAL"
+
+// when says when the pod goes: not now, if it waits for budgets.
+func (t *text) when(p pod) string {
+	when := answer.When(&p.Prediction, t.At)
+	switch {
+	case t.Waits(p) && !p.At.After(t.At):
+		when = "waits"
+	case t.Waits(p):
+		when += ", waits"
+	}
+	return when + marks[p.Effect]
 }
 
 // marks distinguish evictions that happen anyway from those because of the change.
 var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner"}
+
+// why returns the reason in short.
+func (t *text) why(p pod) string {
+	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
+	if p.FirstMatch {
+		clauses = append(clauses, "first match")
+	}
+	if t.Waits(p) {
+		clauses = append(clauses, "waits for budget "+strings.Join(p.BlockedBy, " and "))
+	}
+	return strings.Join(clauses, ", ")
+}
+
+// whole returns the whole reason.
+func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ") }
+
+// without says what becomes of the pod without the changes.
+func (t *text) without(p pod) string {
+	switch {
+	case p.Without == nil:
+		return "stays"
+	case p.Without.At.After(t.At):
+		return "goes " + t.due(p.Without)
+	}
+	return t.due(p.Without)
+}
+
+// due says when an eviction is due: "in 5m", "due 5m ago".
+func (t *text) due(f *foresight.Prediction) string {
+	if f.At.After(t.At) {
+		return answer.When(f, t.At)
+	}
+	return "due " + answer.When(f, t.At)
+}
 
 // urgency returns the colour of the time of an eviction.
 func (t *text) urgency(p pod) terminal.Colour {
 	switch {
 	case !p.Evict && p.HeldBy == "":
 		return terminal.Good
-	case p.Evict && !p.At.After(t.At):
+	case p.Evict && !p.At.After(t.At) && !t.Waits(p):
 		return terminal.Bad
 	}
 	return terminal.Warned
-}
-
-// group is the name of a group of pods, with their number.
-type group struct {
-	name string
-	foresight.Total
-}
-
-func (t *text) byNamespace() (list []group) {
-	for _, n := range t.Namespaces {
-		list = append(list, group{n.Namespace, n.Total})
-	}
-	return list
-}
-
-func (t *text) byNode() (list []group) {
-	for _, n := range t.Nodes {
-		list = append(list, group{n.Name, n.Total})
-	}
-	return list
-}
-
-// totalsTable counts the pods of groups.
-func (t *text) totalsTable(by string, list []group) *terminal.Table {
-	columns := []answer.Column[group]{
-		answer.Texts(by, func(g group) string { return g.name }),
-		answer.Numbers("GO", func(g group) int { return g.Evict }),
-		answer.Numbers("ANYWAY", func(g group) int { return g.Anyway + g.Elsewhere }),
-		answer.Numbers("STAY", func(g group) int { return g.Stay }),
-	}
-	if t.Total.Held > 0 {
-		columns = append(columns, answer.Numbers("HELD", func(g group) int { return g.Held }))
-	}
-	return answer.TableOf(list, columns...)
-}
-
-// ownersTable has the owners that lose pods, or all.
-func ownersTable(owners []foresight.OwnerTotal, all bool) *terminal.Table {
-	shown := slices.DeleteFunc(slices.Clone(owners), func(o foresight.OwnerTotal) bool { return o.Evict == 0 && !all })
-	return answer.TableOf(shown,
-		answer.Texts("NAMESPACE", func(o foresight.OwnerTotal) string { return o.Namespace }),
-		answer.Texts("OWNER", func(o foresight.OwnerTotal) string { return o.String() }),
-		answer.Numbers("GO", func(o foresight.OwnerTotal) int { return o.Evict }),
-		answer.Numbers("ANYWAY", func(o foresight.OwnerTotal) int { return o.Anyway + o.Elsewhere }),
-		answer.Numbers("REPLICAS", func(o foresight.OwnerTotal) int { return o.Replicas }),
-		answer.Painted("", losesAll, func(foresight.OwnerTotal) terminal.Colour { return terminal.Bad }))
-}
-
-func losesAll(o foresight.OwnerTotal) string {
-	if o.LosesAll {
-		return "loses all its replicas"
-	}
-	return ""
-}
-
-func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {
-	return answer.TableOf(budgets,
-		answer.Texts("NAMESPACE", func(b foresight.BudgetPlan) string { return b.Namespace }),
-		answer.Texts("BUDGET", func(b foresight.BudgetPlan) string { return b.Name }),
-		answer.Numbers("ADMITS NOW", func(b foresight.BudgetPlan) int { return b.Admits }),
-		answer.Numbers("ASKED FOR", func(b foresight.BudgetPlan) int { return b.Evictions }),
-		answer.Painted("BLOCKS", func(b foresight.BudgetPlan) string { return foresight.ShortList(b.Blocks) },
-			func(foresight.BudgetPlan) terminal.Colour { return terminal.Bad }))
 }

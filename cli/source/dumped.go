@@ -16,7 +16,6 @@ import (
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // dumped is a cluster in files; "-" is the standard input.
@@ -26,10 +25,13 @@ type dumped struct {
 	messages io.Writer
 	location location
 
-	pages   *foresight.Journal
-	newest  time.Time // latest time in the dump that is not after now
-	budgets int
-	others  []string // names of the pods other than the one of the scope
+	pages      *foresight.Journal
+	newest     time.Time // latest time in the dump that is not after now
+	budgets    int
+	events     int
+	namespaces []string // that are objects of the dump
+	others     []string // names of the pods other than the one of the scope
+	elsewhere  []string // pods of that name in other namespaces
 }
 
 // oldAfter is the age from which a dump is evaluated as of its own time.
@@ -43,16 +45,20 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 			return r, err
 		}
 	}
-	r.Dumped, r.At, r.Journal = true, now.Truncate(time.Second), d.pages
-	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
-		r.At = d.newest
-		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges "+
-			"it as of now", d, taint.Stamp(d.newest))
+	r.Dumped, r.At, r.Newest, r.Journal = true, now.Truncate(time.Second), d.newest, d.pages
+	if !d.newest.IsZero() && now.Sub(d.newest) > oldAfter {
+		r.At, r.Aged = d.newest, true
 	}
-	if !s.Scheduled && s.Pod == "" && d.budgets == 0 {
-		r.Notes = []string{d.String() + " has no PodDisruptionBudgets"}
+	if !s.Scheduled && !s.NoBudgets && d.budgets == 0 {
+		r.BudgetsUnknown = d.String() + " has no PodDisruptionBudgets"
 	}
-	return r, d.check(s, to)
+	if d.events == 0 {
+		r.EventsUnknown = d.String() + " has no events"
+	}
+	if in := to.Namespaces(); len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
+		r.Warnings = []string{fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", d, in[0])}
+	}
+	return r, d.check(s, to, &r)
 }
 
 // visitor adds the objects of the scope.
@@ -69,23 +75,34 @@ func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Vi
 		switch o := object.(type) {
 		case *v1.ConfigMap:
 			d.addPage(o)
+		case *v1.Namespace:
+			d.namespaces = append(d.namespaces, o.Name)
 		case *policyv1.PodDisruptionBudget:
-			if s.Scheduled {
+			if s.Scheduled || s.NoBudgets {
 				return
 			}
 			d.budgets++
 		case *v1.Pod:
 			if !inQuestion(o.Namespace, o.Name) {
-				d.others = append(d.others, o.Name)
+				d.addOther(s, o)
 				return
 			}
 		case *v1.Event:
+			d.events++
 			if of := o.InvolvedObject; s.Pod == "" || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
 				return
 			}
 		}
 		to.Add(object)
 	}
+}
+
+// addOther notes a pod that is not the one of the scope.
+func (d *dumped) addOther(s *Scope, p *v1.Pod) {
+	if p.Name == s.Pod {
+		d.elsewhere = append(d.elsewhere, p.Namespace+"/"+p.Name)
+	}
+	d.others = append(d.others, p.Name)
 }
 
 func (d *dumped) readFile(file string, to dump.Visit) error {
@@ -102,8 +119,9 @@ func (d *dumped) readFile(file string, to dump.Visit) error {
 	return nil
 }
 
-// check returns an error if the dump has no nodes or no pods, or lacks those of the scope.
-func (d *dumped) check(s *Scope, of *foresight.Builder) error {
+// check returns an error if the dump has no nodes or no pods, or lacks those of the scope. It notes a namespace without
+// pods that is in the dump.
+func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
@@ -112,6 +130,8 @@ func (d *dumped) check(s *Scope, of *foresight.Builder) error {
 		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
 		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
+	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(d.namespaces, namespace):
+		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
 		return fmt.Errorf("%s has no pods in "+
 			"namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
@@ -122,6 +142,9 @@ func (d *dumped) check(s *Scope, of *foresight.Builder) error {
 // checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
 func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
+	case s.Preferred != "" && slices.Contains(namespaces, s.Preferred):
+		s.Focus.Namespace = s.Preferred
+		return nil
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
 			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
@@ -131,7 +154,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 		return fmt.Errorf("there is no pod %s in %s%s, and no event "+
 			"names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
 	}
-	return s.noPod(d, d.others, d.Hint(""))
+	return s.noPod(d, d.others, d.elsewhere, d.Hint(""))
 }
 
 func (d *dumped) open(name string) (io.ReadCloser, int64, error) {

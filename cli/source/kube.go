@@ -1,7 +1,6 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -158,13 +157,21 @@ func (f *Flags) origin(loader clientcmd.ClientConfig) string {
 	return "the pod's service account"
 }
 
+// NoClusterError is the error if neither a kubeconfig nor the pod that this runs in names a cluster.
+type NoClusterError struct{}
+
+// Error implements error.
+func (NoClusterError) Error() string {
+	return "there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with " +
+		"--kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE"
+}
+
 // unusable returns an error that describes the problem with the kubeconfig.
 func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
 	contexts := f.contextNames()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig " +
-			"file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
+		return NoClusterError{}
 	case f.overrides.CurrentContext != "" && len(contexts) > 0 &&
 		!slices.Contains(contexts, f.overrides.CurrentContext):
 		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+

@@ -73,7 +73,7 @@ func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r
 	case err != nil:
 		return err
 	}
-	if !s.Scheduled || r.Hidden != "" || len(to.Tainted(s.Nodes)) > 0 {
+	if !s.Scheduled || s.AllPods || r.Hidden != "" || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.listPods(ctx, s, to); err != nil {
 			return err
 		}
@@ -117,13 +117,16 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Bui
 }
 
 func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
+	if s.NoBudgets {
+		return nil
+	}
 	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 		error,
 	) {
 		return c.client.PolicyV1().PodDisruptionBudgets(s.Focus.Namespace).List(ctx, o)
 	})
-	if apierrors.IsForbidden(err) && !s.NeedBudgets {
-		r.Notes = append(r.Notes, "this user may not list poddisruptionbudgets, so what they would say is not known")
+	if apierrors.IsForbidden(err) {
+		r.BudgetsUnknown = "this user may not list poddisruptionbudgets"
 		return nil
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -15,7 +16,7 @@ import (
 // readPod reads one pod, its events, its node, or all if breakers count them, and the budgets of its namespace. It
 // returns the name of the node.
 func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) (string, error) {
-	pod, err := c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
+	pod, err := c.getPod(ctx, s)
 	if err != nil && !missingObject(err) {
 		return "", c.refused("get pods", err)
 	}
@@ -36,6 +37,18 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 		return "", err
 	}
 	return pod.Spec.NodeName, c.listNamespaces(ctx, s, to, r)
+}
+
+// getPod gets the pod from its preferred namespace or, if it is not there, from the other one.
+func (c Cluster) getPod(ctx context.Context, s *Scope) (*v1.Pod, error) {
+	if s.Preferred != "" {
+		pod, err := c.client.CoreV1().Pods(s.Preferred).Get(ctx, s.Pod, metav1.GetOptions{})
+		if err == nil {
+			s.Focus.Namespace = s.Preferred
+			return pod, nil
+		}
+	}
+	return c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
 }
 
 // readNodes adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.
@@ -84,7 +97,8 @@ func (c Cluster) readEvents(ctx context.Context, s *Scope, to *foresight.Builder
 	})
 	switch {
 	case apierrors.IsForbidden(err):
-		r.Notes = append(r.Notes, "this user may not list events, so they are not shown")
+		r.EventsUnknown = "this user may not list events"
+		r.Notes = append(r.Notes, r.EventsUnknown+", so they are not shown")
 		return 0, nil
 	case err != nil:
 		return 0, c.refused("list events", err)
@@ -92,18 +106,32 @@ func (c Cluster) readEvents(ctx context.Context, s *Scope, to *foresight.Builder
 	return addAll(list, to)
 }
 
-// noPod returns an error that names existing pods with similar names.
+// noPod returns an error that names the pods of this name in other namespaces or, if there are none, pods with similar
+// names.
 func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 	list, err := c.client.CoreV1().Pods(s.Focus.Namespace).List(ctx, metav1.ListOptions{Limit: portion})
 	others, err := namesIn(list, err)
 	if err != nil {
 		others = nil // there are fewer suggestions
 	}
-	return s.noPod(c, others, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
+	var elsewhere []string
+	named := fields.OneTermEqualSelector("metadata.name", s.Pod).String()
+	same, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: named, Limit: portion})
+	if err == nil {
+		for i := range same.Items {
+			elsewhere = append(elsewhere, same.Items[i].Namespace+"/"+same.Items[i].Name)
+		}
+	}
+	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
 }
 
-// noPod returns the error for a pod that does not exist and that no event names.
-func (s *Scope) noPod(from Source, others []string, next string) error {
+// noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
+// and elsewhere the pods of its name in other namespaces.
+func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
+	meant := suggest.Nearest(s.Pod, others)
+	if len(elsewhere) > 0 {
+		meant = " (did you mean " + suggest.JoinWords(elsewhere, "or") + "?)"
+	}
 	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event "+
-		"names one; %s", s.Pod, s.Focus.Namespace, from, suggest.Nearest(s.Pod, others), next)
+		"names one; %s", s.Pod, s.Focus.Namespace, from, meant, next)
 }

@@ -26,13 +26,71 @@ func (m *Manager) Complete(ctx context.Context, e *foresight.Explanation) error 
 	if err != nil {
 		return err
 	}
+	complete(e, s)
+	return nil
+}
+
+// complete adds what a snapshot shows of the pod.
+func complete(e *foresight.Explanation, s *status.Snapshot) {
 	e.Manager = managedOf(s, &e.Pod)
+	e.Blocker = cmp.Or(e.Manager.Obstacle(), e.Blocker)
 	for _, n := range notesOf(&s.Manager) {
 		if !slices.Contains(e.Notes, n) { // the journal may have the same trips
 			e.Notes = append(e.Notes, n)
 		}
 	}
-	return nil
+}
+
+// Explain asks the manager alone about the pod of the scope, in any namespace if the scope has none.
+func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation, error) {
+	shown, err := m.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pod, prediction, err := findIn(shown, s)
+	if err != nil {
+		return nil, err
+	}
+	e := foresight.NewExplanation(shown.At, pod, prediction)
+	e.Notes = []string{"there is no kubeconfig, so only the manager was asked: it does not know the pod's " +
+		"tolerations and events, nor whether there is a pod of which it has no eviction"}
+	if pod.Gone {
+		e.History = "the manager has evicted it"
+	}
+	complete(e, shown)
+	return e, nil
+}
+
+// findIn returns the pod of the scope, and its prediction if the manager has an eviction of it.
+func findIn(shown *status.Snapshot, s *Scope) (foresight.ExplainedPod, *foresight.Prediction, error) {
+	pod := foresight.ExplainedPod{Namespace: s.Focus.Namespace, Name: s.Pod}
+	var namespaces []string
+	var prediction *foresight.Prediction
+	found := func(namespace, name string) bool {
+		if name != s.Pod || s.Focus.Namespace != "" && s.Focus.Namespace != namespace {
+			return false
+		}
+		pod.Namespace, namespaces = namespace, append(namespaces, namespace)
+		return true
+	}
+	for i := range shown.Evicted {
+		if e := &shown.Evicted[i]; !e.DryRun && found(e.Namespace, e.Pod) {
+			pod.Gone = true
+		}
+	}
+	for i := range shown.Evictions {
+		if e := &shown.Evictions[i]; found(e.Namespace, e.Pod) {
+			known := podOf(e)
+			pod.UID, pod.Node, pod.Owner, pod.Gone = known.UID, known.Node, known.Owner, false
+			prediction = &known.Prediction
+		}
+	}
+	slices.Sort(namespaces)
+	if namespaces = slices.Compact(namespaces); len(namespaces) > 1 {
+		return pod, nil, fmt.Errorf("the manager has pods %s in the namespaces %s; choose one with --namespace", s.Pod,
+			suggest.JoinWords(namespaces, "and"))
+	}
+	return pod, prediction, nil
 }
 
 // pendingOf returns what a manager has shown of the pods in the namespace on these nodes.
@@ -45,7 +103,7 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 		}
 	}
 	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
-	pending.Trips, pending.Notes = tripsOf(&s.Manager), notesOf(&s.Manager)
+	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
 	tainted, unnamed := 0, slices.Clone(nodes)
 	for i := range s.Nodes {
 		if name := s.Nodes[i].Name; selected(name) {

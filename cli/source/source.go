@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,21 +39,25 @@ type Scope struct {
 	// Focus selects the pods that are kept.
 	Focus foresight.Focus
 
-	// Pod is the only pod, by its name; empty for all.
-	Pod string
+	// Pod is the only pod, by its name; empty for all. If the Preferred namespace has a pod of this name, reading sets
+	// the namespace of Focus to it.
+	Pod, Preferred string
 
 	// Nodes are the only ones whose pods are selected; nil for all.
 	Nodes []string
 
-	// At is the time of the question; zero is the time of the reading.
-	At time.Time
+	// At is the time of the question.
+	At foresight.Moment
 
 	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
 	// no budgets are needed, and the journal takes the place of nodes that can't be listed.
 	Scheduled bool
 
-	// NeedBudgets means that there is no answer without budgets.
-	NeedBudgets bool
+	// AllPods means that pods are needed even while no node is tainted.
+	AllPods bool
+
+	// NoBudgets means that there are no budgets, so that none are read.
+	NoBudgets bool
 }
 
 // namespaces reports whether the labels of namespaces are needed.
@@ -72,7 +75,11 @@ func (s *Scope) labels() string {
 
 // Load reads the scope, and returns the model that answers questions about it.
 func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
-	to := foresight.NewBuilder(s.Rules, s.Focus)
+	focus := s.Focus
+	if s.Pod != "" {
+		focus.Namespace = "" // no other pods are read, and Preferred may change it
+	}
+	to := foresight.NewBuilder(s.Rules, focus)
 	read, err := from.read(ctx, s, to)
 	if err != nil {
 		return nil, err
@@ -104,6 +111,9 @@ func WithHint(err error, from Source) error {
 type Flags struct {
 	Namespace string
 
+	// NoBudgets is set if the user says that there are no PodDisruptionBudgets.
+	NoBudgets bool
+
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides // of the kubeconfig
 	ofCluster  *pflag.FlagSet            // has all flags of the cluster
@@ -122,6 +132,12 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be "+
 			"it compressed by gzip or zstd; - is the standard input. May be given several times.")
 	f.location.flags(journal)
+}
+
+// BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
+func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "There are no PodDisruptionBudgets. Otherwise, where a dump has "+
+		"none, or this user may not list them, an answer with evictions that ask them is incomplete: exit code 1.")
 }
 
 // Dumped reports whether a dump is given.

@@ -81,6 +81,13 @@ func notify(changed chan<- struct{}) {
 	}
 }
 
+// Hidden reports whether the nodes are those of the journal, because this user may not list nodes.
+func (w *Watched) Hidden() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.Hidden()
+}
+
 // News receives a value when something has changed.
 func (w *Watched) News() <-chan struct{} { return w.changed }
 
@@ -93,6 +100,7 @@ func (w *Watched) Pending() *foresight.Pending {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
 				"out of date: %v", what, err))
+			pending.Stale = true
 		}
 	}
 	return pending

@@ -12,25 +12,46 @@ type Cell struct {
 	colour Colour
 }
 
-// Table has rows and headings. Every row has one cell for each heading. An empty cell is displayed as a dash, unless
-// its column has no heading.
+// String returns the text.
+func (c Cell) String() string { return c.text }
+
+// Column describes a column of a table.
+type Column struct {
+	Heading string
+	Give    Give
+
+	// Said is what the text around the table says of all rows. A column whose cells all have this value is left out;
+	// so is one without any value.
+	Said string
+}
+
+// Give says how a column gives way if the table is too wide.
+type Give int
+
+// The ways to give way, the last resort first.
+const (
+	Shortens   Give = iota // its longest cells are shortened, when no column can be left out any more
+	Stays                  // it is always shown whole
+	Goes                   // it is left out
+	GoesIfSame             // it is left out, before those that go, if all its cells are the same
+)
+
+// Table has rows and columns. Every row has one cell for each column. An empty cell is displayed as a dash, unless its
+// column has no heading.
 type Table struct {
-	headings []string
-	bare     bool // without its headings
-	Rows     []Row
+	columns []Column
+	bare    bool // without its headings
+	Rows    []Row
 }
 
 // Row returns the cells of a row, the same at each call.
 type Row func() []Cell
 
 // NewTable returns a table without rows.
-func NewTable(headings ...string) *Table { return &Table{headings: headings} }
+func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
 
-// NoHeadings omits the headings.
+// NoHeadings omits the headings, and the line about columns that were left out.
 func (t *Table) NoHeadings() { t.bare = true }
-
-// Add adds a row.
-func (t *Table) Add(cells ...Cell) { t.AddRow(func() []Cell { return cells }) }
 
 // AddRow adds a row whose cells are made twice, for the widths and for printing, and not kept: a table may have a
 // hundred thousand rows.
@@ -50,72 +71,53 @@ func (t *Table) Print(w *Builder, p Painter, columns int) {
 	}
 }
 
-// Lines returns the lines of the table. If they are wider than the given number of columns, the widest cells are
-// shortened, and what still does not fit is cut off; 0 means no limit.
+// Lines returns the lines of the table. If they are wider than the given number of columns, columns give way, and a
+// last line names those that are left out; what still does not fit is cut off. 0 means no limit.
 func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		widths := t.widths()
-		narrow(widths, columns)
-		if !t.bare && !yield(t.line(t.top(), widths, p, columns)) {
+		l := t.layout(columns)
+		if !t.bare && !yield(t.line(t.top(), l, p, columns)) {
 			return
 		}
 		for _, row := range t.Rows {
-			if !yield(t.line(row(), widths, p, columns)) {
+			if !yield(t.line(row(), l, p, columns)) {
 				return
 			}
+		}
+		if !t.bare && len(l.leftOut) > 0 {
+			last, _ := Fit("Left out: "+strings.Join(l.leftOut, ", ")+".", columns, columns)
+			yield(last)
 		}
 	}
 }
 
 // top is the row of the headings.
 func (t *Table) top() []Cell {
-	top := make([]Cell, len(t.headings))
-	for i, name := range t.headings {
-		top[i] = Cell{name, Heading}
+	top := make([]Cell, len(t.columns))
+	for i, c := range t.columns {
+		top[i] = Cell{c.Heading, Heading}
 	}
 	return top
 }
 
-func (t *Table) line(row []Cell, widths []int, p Painter, columns int) string {
+func (t *Table) line(row []Cell, l *layout, p Painter, columns int) string {
 	var line strings.Builder
 	room := columns
-	for i, c := range row {
-		if c.text == "" && t.headings[i] != "" {
+	for _, i := range l.shown {
+		c := row[i]
+		if c.text == "" && t.columns[i].Heading != "" {
 			c = Cell{"-", Plain} // the dash has no colour
 		}
-		c.text = shortened(c.text, widths[i])
+		c.text = shortened(c.text, l.widths[i])
 		fitting, full := Fit(c.text, room, columns)
 		line.WriteString(string(p.Paint(c.colour, fitting)))
 		if full {
 			break
 		}
-		line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
-		room -= widths[i] + 2
+		line.WriteString(strings.Repeat(" ", l.widths[i]-utf8.RuneCountInString(c.text)+2))
+		room -= l.widths[i] + 2
 	}
 	return strings.TrimRight(line.String(), " ")
-}
-
-// narrowest is the width below which columns are not shortened.
-const narrowest = 8
-
-// narrow shortens the widest columns until all fit into the given number of columns; 0 means no limit.
-func narrow(widths []int, columns int) {
-	over := 2*(len(widths)-1) - columns
-	for _, width := range widths {
-		over += width
-	}
-	for ; columns > 0 && over > 0; over-- {
-		widest := 0
-		for i := range widths {
-			if widths[i] > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= narrowest {
-			return
-		}
-		widths[widest]--
-	}
 }
 
 // shortened returns a text of at most width characters. It omits the middle, because names differ at their ends.
@@ -139,19 +141,4 @@ func Fit(text string, room, columns int) (fitting string, full bool) {
 		return "", true
 	}
 	return string(runes[:room-1]) + "…", true
-}
-
-func (t *Table) widths() []int {
-	widths := make([]int, len(t.headings))
-	for i, name := range t.headings {
-		if !t.bare {
-			widths[i] = utf8.RuneCountInString(name)
-		}
-	}
-	for _, row := range t.Rows {
-		for i, c := range row() {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text), 1)
-		}
-	}
-	return widths
 }

@@ -40,6 +40,9 @@ type Remarks struct {
 	// empty list of pods proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
 
+	// Warnings say what is probably not as it was meant.
+	Warnings []string `json:"warnings,omitempty"`
+
 	// Notes say what the answer does not take into account, and what concerns the question.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -47,12 +50,16 @@ type Remarks struct {
 // Messages returns the notes.
 func (r *Remarks) Messages() []string { return r.Notes }
 
-// All returns the notes, and what the answer lacks.
+// Cautions returns the warnings.
+func (r *Remarks) Cautions() []string { return r.Warnings }
+
+// All returns the warnings, the notes, and what the answer lacks.
 func (r *Remarks) All() []string {
+	all := slices.Concat(r.Warnings, r.Notes)
 	if err := r.CannotSay(); err != nil {
-		return append(slices.Clone(r.Notes), err.Error())
+		return append(all, err.Error())
 	}
-	return r.Notes
+	return all
 }
 
 // CannotSay returns an error if the answer is incomplete.
@@ -75,6 +82,9 @@ type PodRef struct {
 func (p *pod) ref() PodRef {
 	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.ownerOrNil()}
 }
+
+// Ref returns the identity of the pod.
+func (p *PodRef) Ref() *PodRef { return p }
 
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
@@ -116,7 +126,9 @@ func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remar
 	if d.asIfNow {
 		notes = append(notes, asIfNowNote)
 	}
-	return Remarks{Trips: by.trips, Notes: append(notes, m.holdNotes(by, at)...)}
+	return Remarks{
+		Trips: by.trips, Notes: append(notes, m.holdNotes(by, at)...), Warnings: slices.Clone(m.reading.Warnings),
+	}
 }
 
 // readingNotes returns the notes on what was read.

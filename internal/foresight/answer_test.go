@@ -3,6 +3,8 @@ package foresight_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,9 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // loaded returns a model of the objects in the namespace shop, read in this way at noon.
@@ -72,19 +76,117 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 	}
 }
 
-// An answer about the time of the reading says that this is long ago; an answer about a given time does not.
-func TestOnlyAQuestionWithoutATimeIsAboutTheAgeOfADump(t *testing.T) {
-	old := foresight.Reading{At: at(-3600), Aged: "it is old"}
+// An old dump is judged as of its own time, from which a relative time counts. A time before it is warned about.
+func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
+	old := foresight.Reading{From: "shop.json", At: at(-3600), Newest: at(-3600), Aged: true}
+	fresh := foresight.Reading{From: "shop.json", At: noon, Newest: at(-5)}
+	const newest = "the newest time in shop.json is 2026-05-01T11:00:00Z"
 	for _, c := range []struct {
-		question, answer time.Time
-		want             []string
-	}{{time.Time{}, at(-3600), []string{"it is old"}}, {noon, noon, nil}} {
-		m, err := foresight.NewBuilder(foresight.Ruleset{}, foresight.Focus{}).Load(old, c.question)
+		name            string
+		read            foresight.Reading
+		question        foresight.Moment
+		answer          time.Time
+		notes, warnings []string
+	}{
+		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so it is judged as of then; --at=now judges it as of now"}, nil},
+		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and 1h0m0s counts from then"}, nil},
+		{"given", old, foresight.Moment{At: noon}, noon, nil, nil},
+		{"that of the dump", old, foresight.Moment{At: at(-3600)}, at(-3600), nil, nil},
+		{"before the dump", old, foresight.Moment{At: at(-3601)}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z: what has changed in between counts as if it had been so all the time"}},
+		{"none, of a new dump", fresh, foresight.Moment{}, noon, nil, nil},
+		{"relative, of a new dump", fresh, foresight.Moment{After: time.Hour}, at(3600), nil, nil},
+		{"a live cluster", foresight.Reading{At: noon}, foresight.Moment{At: at(-1)}, at(-1), nil, nil},
+	} {
+		m, err := loadFor(c.question, foresight.Ruleset{}, foresight.Focus{}, c.read, node("n1"), pod("a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, m.Pending(m.At(), nil).Notes); diff != "" || !m.At().Equal(c.answer) {
-			t.Errorf("at %v (-want +got):\n%s", m.At(), diff)
+		p, err := m.Plan(ask("gpu:NoExecute"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, pending := explained(m, m.At()), m.Pending(m.At(), nil)
+		for what, r := range map[string]foresight.Remarks{"explain": e.Remarks, "pending": pending.Remarks, "plan": p.Remarks} {
+			if diff := cmp.Diff(append(c.notes, c.warnings...), append(r.Notes, r.Warnings...)); diff != "" || !m.At().Equal(c.answer) || len(r.Warnings) != len(c.warnings) {
+				t.Errorf("%s, %s: at %v (-want +got):\n%s", c.name, what, m.At(), diff)
+			}
+		}
+	}
+}
+
+// A pod that was added twice counts once if it is the same. Two pods of one name were not read at one moment.
+func TestOneNameIsOnePod(t *testing.T) {
+	version := func(uid, version string) *v1.Pod {
+		return pod("a", ownedBy("StatefulSet/a"), func(p *v1.Pod) { p.UID, p.ResourceVersion = types.UID(uid), version })
+	}
+	const twice = "pod shop/a is there twice in x; give what was written at one moment"
+	for _, c := range []struct {
+		name          string
+		first, second *v1.Pod
+		want          string
+	}{
+		{"the same", version("u1", "7"), version("u1", "7"), ""},
+		{"a later one", version("u1", "7"), version("u1", "8"), twice},
+		{"another UID", version("u1", "7"), version("u2", "7"), twice},
+		{"no versions", version("u1", ""), version("u1", ""), twice},
+		{"another namespace", version("u1", "7"), pod("a", func(p *v1.Pod) { p.Namespace = "bank" }), ""},
+	} {
+		for kept, nodes := range map[string][]any{"kept": {node("n1", parsed("gpu:NoExecute"))}, "counted": {node("n1"), node("n2")}} {
+			q := foresight.Question{Selection: foresight.Selection{Names: []string{"n" + fmt.Sprint(len(nodes))}}, At: noon}
+			m, err := load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, foresight.Reading{From: "x"}, append(nodes, c.first, c.second)...)
+			if err != nil || c.want != "" {
+				if fmt.Sprint(err) != c.want {
+					t.Errorf("%s, %s: got %v", c.name, kept, err)
+				}
+				continue
+			}
+			p, err := m.Plan(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range p.Owners {
+				if o.Name == "a" && o.Replicas != 1 {
+					t.Errorf("%s, %s: %+v", c.name, kept, o)
+				}
+			}
+		}
+	}
+}
+
+// Where evictions ask budgets and these are not known, the answer is incomplete; where none asks them, a note says so.
+func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
+	const unknown = "x has no PodDisruptionBudgets, so "
+	const incomplete, note = unknown + "whether one blocks an eviction is not known; --no-budgets says that there are none", unknown + "what they would say is not known"
+	evicts := rulesOf(t, policy.Config{Method: policy.Evict})
+	byPolicy := rulesOf(t, policy.Config{Policies: []policy.Policy{{Name: "p", Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, Method: policy.Evict}}})
+	for _, c := range []struct {
+		name          string
+		by            foresight.Ruleset
+		pod           *v1.Pod
+		plan, explain string
+	}{
+		{"delete", foresight.Ruleset{}, pod("a"), note, note},
+		{"evict", evicts, pod("a"), incomplete, incomplete},
+		{"evict, and nothing goes", evicts, pod("a", tolerates("", -1)), note, ""},
+		{"a policy that evicts", byPolicy, pod("a"), incomplete, incomplete},
+	} {
+		m, err := load(c.by, foresight.Focus{}, foresight.Reading{From: "x", BudgetsUnknown: "x has no PodDisruptionBudgets"}, node("n1", timed("gpu:NoExecute", -5)), c.pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Plan(ask("gpu:NoExecute"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := explained(m, noon)
+		for what, r := range map[string]struct {
+			foresight.Remarks
+			want string
+		}{"plan": {p.Remarks, c.plan}, "explain": {e.Remarks, c.explain}} {
+			isNote := slices.Contains(r.Notes, r.want)
+			if isNote != (r.want == note) || slices.Contains(r.Incomplete, r.want) != (r.want == incomplete) || len(r.Incomplete) > 1 {
+				t.Errorf("%s, %s: incomplete %q, notes %q", c.name, what, r.Incomplete, r.Notes)
+			}
 		}
 	}
 }

@@ -2,9 +2,9 @@ package foresight
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -18,11 +18,15 @@ import (
 type Builder struct {
 	model    *Model
 	repeated []string // objects that were added twice, in states of different times
+
+	// seen has a hash of the UID and resourceVersion of each pod in the focus, by a hash of its name.
+	seen map[uint64]uint64
+	seed maphash.Seed
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
-	return &Builder{model: &Model{
+	return &Builder{seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), model: &Model{
 		rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 		pods: map[types.UID]*pod{}, budgets: map[string]budget{}, records: map[string]journal.Record{},
 		replicas: map[ownerKey]int{}, missing: missing{namespaces: map[string]int{}}, shared: newSharing(),
@@ -61,6 +65,9 @@ func (b *Builder) addNode(n *v1.Node) {
 
 func (b *Builder) addPod(p *v1.Pod) {
 	m := b.model
+	if m.focus.selects(p) && b.repeats(p) {
+		return
+	}
 	m.missing.pods++
 	m.missing.namespaces[p.Namespace]++
 	if !m.focus.selects(p) {
@@ -68,17 +75,25 @@ func (b *Builder) addPod(p *v1.Pod) {
 	}
 	m.missing.pod(p)
 	added := podOf(p)
-	before, repeated := m.pods[added.key()]
 	switch n := m.nodes[added.Node]; {
-	case repeated && differ(before.version, added.version):
-		b.repeated = append(b.repeated, "pod "+added.Key())
-	case repeated:
 	case n != nil && !m.matters(n):
 		m.countReplica(&added)
 	default:
 		m.shared.pod(&added)
 		m.pods[added.key()] = &added
 	}
+}
+
+// repeats reports whether a pod of this name was added before. It notes a pod with another UID or resourceVersion.
+func (b *Builder) repeats(p *v1.Pod) bool {
+	name := maphash.Comparable(b.seed, [2]string{p.Namespace, p.Name})
+	state := maphash.Comparable(b.seed, [2]string{string(p.UID), p.ResourceVersion})
+	before, repeated := b.seen[name]
+	if repeated && (before != state || p.ResourceVersion == "") {
+		b.repeated = append(b.repeated, "pod "+p.Namespace+"/"+p.Name)
+	}
+	b.seen[name] = state
+	return repeated
 }
 
 // differ reports whether objects with these resourceVersions may be of different times.
@@ -108,16 +123,10 @@ func (b *Builder) Find(name string) []string { return b.model.find(name) }
 // CheckNodes returns a [QuestionError] if a node of these names was not added.
 func (b *Builder) CheckNodes(names []string) error { return b.model.checkNodes(names) }
 
-// Load returns the model of the added objects, for questions about this time; zero is the time of the reading. It
-// returns an error if an object was added twice, in states of different times. The builder must not be used again.
-func (b *Builder) Load(r Reading, at time.Time) (*Model, error) {
-	m := b.model
-	if at.IsZero() {
-		at = r.At
-		if r.Aged != "" {
-			r.Notes = append([]string{r.Aged}, r.Notes...)
-		}
-	}
+// Load returns the model of the added objects, for questions about this time. It returns an error if an object was
+// added twice, in states of different times. The builder must not be used again.
+func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
+	m, at := b.model, r.settle(q)
 	if r.Journal == nil {
 		r.Journal = NewJournal("")
 	}

@@ -43,7 +43,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(),
 	}
 	if p == nil {
-		e.Pod.Gone, e.Notes = true, m.readingNotes()
+		e.Pod.Gone, e.Notes, e.Warnings = true, m.readingNotes(), m.reading.Warnings
+		m.addPast(e, nil)
 		return e, nil
 	}
 	if unknown := append(m.unjudged(nil), m.unknownNamespaces()...); len(unknown) > 0 {
@@ -54,9 +55,16 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Budgets = m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
+	m.addPast(e, p)
+	e.Blocker = cmp.Or(e.Blocker, e.budgetInTheWay())
+	e.Commands = m.commands(p, e)
 	e.Remarks = m.remarks(&by, at, d, nil)
 	e.Incomplete = m.unknownMatches(nil)
+	if len(e.Taints) > 0 {
+		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].object.Spec.Taints, m.rules.config.Rules)...)
+	}
 	if e.Prediction.Evict {
+		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 		e.Notes = append(e.Notes, m.staleNote([]string{p.Node}, at)...)
 	}
 	return e, nil
@@ -93,10 +101,10 @@ func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
 	for i := range m.events {
 		e, o := &m.events[i], &m.events[i].InvolvedObject
 		if o.Namespace == namespace && o.Name == name && (p == nil || o.UID == "" || p.UID == "" || o.UID == p.UID) {
-			list = append(list, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message})
+			list = append(list, eventOf(e))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Event) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, byTime)
 	return list
 }
 
@@ -118,7 +126,6 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		e.Taints = append(e.Taints, t)
 	}
-	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules.config.Rules)
 	d.swapped = prediction.isSwapped()
 	return d
 }

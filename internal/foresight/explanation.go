@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,17 @@ type Explanation struct {
 
 	// Stuck says what to inspect if the pod should be gone by its grace period.
 	Stuck string `json:"stuck,omitempty"`
+
+	// Blocker says what is in the way of a pod that should be gone, and that nothing has begun to delete.
+	Blocker string `json:"blocker,omitempty"`
+
+	// Commands are what to do about a pod that is to be evicted.
+	Commands []Command `json:"commands,omitempty"`
+
+	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted. Past is
+	// that eviction; nil if events report none.
+	History string        `json:"history,omitempty"`
+	Past    *PastEviction `json:"past,omitempty"`
 
 	// EvictionMethod is the method in question: delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod,omitempty"`
@@ -40,8 +52,6 @@ type Explanation struct {
 	// Events of the pod, the oldest first.
 	Events []Event `json:"events,omitempty"`
 
-	Warnings []string `json:"warnings,omitempty"`
-
 	Remarks
 }
 
@@ -61,6 +71,22 @@ func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.Evi
 
 // Overdue reports whether the pod should be gone, and nothing has begun to delete it.
 func (e *Explanation) Overdue() bool { return e.Pod.Ends == nil && e.Prediction.Overdue(e.At) }
+
+// budgetInTheWay says which budget is in the way of a pod that should be gone; "" if it is evicted without asking one.
+func (e *Explanation) budgetInTheWay() string {
+	if !e.Overdue() || e.Method() != evictMethod {
+		return ""
+	}
+	for i := range e.Budgets {
+		switch b := &e.Budgets[i]; {
+		case len(e.Budgets) > 1:
+			return "several PodDisruptionBudgets select it, and the API server evicts no such pod"
+		case b.Asked && b.Admits == 0:
+			return "PodDisruptionBudget " + b.Name + " admits no eviction now"
+		}
+	}
+	return ""
+}
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
 type ExplainedPod struct {
@@ -138,6 +164,30 @@ type Managed struct {
 	HeldBy string `json:"heldBy,omitempty"`
 
 	Progress
+}
+
+// Obstacle says what the manager knows to be in the way of an eviction; "" if nothing is.
+func (m *Managed) Obstacle() string {
+	if m.Cause == "" || m.Attempts == 0 || m.State == "" || m.State == EvictedByManager {
+		return ""
+	}
+	words := "its eviction is " + m.State + " (" + m.Cause + ")"
+	if m.Budget != "" {
+		words += " by PodDisruptionBudget " + m.Budget
+	}
+	if m.Message != "" {
+		words += ": " + strings.TrimSuffix(strings.Join(strings.Fields(m.Message), " "), ".")
+	}
+	return words
+}
+
+// NewExplanation returns an explanation of a pod of which only the manager tells.
+func NewExplanation(at time.Time, pod ExplainedPod, prediction *Prediction) *Explanation {
+	e := &Explanation{Header: header("Explanation", at), Pod: pod, Prediction: prediction}
+	if prediction != nil && prediction.Evict {
+		e.Commands = []Command{letGo(pod.Namespace, pod.Name)}
+	}
+	return e
 }
 
 // Disruption is a condition DisruptionTarget.

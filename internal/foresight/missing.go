@@ -116,6 +116,19 @@ func (m *Model) unknownNamespaces() []string {
 		"count as held", which, ShortList(names), cause)}
 }
 
+// addBudgetsUnknown adds to an answer that PodDisruptionBudgets are not known: if an eviction asks them, the answer is
+// incomplete.
+func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
+	switch cause := m.reading.BudgetsUnknown; {
+	case cause == "":
+	case asked:
+		r.Incomplete = append(r.Incomplete, cause+", so whether one blocks an eviction is not known; --no-budgets says "+
+			"that there are none")
+	default:
+		r.Notes = append(r.Notes, cause+", so what they would say is not known")
+	}
+}
+
 func having(n int, kind string) string {
 	if n == 1 {
 		return "1 " + kind + " has"

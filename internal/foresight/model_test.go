@@ -251,7 +251,7 @@ func (s *shown) begin() {
 	for _, p := range s.pods {
 		b.Add(p)
 	}
-	model, err := b.Load(foresight.Reading{}, s.now)
+	model, err := b.Load(foresight.Reading{}, foresight.Moment{At: s.now})
 	s.must(err)
 	s.model = model
 }

@@ -3,6 +3,7 @@ package foresight
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -10,6 +11,18 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
+
+// deletesToo begins the clause about pods that have finished, mirror pods, and pods that are being deleted.
+const deletesToo = "the original deletes such a pod, too"
+
+// NotableOriginal returns the clause about the original, for answers in a form for people: nobody misses what it says
+// about pods that have finished, mirror pods, and pods that are being deleted.
+func NotableOriginal(clause string) string {
+	if strings.HasPrefix(clause, deletesToo) {
+		return ""
+	}
+	return clause
+}
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
 // it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all differences.
@@ -24,7 +37,7 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 	switch v.Stay {
 	case taint.Finished, taint.Terminating, taint.Mirror:
 		if other := taint.Decide(ordinary(p), &ne.latest.Node, rules); other.Evict {
-			return "the original deletes such a pod, too, because of taint " + other.Taint.ToString()
+			return deletesToo + ", because of taint " + other.Taint.ToString()
 		}
 		return ""
 	}

@@ -32,6 +32,16 @@ type Pending struct {
 	// Pods to be evicted, in the order of their deadlines.
 	Pods []PendingPod `json:"pods"`
 
+	// Leaving is the number of pods in question that are being deleted and had to go; they are not gone yet. Staying is
+	// the number of those that stay. Neither is known to a manager that was asked. Stale is set if the state may be out
+	// of date.
+	Leaving int  `json:"-"`
+	Staying int  `json:"-"`
+	Stale   bool `json:"-"`
+
+	// Paused is set if the manager that was asked is paused: it starts no call.
+	Paused bool `json:"paused,omitempty"`
+
 	// TaintedNodes is the number of nodes with NoExecute taints, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
 
@@ -80,21 +90,28 @@ type Progress struct {
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
 	var d doubts
+	leaving, staying := 0, 0
 	by := m.rulesNow(at)
 	for _, p := range m.pods {
 		n := m.nodes[p.Node]
 		if n == nil || !among(nodes, p.Node) {
 			continue
 		}
-		if prediction, _ := n.estimate.predict(&p.Pod, &by); prediction.Evict || prediction.HeldBy != "" {
+		switch prediction, _ := n.estimate.predict(&p.Pod, &by); {
+		case prediction.Goes():
 			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
+		case p.Terminating && n.hadToGo(p, &by):
+			leaving++
+		default:
+			staying++
 		}
 	}
 	pending := NewPending(at, m.focus, nodes, list)
+	pending.Leaving, pending.Staying = leaving, staying
 	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
 		m.addUndecided(pending, missing, nodes)
-		pending.Trips, pending.Notes = by.trips, m.readingNotes()
+		pending.Trips, pending.Notes, pending.Warnings = by.trips, m.readingNotes(), m.reading.Warnings
 		return pending
 	}
 	pending.TaintedNodes = new(len(m.tainted(nodes)))
@@ -105,6 +122,14 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	}
 	pending.noteOverdue()
 	return pending
+}
+
+// hadToGo reports whether a pod that is being deleted would have to go otherwise.
+func (n *node) hadToGo(p *pod, by *rulesAt) bool {
+	present := p.Pod
+	present.Terminating = false
+	prediction, _ := n.estimate.predict(&present, by)
+	return prediction.Goes()
 }
 
 // addUndecided adds the number of pods on these nodes that may be scheduled, if neither the nodes nor their journal

@@ -16,6 +16,9 @@ type Plan struct {
 	// no changes.
 	Compared string `json:"compared,omitempty"`
 
+	// Focus is what was asked for.
+	Focus Focus `json:"-"`
+
 	Nodes []PlannedNode `json:"nodes"`
 
 	Total Total `json:"total"`
@@ -29,6 +32,9 @@ type Plan struct {
 
 	// Budgets are those that cover pods to be evicted.
 	Budgets []BudgetPlan `json:"budgets"`
+
+	// BudgetsUnknown is set if budgets were not read.
+	BudgetsUnknown bool `json:"-"`
 
 	Remarks
 }
@@ -49,13 +55,13 @@ func (p *Plan) Evictions() (because, all int) {
 	return p.Total.Evict, p.Total.going()
 }
 
-// Blocked returns the number of pods that are evicted, not deleted, and whose eviction budgets would block.
-func (p *Plan) Blocked() (n int) {
-	for _, pod := range p.Pods {
-		countIf(&n, len(pod.BlockedBy) > 0 && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod)
-	}
-	return n
+// AsksBudgets reports whether a pod is evicted, not deleted.
+func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
+	return pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
 }
+
+// Waits reports whether a pod is evicted, not deleted, and its eviction waits until budgets admit more.
+func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.AsksBudgets(pod) }
 
 // PlannedNode is a node that gets the taints.
 type PlannedNode struct {
@@ -90,6 +96,10 @@ type PlannedPod struct {
 	BlockedBy []string `json:"blockedBy,omitempty"`
 
 	Warnings []string `json:"warnings,omitempty"`
+
+	// FirstMatch reports whether a later toleration of the pod would tolerate a taint longer than the first that
+	// matches.
+	FirstMatch bool `json:"-"`
 }
 
 // The effects of the changes on a pod.

@@ -100,7 +100,7 @@ func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
 	if s := p.Pods[0].InSeconds; s == nil || *s != 0 {
 		t.Errorf("a pod that was to go a while ago goes in %v s", s)
 	}
-	if p.Total != (foresight.Total{Evict: 2, Stay: 1, Saved: 1, Anyway: 1}) {
+	if p.Total != (foresight.Total{Evict: 2, Stay: 1, Saved: 1, Anyway: 1, Now: 1, Last: &p.Pods[2].Prediction}) {
 		t.Errorf("total %+v", p.Total)
 	}
 }
@@ -277,7 +277,7 @@ func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if p.Total != (foresight.Total{Evict: 1, Elsewhere: 1, Blocked: 1}) {
+	if p.Total != (foresight.Total{Evict: 1, Elsewhere: 1, Blocked: 1, Last: &p.Pods[1].Prediction}) {
 		t.Errorf("the total is about the change: got %+v", p.Total)
 	}
 	if o := p.Owners[0]; !o.LosesAll || o.Evict != 1 || o.Elsewhere != 1 || o.Replicas != 2 {

@@ -15,6 +15,7 @@ type planned struct {
 	*pod
 	result   *PlannedPod
 	selected bool // on a node in question
+	waits    bool // until budgets admit its eviction
 }
 
 // effect returns the effect of the changes on a pod, by the predictions with them and without.
@@ -43,7 +44,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared}
+	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
 	views := m.views(plan, nodes, q)
 	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
@@ -56,6 +57,8 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
 	plan.Incomplete = m.gaps(q.Names)
+	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
+	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
 	return plan, nil
 }
 
@@ -173,7 +176,7 @@ func (m *Model) planPods(views map[string]view, by *planRules, q Question) []*pl
 			continue
 		}
 		if result := m.planPod(p, &v, by, q.At); v.selected || result.Evict {
-			pods = append(pods, &planned{p, result, v.selected})
+			pods = append(pods, &planned{pod: p, result: result, selected: v.selected})
 		}
 	}
 	return pods
@@ -198,8 +201,9 @@ func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPo
 		result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	}
 	if result.Evict && v.selected {
-		result.Warnings = slices.Concat(shadowed(&p.Pod, v.taints, m.rules.config.Rules),
-			m.returnsToNode(&p.Pod, v, &verdict))
+		result.Warnings = shadowed(&p.Pod, v.taints, m.rules.config.Rules)
+		result.FirstMatch = len(result.Warnings) > 0
+		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, v, &verdict)...)
 	}
 	return result
 }

@@ -57,8 +57,19 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"`
 }
 
-// Decided reports whether a policy or a breaker decides about the pod, or would by a policy in mode Audit.
-func (p *Prediction) Decided() bool { return p.Policy != "" || p.HeldBy != "" || len(p.Audits) > 0 }
+// Predicted returns the prediction itself.
+func (p *Prediction) Predicted() *Prediction { return p }
+
+// Goes reports whether the pod is evicted or held.
+func (p *Prediction) Goes() bool { return p.Evict || p.HeldBy != "" }
+
+// Deadline returns the deadline, of a pod that is held the one that it would have; nil if the pod stays.
+func (p *Prediction) Deadline() *time.Time {
+	if p.Evict {
+		return p.At
+	}
+	return p.HeldDeadline
+}
 
 // overdueAfter is how late an eviction is when it counts as overdue.
 const overdueAfter = 10 * time.Second
@@ -115,7 +126,9 @@ func predictionOf(v *policy.Verdict) Prediction {
 		prediction.Taint, prediction.Toleration = first.Taint.ToString(), unquoted(first.Toleration)
 		prediction.byPolicy(v)
 	case v.Held.By != 0:
-		prediction.Taint, prediction.Policy = v.Held.Verdict.Taint.ToString(), v.Held.Policy
+		held := &v.Held.Verdict
+		prediction.Taint, prediction.Policy = held.Taint.ToString(), v.Held.Policy
+		prediction.ExposedSince, prediction.Toleration = utc(held.Start), unquoted(held.Toleration)
 		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) +
 			": " + v.Held.Verdict.Because()
 	case v.Ignores:

@@ -27,8 +27,16 @@ type Total struct {
 	// Held is the number of pods of the nodes in question that a policy or a breaker holds.
 	Held int `json:"held,omitempty"`
 
-	// Blocked is the number of pods of Evict that budgets would block with the method evict.
+	// Blocked is the number of pods of all these with a blockedBy: budgets would block them with the method evict.
 	Blocked int `json:"blocked"`
+
+	// Now is the number of pods of Evict that go at once, and Waiting the number of those that wait for budgets. Last
+	// is the latest prediction of those that do not wait; nil if there are none. AllWaiting also has those that go
+	// anyway.
+	Now        int         `json:"-"`
+	Waiting    int         `json:"-"`
+	AllWaiting int         `json:"-"`
+	Last       *Prediction `json:"-"`
 }
 
 // NamespaceTotal counts the pods of one namespace.
@@ -58,9 +66,7 @@ func (t *Total) add(p *planned) {
 	switch p.result.Effect {
 	case Evicted, Sooner:
 		t.Evict++
-		if len(p.result.BlockedBy) > 0 {
-			t.Blocked++
-		}
+		t.addGoing(p)
 	case Saved:
 		t.Stay++
 		t.Saved++
@@ -72,6 +78,20 @@ func (t *Total) add(p *planned) {
 		countIf(&t.Anyway, p.selected)
 		countIf(&t.Elsewhere, !p.selected)
 	}
+	countIf(&t.Blocked, len(p.result.BlockedBy) > 0)
+	countIf(&t.AllWaiting, p.waits)
+}
+
+// addGoing counts a pod of Evict.
+func (t *Total) addGoing(p *planned) {
+	if p.waits {
+		t.Waiting++
+		return
+	}
+	countIf(&t.Now, *p.result.InSeconds == 0)
+	if t.Last == nil || t.Last.At.Before(*p.result.At) {
+		t.Last = &p.result.Prediction
+	}
 }
 
 // count adds the pods and their totals to the plan, in the order of their names.
@@ -79,6 +99,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
 	for _, pod := range pods {
 		p.Pods = append(p.Pods, pod.result)
+		pod.waits = p.Waits(pod.result)
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(pods, func(p *planned) string { return p.Node })

@@ -145,6 +145,11 @@ func judgedBy(by foresight.Ruleset, focus foresight.Focus, objects ...any) *fore
 
 // load returns a model for noon of the objects, read in this way. Partitions among them are those of the journal.
 func load(by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, objects ...any) (*foresight.Model, error) {
+	return loadFor(foresight.Moment{At: noon}, by, focus, r, objects...)
+}
+
+// loadFor returns a model for questions about that time.
+func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, objects ...any) (*foresight.Model, error) {
 	b, pages := foresight.NewBuilder(by, focus), map[int]journal.Partition{}
 	for _, o := range objects {
 		if p, ok := o.(journal.Partition); ok {
@@ -159,7 +164,7 @@ func load(by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, obje
 	for number, p := range pages {
 		r.Journal.Add(number, stored(p), nil)
 	}
-	return b.Load(r, noon)
+	return b.Load(r, q)
 }
 
 // addPage adds a partition that has the records of some nodes of one partition, or the record of guards.

@@ -1,0 +1,159 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+)
+
+const (
+	// settle is how long nothing must be left to go, as late pods may still be bound.
+	settle = 10 * time.Second
+
+	// overdue is the state of a pod that should have gone, while it is not known what is in the way.
+	overdue = "overdue"
+)
+
+// await waits until no pod of the nodes is left to go. The cluster says that; the manager, if it is asked, also knows
+// what is in the way.
+func (o *options) await(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
+	watched, err := o.watched(ctx, cmd, rules)
+	if err != nil {
+		return err
+	}
+	if watched.Hidden() {
+		return errors.New("cannot say when a node is empty: this user may not list nodes; the ClusterRole " +
+			"taint-manager-viewer of deploy/rbac.yaml grants that")
+	}
+	of := following(watched)
+	if o.server != "" {
+		manager, err := source.NewManager(o.server)
+		if err != nil {
+			return err
+		}
+		asked, err := manager.Follow(ctx, o.from.Namespace, o.nodes)
+		if err != nil {
+			return err
+		}
+		of = &informed{watched, asked}
+	}
+	out := &lines{form: o.output.Form, w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
+	end, err := waitFor(ctx, of, out, o.timeout)
+	if end != "" {
+		answer.Say(cmd.ErrOrStderr(), end)
+	}
+	return err
+}
+
+// informed is the state of a cluster with what a manager knows of its evictions.
+type informed struct {
+	following
+	manager following
+}
+
+// Pending returns the state of the cluster, with the manager's state of each pod that is to go.
+func (i *informed) Pending() *foresight.Pending {
+	now, manager := i.following.Pending(), i.manager.Pending()
+	known := map[string]*foresight.PendingPod{}
+	for n := range manager.Pods {
+		known[manager.Pods[n].UID] = &manager.Pods[n]
+	}
+	for n := range now.Pods {
+		if p := known[now.Pods[n].UID]; p != nil {
+			now.Pods[n].State, now.Pods[n].Progress = p.State, p.Progress
+		}
+	}
+	now.Notes = slices.Concat(now.Notes, manager.Notes)
+	now.Paused = manager.Paused
+	return now
+}
+
+// waitFor waits until nothing is left to go for a while, and returns a sentence about the end. It prints the pods that
+// hold it up.
+func waitFor(ctx context.Context, of following, out *lines, timeout time.Duration) (end string, err error) {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, answer.ErrWouldEvict)
+		defer cancel()
+	}
+	var last *foresight.Pending
+	var empty time.Time // since when nothing is left to go
+	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
+		last = now
+		switch {
+		case len(now.Pods)+now.Leaving > 0 || now.Stale || now.CannotSay() != nil:
+			empty = time.Time{}
+		case empty.IsZero():
+			empty = time.Now()
+		}
+		return !empty.IsZero() && time.Since(empty) >= settle, out.showStuck(now, of)
+	})
+	stay := answer.Pods(last.Staying, "stays", "stay")
+	switch {
+	case err != nil:
+		return "", err
+	case !empty.IsZero() && time.Since(empty) >= settle:
+		return fmt.Sprintf("No pod is left to go%s; %s.", last.Focus.Words(last.OnNodes), stay), nil
+	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
+		return "", errors.New("interrupted, and pods may be left to go")
+	}
+	return fmt.Sprintf("After %s%s: %s %s.", answer.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
+		answer.ErrWouldEvict
+}
+
+// left counts the pods that are left to go, or says why that is not known.
+func left(p *foresight.Pending) string {
+	var sentences []string
+	if len(p.Pods) > 0 {
+		sentences = append(sentences, headline(p))
+	}
+	if p.Leaving > 0 {
+		sentences = append(sentences, answer.Pods(p.Leaving, "is", "are")+" being deleted.")
+	}
+	if err := p.CannotSay(); err != nil {
+		sentences = append(sentences, err.Error()+".")
+	}
+	if p.Stale {
+		sentences = append(sentences, "what is known may be out of date.")
+	}
+	if len(sentences) == 0 {
+		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet."
+	}
+	return strings.Join(sentences, " ")
+}
+
+// showStuck writes the changes of pods that are held, blocked or overdue, or were.
+func (l *lines) showStuck(now *foresight.Pending, of following) error {
+	before := maps.Clone(l.shown)
+	for i := range now.Pods {
+		if p := &now.Pods[i]; p.State == foresight.Due && p.Overdue(now.At) {
+			p.State = overdue
+		}
+	}
+	l.note(now)
+	for _, c := range l.changes(now, of) {
+		was, known := before[c.Pod.UID]
+		if !holdsUp(c.Pod.State) && (!known || !holdsUp(was.State)) {
+			continue
+		}
+		if err := l.write(c); err != nil {
+			return fmt.Errorf("printing a change: %w", err)
+		}
+	}
+	return nil
+}
+
+// holdsUp reports whether a pod in this state goes later than its deadline, or not at all.
+func holdsUp(state string) bool {
+	return state == foresight.Held || state == overdue || slices.Contains(stuck(), state)
+}

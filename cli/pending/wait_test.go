@@ -1,0 +1,208 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/status"
+)
+
+// drain is a node whose state changes at some seconds.
+type drain struct {
+	began  time.Time
+	states map[int]func(*foresight.Pending) // from this second on
+}
+
+func (d *drain) News() <-chan struct{} { return nil }
+
+func (d *drain) Ended(string) (change, reason string) { return source.Gone, "" }
+
+func (d *drain) Pending() *foresight.Pending {
+	now := foresight.NewPending(time.Now(), foresight.Focus{}, []string{"n1"}, nil)
+	for second := int(time.Since(d.began) / time.Second); second >= 0; second-- {
+		if state, ok := d.states[second]; ok {
+			state(now)
+			break
+		}
+	}
+	now.Staying = 2
+	return now
+}
+
+// has returns a state with a pod whose eviction is due at second 1.
+func (d *drain) has(state string) func(*foresight.Pending) {
+	return func(now *foresight.Pending) {
+		p := pendingPod("a", "a", 1, d.began)
+		p.State, p.Node = state, "n1"
+		if state == foresight.Held {
+			p.Evict, p.HeldBy, p.Reason = false, "policy quarantine", "held by policy quarantine"
+		}
+		now.Pods = []foresight.PendingPod{p}
+	}
+}
+
+func nothing(*foresight.Pending) {}
+
+func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
+	leaving := func(now *foresight.Pending) { now.Leaving = 1 }
+	for name, c := range map[string]struct {
+		states func(d *drain) map[int]func(*foresight.Pending)
+		ends   time.Duration // 0: at the timeout
+		said   string
+	}{
+		"nothing is there": {func(*drain) map[int]func(*foresight.Pending) { return nil }, 10 * time.Second, ""},
+		"a pod goes": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Scheduled), 1: d.has(foresight.Due), 3: nothing}
+		}, 13 * time.Second, ""},
+		"accepted is not gone": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 3: leaving, 20: nothing}
+		}, 30 * time.Second, ""},
+		"a late pod is bound": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: nothing, 9: d.has(foresight.Due), 12: nothing}
+		}, 22 * time.Second, ""},
+		"it is held and released": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Held), 2: d.has(foresight.Due), 4: nothing}
+		}, 14 * time.Second, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|due shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
+		"it is blocked": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: d.has(status.Blocked), 4: nothing}
+		}, 14 * time.Second, "blocked shop/a on node n1, at 2000-01-01T00:00:01Z: because|gone shop/a on node n1|"},
+		"it is overdue": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 15: nothing}
+		}, 25 * time.Second, "overdue shop/a on node n1, at 2000-01-01T00:00:01Z: because|gone shop/a on node n1|"},
+		"it stays": {func(d *drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: d.has(foresight.Held)}
+		}, 0, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|"},
+		"the cluster can't be watched": {func(*drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.Stale = true }}
+		}, 0, ""},
+		"something is not known": {func(*drain) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.Incomplete = []string{"x"} }}
+		}, 0, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &drain{began: time.Now()}
+			d.states = c.states(d)
+			var out, notes strings.Builder
+			end, err := waitFor(t.Context(), d, &lines{form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
+			took := time.Since(d.began)
+			switch {
+			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
+				t.Errorf("%s: after %v: %q, %v", name, took, end, err)
+			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || end != "No pod is left to go on n1; 2 pods stay."):
+				t.Errorf("%s: after %v, want %v: %q, %v", name, took, c.ends, end, err)
+			}
+			var said strings.Builder
+			for line := range strings.Lines(out.String()) {
+				_, change, _ := strings.Cut(strings.TrimSpace(line), " ")
+				said.WriteString(change + "|")
+			}
+			if diff := cmp.Diff(c.said, said.String()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		})
+	}
+}
+
+func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
+	for want, state := range map[string]func(d *drain, now *foresight.Pending){
+		"0 evictions: 1 held. 3 pods are being deleted.": func(d *drain, now *foresight.Pending) {
+			d.has(foresight.Held)(now)
+			now.Leaving = 3
+		},
+		"1 pod is being deleted.":                    func(_ *drain, now *foresight.Pending) { now.Leaving = 1 },
+		"what is known may be out of date.":          func(_ *drain, now *foresight.Pending) { now.Stale = true },
+		"cannot say all: x.":                         func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
+		"no pod is left to go, but not for 10s yet.": func(*drain, *foresight.Pending) {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &drain{began: time.Now()}
+			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
+			end, err := waitFor(t.Context(), d, &lines{form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
+			if end != "After 9s on n1: "+want+" 2 pods stay." || !errors.Is(err, answer.ErrWouldEvict) {
+				t.Errorf("got %q, %v", end, err)
+			}
+		})
+	}
+}
+
+// Ctrl-C must not look like an empty node.
+func TestAnInterruptedWaitFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		if end != "" || err == nil || errors.Is(err, answer.ErrWouldEvict) {
+			t.Errorf("got %q, %v", end, err)
+		}
+	})
+}
+
+// asked is a manager that has answered.
+type asked struct {
+	following
+	now *foresight.Pending
+}
+
+func (a asked) Pending() *foresight.Pending { return a.now }
+
+// The manager knows what is in the way, and the cluster what is left to go.
+func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	cluster := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 0, at)})
+	blocked := pendingPod("a", "a", 0, at)
+	blocked.State, blocked.Cause = status.Blocked, "pdb"
+	manager := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
+	manager.Paused = true
+	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending()
+	if len(now.Pods) != 2 || now.Pods[0].State != status.Blocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != foresight.Scheduled || !now.Paused {
+		t.Errorf("got %+v", now)
+	}
+}
+
+func TestTheHeadlineCountsWhatMatters(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	var pods []foresight.PendingPod
+	for state, n := range map[string]int{
+		foresight.Scheduled: 61, status.Blocked: 3, status.Refused: 2, status.Delayed: 2, status.InFlight: 1, foresight.Held: 4,
+	} {
+		for range n {
+			seconds := -60.0
+			if state == foresight.Scheduled {
+				seconds = 1
+			}
+			p := pendingPod("", "a", seconds, at)
+			p.State, p.Evict = state, state != foresight.Held
+			pods = append(pods, p)
+		}
+	}
+	p := foresight.NewPending(at, foresight.Focus{}, nil, pods)
+	const want = "69 evictions: 7 stuck (3 blocked, 2 refused, 2 delayed), 1 in flight, 61 scheduled, 4 held; next in 1s."
+	if got := headline(p); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	p.Paused = true
+	if got := headline(p); got != "PAUSED: "+want {
+		t.Errorf("paused: got %q", got)
+	}
+}
+
+// Held rows keep the deadline that they would have, and the reason.
+func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	p := pendingPod("a", "a", 30, at)
+	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = foresight.Held, false, "breaker outage", p.At, &at
+	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
+	shown := strings.Join(frame(now, false, false, 0, 0, ""), "\n")
+	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, after 30s") {
+		t.Errorf("got:\n%s", shown)
+	}
+}

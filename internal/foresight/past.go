@@ -1,0 +1,136 @@
+package foresight
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// PastEviction is an eviction because of a taint, as events tell it.
+type PastEviction struct {
+	// Predecessor is set if an earlier pod of the same name was evicted.
+	Predecessor bool `json:"predecessor,omitempty"`
+
+	// Node and Reason are those of the first call, Due is when it was due, and At when it was made. An event of the
+	// original has only At.
+	Node   string     `json:"node,omitempty"`
+	Due    *time.Time `json:"due,omitempty"`
+	At     time.Time  `json:"at"`
+	Reason string     `json:"reason,omitempty"`
+
+	// Obstacle is what was in the way last, and ObstacleAt when; empty if nothing was.
+	Obstacle   string     `json:"obstacle,omitempty"`
+	ObstacleAt *time.Time `json:"obstacleAt,omitempty"`
+}
+
+// began matches the message of the event of a first call.
+var began = regexp.MustCompile(`^Marking for deletion Pod \S+(?: on node (\S+), due at (\S+): (.*))?$`)
+
+// pastOf returns the eviction that the events of one pod tell, in the order of their times. At is zero if they report
+// no first call, or if it was cancelled.
+func pastOf(events []Event) (past PastEviction) {
+	for i := range events {
+		e := &events[i]
+		_, obstacle, _ := strings.Cut(e.Message, ", is ")
+		words := began.FindStringSubmatch(e.Message)
+		switch {
+		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
+			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
+		case e.Reason != "TaintManagerEviction":
+		case words == nil:
+			past = PastEviction{}
+		default:
+			past.Node, past.At, past.Reason = words[1], e.Time, words[3]
+			if due, err := time.Parse(time.RFC3339, words[2]); err == nil {
+				past.Due = &due
+			}
+		}
+	}
+	return past
+}
+
+// words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
+// words was and of name the pod.
+func (p *PastEviction) words(was, of string) string {
+	from := ""
+	if p.Node != "" {
+		from = " from " + p.Node
+	}
+	text := was + "evicted" + from + " at " + taint.Stamp(p.At)
+	if p.ObstacleAt != nil && !p.ObstacleAt.Before(p.At) {
+		text = of + "eviction" + from + " began at " + taint.Stamp(p.At)
+	}
+	if p.Due != nil && p.At.Sub(*p.Due) > time.Second {
+		text += ", " + p.At.Sub(*p.Due).Round(time.Second).String() + " after it was due"
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	if p.Obstacle != "" {
+		text += "; at " + taint.Stamp(*p.ObstacleAt) + " it was " + p.Obstacle
+	}
+	return text
+}
+
+// addPast adds what events report about the eviction of a pod that is going or gone, or of its predecessor, and what is
+// in the way of a pod that is overdue.
+func (m *Model) addPast(e *Explanation, p *pod) {
+	past := pastOf(e.Events)
+	switch {
+	case p == nil || p.Terminating:
+		e.History = m.historyOf(e, &past)
+	case e.Overdue() && past.Obstacle != "":
+		e.Blocker = "its eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
+		return
+	default:
+		past = m.predecessor(p)
+		if !past.At.IsZero() {
+			past.Predecessor = true
+			e.History = past.words("its predecessor of the same name was ", "its predecessor's ")
+		}
+	}
+	if !past.At.IsZero() {
+		e.Past = &past
+	}
+}
+
+// historyOf says how a pod went that is going or gone.
+func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
+	switch cause := m.reading.EventsUnknown; {
+	case !past.At.IsZero():
+		return past.words("", "its ")
+	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
+		return "evicted because of a taint, as its condition DisruptionTarget says"
+	case cause != "":
+		return "whether taint-manager evicted it is not known: " + cause
+	}
+	return "not evicted by taint-manager, as far as its events show"
+}
+
+// predecessor returns the latest eviction of an earlier pod of this name; At is zero if no events report one.
+func (m *Model) predecessor(p *pod) (last PastEviction) {
+	byUID := map[types.UID][]Event{}
+	for i := range m.events {
+		o := &m.events[i].InvolvedObject
+		if o.Namespace == p.Namespace && o.Name == p.Name && o.UID != "" && p.UID != "" && o.UID != p.UID {
+			byUID[o.UID] = append(byUID[o.UID], eventOf(&m.events[i]))
+		}
+	}
+	for _, events := range byUID {
+		slices.SortStableFunc(events, byTime)
+		if past := pastOf(events); last.At.Before(past.At) {
+			last = past
+		}
+	}
+	return last
+}
+
+func eventOf(e *v1.Event) Event { return Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message} }
+
+func byTime(a, b Event) int { return a.Time.Compare(b.Time) }
