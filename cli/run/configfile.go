@@ -28,6 +28,7 @@ func (s *settings) load(stdin io.Reader) error {
 	if err := s.apply(data); err != nil {
 		return flags.UsageError{Err: err}
 	}
+	s.held = s.configFile != "-" && pausedBeside(s.configFile, false)
 	return nil
 }
 

@@ -17,6 +17,8 @@ func (s *settings) addFlags() {
 	flags.Bind(sections.FlagSet("API server"), s.ClientSettings())
 	flags.Bind(sections.FlagSet("leader election"), s.LeaderElectionSettings())
 	s.serving.AddFlags(sections.FlagSet("secure serving"))
+	sections.FlagSet("secure serving").BoolVar(&s.profiling, "profiling", false,
+		"Serve profiles of the process at /debug/pprof, to clients that may get this path.")
 	s.authentication.AddFlags(sections.FlagSet("authentication"))
 	s.authorization.AddFlags(sections.FlagSet("authorization"))
 	s.loggingFlags(sections.FlagSet("logging"))

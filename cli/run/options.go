@@ -2,10 +2,8 @@ package run
 
 import (
 	"context"
-	"os"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -26,10 +24,6 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 	}
 }
 
-// ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
-// the downward API. Empty if this process does not run in a pod.
-func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
-
 // announce logs the server, the identity and the settings of evictions.
 func (p *process) announce(ctx context.Context) {
 	c := p.settings.Configuration
@@ -38,7 +32,8 @@ func (p *process) announce(ctx context.Context) {
 		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
 		"maxSlowEvictions", c.MaxSlowEvictions,
 		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
-		"comparisonOperators", c.ComparisonOperators, "paused", c.Paused, "leaderElect", c.LeaderElection.LeaderElect,
+		"comparisonOperators", c.ComparisonOperators, "paused", p.settings.paused(),
+		"leaderElect", c.LeaderElection.LeaderElect,
 	}
 	if c.LeaderElection.LeaderElect {
 		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
@@ -50,8 +45,8 @@ func (p *process) announce(ctx context.Context) {
 		"policies", len(p.settings.Policies), "rates", len(p.settings.Guards.Rates), "breakers",
 		len(p.settings.Guards.Breakers))...)
 	p.settings.warn(logger)
-	if c.Paused {
-		logger.Info("Evictions are paused: none starts while paused is true")
+	if p.settings.paused() {
+		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or beside its file")
 	}
 	if err := p.clock.Trouble(time.Now()); err != nil {
 		logger.Info("The clocks are not in step", "problem", err.Error())

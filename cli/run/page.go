@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -29,8 +30,8 @@ type shown interface {
 	Trips() []guard.TripRecord
 }
 
-// page returns the options of the web page.
-func (p *process) page(of shown) status.Options {
+// page returns the options of the web page, with the notes in a path of their own.
+func (p *process) page(of shown, notes http.Handler) status.Options {
 	c := p.settings.Configuration
 	warning := func() string {
 		if err := of.OriginalTrouble(); err != nil {
@@ -39,8 +40,8 @@ func (p *process) page(of shown) status.Options {
 		return ""
 	}
 	return status.Options{
-		Source: of, Health: of, Warning: warning, History: &p.history, Version: p.build.Version, DryRun: c.DryRun,
-		Role:    func() status.Manager { return p.role(of) },
+		Source: of, Health: of, Warning: warning, Remarks: notes, History: &p.history,
+		Version: p.build.Version, DryRun: c.DryRun, Role: func() status.Manager { return p.role(of) },
 		Cluster: clusterName(c.ClusterName, p.host), EvictionMethod: string(c.EvictionMethod),
 		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 	}

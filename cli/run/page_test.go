@@ -44,7 +44,7 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		said := make(chan string, 100)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
 		p, address := process{settings: newSettings(), identity: "me"}, taken.Addr().String()
-		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)
+		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}, nil), address)
 		time.Sleep(5 * listenRetry)
 		synctest.Wait()
 		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
@@ -88,7 +88,7 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 		p := process{settings: s, identity: "me"}
 		said := make(chan string, 1)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		defer servePage(klog.NewContext(t.Context(), log), p.page(nothing{}), address)()
+		defer servePage(klog.NewContext(t.Context(), log), p.page(nothing{}, nil), address)()
 		<-said
 		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
 			!strings.Contains(body, `"warning":"the original runs, too"`) {

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -117,7 +116,7 @@ type reloader struct {
 	manager reloadable
 	started *settings // that the process has started with
 	reviews reviewer
-	metrics *reloadMetrics
+	metrics *configMetrics
 	event   func(ctx context.Context, message string) // reports a refused file; nil: no events
 
 	file     stability
@@ -131,7 +130,7 @@ type reloader struct {
 
 // newReloader returns a reloader for a process that has started with these settings.
 func newReloader(
-	s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics,
+	s *settings, m reloadable, reviews reviewer, metrics *configMetrics,
 	event func(ctx context.Context, message string),
 ) *reloader {
 	return &reloader{manager: m, started: s, current: s, reviews: reviews, metrics: metrics, event: event}
@@ -147,6 +146,7 @@ func (r *reloader) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		r.heed(ctx)
 		if read := readingOf(r.started.configFile); r.file.Step(time.Now(), read) {
 			r.compare(ctx, read)
 		}
@@ -187,12 +187,8 @@ func (r *reloader) consider(ctx context.Context, content []byte) (consequence, e
 	if consequence, err := r.permitted(ctx, next); err != nil {
 		return consequence, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
-	defer cancel()
-	diff, err := r.manager.SetPolicies(bounded, taintmanager.Policies{
-		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
-		Paused: next.Paused, Workers: next.EvictionWorkers,
-	})
+	next.held = r.current.held
+	diff, err := r.set(ctx, next)
 	if err != nil {
 		return errStays, fmt.Errorf("taking in the configuration file: %w", err)
 	}
@@ -200,6 +196,16 @@ func (r *reloader) consider(ctx context.Context, content []byte) (consequence, e
 	r.report(ctx, diff)
 	r.accept()
 	return nil, nil
+}
+
+// set gives the manager the settings that it can take in.
+func (r *reloader) set(ctx context.Context, next *settings) (policy.Diff, error) {
+	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
+	defer cancel()
+	return r.manager.SetPolicies(ctx, taintmanager.Policies{
+		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
+		Paused: next.paused(), Workers: next.EvictionWorkers,
+	})
 }
 
 // permitted returns an error if the settings need permissions that are missing. Permissions that the settings in force
@@ -227,7 +233,7 @@ func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, 
 func (r *reloader) accept() {
 	trouble := r.restart
 	r.refused = nil
-	r.metrics.refused.Set(0)
+	r.metrics.inForce(r.current)
 	r.trouble.Store(&trouble)
 }
 
@@ -255,7 +261,7 @@ func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
 		"policies", len(next.Policies), "rates", len(next.Guards.Rates), "breakers", len(next.Guards.Breakers),
-		"paused", next.Paused,
+		"paused", next.paused(),
 		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
 		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
@@ -280,37 +286,6 @@ func (r *reloader) Trouble() error {
 		return *trouble
 	}
 	return nil
-}
-
-// The results of a reload: a metric's label.
-const (
-	resultAccepted = "accepted"
-	resultRefused  = "refused"
-)
-
-// reloadMetrics are the metrics of the configuration file.
-type reloadMetrics struct {
-	reloads *prometheus.CounterVec
-	refused prometheus.Gauge
-}
-
-func newReloadMetrics(r prometheus.Registerer) (*reloadMetrics, error) {
-	m := &reloadMetrics{
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "taint_manager_config_reloads_total",
-			Help: "Changes of the configuration file, by result: accepted or refused.",
-		}, []string{"result"}),
-		refused: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "taint_manager_config_refused",
-			Help: "1 while the present content of the configuration file is refused, and an earlier one is in force.",
-		}),
-	}
-	m.reloads.WithLabelValues(resultAccepted)
-	m.reloads.WithLabelValues(resultRefused)
-	if err := errors.Join(r.Register(m.reloads), r.Register(m.refused)); err != nil {
-		return nil, fmt.Errorf("registering metrics of the configuration file: %w", err)
-	}
-	return m, nil
 }
 
 // leaseEvents returns a function that writes a warning as an event of the lease. It returns nil in a dry run, which

@@ -45,12 +45,20 @@ func (p *policed) SetPolicies(_ context.Context, next taintmanager.Policies) (po
 	return policy.Diff{Pods: 9, Due: 1, Earlier: 2, Later: 3, Held: 4, Free: 5}, p.err
 }
 
+// fail lets the manager take in nothing, because of an error, until it is nil.
+func (p *policed) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = err
+}
+
 // mounted is a file as the kubelet mounts a ConfigMap's, with a reloader that follows it.
 type mounted struct {
 	*reloader
 	manager policed
 	dir     string
 	swaps   int
+	beside  string // the content of the key "paused"; "-" for no such key
 
 	mu     sync.Mutex
 	lines  []string
@@ -60,7 +68,7 @@ type mounted struct {
 // follow starts a reloader in a bubble, with these flags given.
 func follow(t *testing.T, text string, reviews reviewer, given ...string) *mounted {
 	t.Helper()
-	m := &mounted{dir: t.TempDir()}
+	m := &mounted{dir: t.TempDir(), beside: "-"}
 	m.write(t, text)
 	s := newSettings()
 	changed := map[string]bool{}
@@ -76,7 +84,7 @@ func follow(t *testing.T, text string, reviews reviewer, given ...string) *mount
 	s.configFile = filepath.Join(m.dir, "config.yaml")
 	s.given = func(flag string) bool { return changed[flag] }
 	must(t, s.load(nil))
-	metrics, err := newReloadMetrics(prometheus.NewRegistry())
+	metrics, err := newConfigMetrics(prometheus.NewRegistry(), s)
 	must(t, err)
 	m.reloader = newReloader(s, &m.manager, reviews, metrics, func(_ context.Context, message string) {
 		m.mu.Lock()
@@ -98,10 +106,14 @@ func (m *mounted) write(t *testing.T, text string) {
 	folder := fmt.Sprintf("..%d", m.swaps)
 	must(t, os.Mkdir(filepath.Join(m.dir, folder), 0o755))
 	must(t, os.WriteFile(filepath.Join(m.dir, folder, "config.yaml"), []byte(text), 0o644))
+	if m.beside != "-" {
+		must(t, os.WriteFile(filepath.Join(m.dir, folder, pausedFile), []byte(m.beside), 0o644))
+	}
 	must(t, os.Symlink(folder, filepath.Join(m.dir, "..tmp")))
 	must(t, os.Rename(filepath.Join(m.dir, "..tmp"), filepath.Join(m.dir, "..data")))
 	if m.swaps == 1 {
 		must(t, os.Symlink(filepath.Join("..data", "config.yaml"), filepath.Join(m.dir, "config.yaml")))
+		must(t, os.Symlink(filepath.Join("..data", pausedFile), filepath.Join(m.dir, pausedFile)))
 	}
 }
 

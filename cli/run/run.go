@@ -120,6 +120,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	}
 	options := managerOptions(s.Configuration)
 	options.Policies, options.Guards, options.Registerer = s.Policies, s.Guards, registerer
+	options.Paused = s.paused()
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	options.Ended = p.history.Ended
@@ -139,11 +140,11 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
+	metrics, err := newConfigMetrics(registerer, s)
+	if err != nil {
+		return err
+	}
 	if s.configFile != "" && s.configFile != "-" {
-		metrics, err := newReloadMetrics(registerer)
-		if err != nil {
-			return err
-		}
 		p.reloader = newReloader(s, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
 			leaseEvents(to.Main, s.Configuration, p.identity))
 	}
@@ -153,17 +154,19 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
 	notes := remarks{condition: p.manager, clock: p.clock.Trouble, file: p.reloader, election: p.election}
-	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
+	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.profiling)))
 	if err != nil {
 		return err
 	}
 	defer shutdown()
 	p.announce(ctx)
-	// The lists have taken more memory than is ever needed again.
-	go afterLists(ctx, p.manager.HasSynced, debug.FreeOSMemory)
+	go afterLists(ctx, p.manager.HasSynced, func() {
+		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
+		warnOfOwnNode(ctx, p.manager, ownPod())
+	})
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
 	}
-	defer servePage(ctx, p.page(p.manager), p.settings.StatusAddress)()
+	defer servePage(ctx, p.page(p.manager, notes), p.settings.StatusAddress)()
 	return leader.Run(ctx, p.manager, p.campaign)
 }

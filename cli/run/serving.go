@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	genericfilters "k8s.io/apiserver/pkg/endpoints/filters"
@@ -16,6 +16,7 @@ import (
 	serverfilters "k8s.io/apiserver/pkg/server/filters"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/server/mux"
+	"k8s.io/apiserver/pkg/server/routes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
@@ -89,7 +90,9 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 		return func() {}, nil
 	}
 	stop := make(chan struct{})
-	stopped, _, err := s.info.Serve(s.guard(handler), closeTimeout, stop)
+	bounded := newBoundedListener(s.info.Listener, maxConnections)
+	s.info.Listener = bounded
+	stopped, _, err := s.info.Serve(bounded.counts(s.guard(handler)), closeTimeout, stop)
 	if err != nil {
 		close(stop)
 		return nil, fmt.Errorf("serving HTTPS: %w", err)
@@ -121,7 +124,9 @@ type condition interface {
 
 // endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
 // about to end is alive, but not ready. A leader whose elector is stuck is not alive.
-func endpoints(c condition, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+func endpoints(
+	c condition, ending <-chan struct{}, watchdog healthz.HealthChecker, profiling bool,
+) http.Handler {
 	synced := healthz.NamedCheck("informer-sync", func(*http.Request) error {
 		if c.HasSynced() {
 			return nil
@@ -135,18 +140,24 @@ func endpoints(c condition, ending <-chan struct{}, watchdog healthz.HealthCheck
 	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, synced, watching, healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
+	if profiling {
+		routes.Profiling{}.Install(paths)
+	}
 	return paths
 }
 
-// remarks are the lines of /readyz?verbose about problems that leave the process ready. A check that passes cannot have
-// a text. A check that fails would make a process unready that still evicts, and a rolling update would wait for it.
-// Everybody may read remarks, so they name neither nodes nor fields of the configuration file; the log does.
+// remarks are the problems that leave the process ready: lines of /readyz?verbose, and with names a path of the page.
+// They are no checks: a check that passes cannot have a text, and a check that fails would make a process unready that
+// still evicts, for which a rolling update would wait.
 type remarks struct {
 	condition condition
 	clock     func(now time.Time) error // why the process's clock disagrees with the API server's
 	file      *reloader                 // nil if no file is followed
 	election  election                  // nil without leader election
 }
+
+// remark is a problem: its category, what everybody may read about it, and what names pods, nodes, groups and policies.
+type remark struct{ category, public, names string }
 
 // election is the leader election. It reports that no process leads; and that the lease is missing, or that no other
 // process has taken the lease which this process has given back.
@@ -157,36 +168,52 @@ type election interface {
 	Trouble() error
 }
 
-// below adds the remarks to the answers of the next handler.
+// below adds the remarks to the answers of the next handler. Everybody may read them, so they name nothing.
 func (re remarks) below(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
 		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
-			re.write(answer)
+			for _, one := range re.all() {
+				_, _ = fmt.Fprintf(answer, "[!]%s: %s\n", one.category, one.public)
+			}
 		}
 	})
 }
 
-func (re remarks) write(w io.Writer) {
-	remark(w, "journal", re.condition.JournalTrouble())
-	remark(w, "clock", re.clock(time.Now()))
-	remark(w, "original", re.condition.OriginalTrouble())
-	if re.condition.Paused() {
-		remark(w, "paused", errors.New("no eviction starts"))
-	}
-	for _, t := range re.condition.Trips() {
-		remark(w, "breaker", fmt.Errorf("%s, and holds evictions", t.Words()))
-	}
-	remark(w, "config", re.file.Trouble())
-	if re.election != nil {
-		remark(w, "leader", re.election.Unled())
-		remark(w, "lease", re.election.Trouble())
+// ServeHTTP answers with the remarks in full.
+func (re remarks) ServeHTTP(answer http.ResponseWriter, _ *http.Request) {
+	answer.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	for _, one := range re.all() {
+		_, _ = fmt.Fprintf(answer, "[!]%s: %s\n", one.category, one.names)
 	}
 }
 
-// remark writes a line about a problem; nil means none.
-func remark(answer io.Writer, what string, err error) {
-	if err != nil {
-		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)
+func (re remarks) all() (list []remark) {
+	add := func(category, public string, problem error) {
+		if problem != nil {
+			list = append(list, remark{category, public, problem.Error()})
+		}
 	}
+	add("journal", "not kept as a whole", re.condition.JournalTrouble())
+	add("clock", "not in step with that of the API server", re.clock(time.Now()))
+	add("original", "evicts pods, too", re.condition.OriginalTrouble())
+	if re.condition.Paused() {
+		add("paused", "no eviction starts", errors.New("no eviction starts"))
+	}
+	if trips := re.condition.Trips(); len(trips) > 0 {
+		words := make([]string, len(trips))
+		for i, t := range trips {
+			words[i] = t.Words()
+		}
+		add("breakers", fmt.Sprintf("%d tripped", len(trips)),
+			fmt.Errorf("%s: these hold evictions", strings.Join(words, "; ")))
+	}
+	if trouble := re.file.Trouble(); trouble != nil {
+		add("config", trouble.Error(), trouble) // it names nothing
+	}
+	if re.election != nil {
+		add("leader", "no replica leads", re.election.Unled())
+		add("lease", "missing, or given back in vain", re.election.Trouble())
+	}
+	return list
 }

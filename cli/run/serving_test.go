@@ -19,6 +19,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 )
 
@@ -59,10 +61,10 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		"not synced":    {sight{}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
 		"can't watch":   {sight{synced: true, trouble: bad}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
 		"ending":        {sight{synced: true}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
-		"journal":       {sight{synced: true, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
-		"both":          {sight{synced: true, trouble: bad, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
-		"clock":         {sight{synced: true, clock: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
-		"the original":  {sight{synced: true, original: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
+		"journal":       {sight{synced: true, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: not kept as a whole\n", 200, 200},
+		"both":          {sight{synced: true, trouble: bad, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: not kept as a whole\n", 500, 200},
+		"clock":         {sight{synced: true, clock: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: not in step with that of the API server\n", 200, 200},
+		"the original":  {sight{synced: true, original: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: evicts pods, too\n", 200, 200},
 		"lease overdue": {sight{synced: true}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +72,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 			if test.ending {
 				close(ending)
 			}
-			h := remarks{condition: test.sight, clock: test.sight.clockTrouble}.below(endpoints(test.sight, ending, watchdog(test.lease)))
+			h := remarks{condition: test.sight, clock: test.sight.clockTrouble}.below(endpoints(test.sight, ending, watchdog(test.lease), false))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
 			expect(t, h, "/livez?verbose", test.healthzCode, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
@@ -84,7 +86,7 @@ func ready(m remarks) http.Handler {
 		m.condition = sight{synced: true}
 	}
 	m.clock = sight{}.clockTrouble
-	return m.below(endpoints(m.condition, nil, watchdog(nil)))
+	return m.below(endpoints(m.condition, nil, watchdog(nil), false))
 }
 
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
@@ -111,9 +113,9 @@ func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
 	}{
 		{nil, "/readyz?verbose", "readyz check passed\n"},
 		{voting{}, "/readyz?verbose", "readyz check passed\n"},
-		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: bad\n"},
-		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n"},
-		{voting{trouble: bad, unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
+		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: missing, or given back in vain\n"},
+		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: no replica leads\n"},
+		{voting{trouble: bad, unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: no replica leads\n[!]lease: missing, or given back in vain\n"},
 		{voting{trouble: bad, unled: none}, "/readyz", "ok"},
 	} {
 		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
@@ -146,7 +148,7 @@ func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
 					}
 				}}, "me")
 				end := campaign(t, e)
-				h := endpoints(sight{synced: true}, nil, e.Watchdog())
+				h := endpoints(sight{synced: true}, nil, e.Watchdog(), false)
 				time.Sleep(time.Minute)
 				expect(t, h, "/livez", http.StatusOK, "ok")
 				stuck.Store(test.stuck)
@@ -170,13 +172,41 @@ func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
 	return l.LeasesGetter.Leases(namespace)
 }
 
-func TestATripIsARemarkOfReadiness(t *testing.T) {
-	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
-	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{trips: trips}}}), "/readyz?verbose", http.StatusOK,
-		"readyz check passed\n[!]breaker: zones is tripped for a since 2026-11-01T12:00:00")
-	trips[0].Group = ""
-	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{trips: trips}}}), "/readyz?verbose", http.StatusOK,
-		"readyz check passed\n[!]breaker: zones is tripped for the whole cluster since 2026-11-01T12:00:00")
+// TestAStrangerLearnsNoNames asks the secure port and the page about a process with which everything is wrong.
+func TestAStrangerLearnsNoNames(t *testing.T) {
+	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	finding := original.Finding{Pod: "payments/ledger-0", Node: "node-17.internal", Writer: "kube-controller-manager", At: began}
+	m := remarks{
+		condition: sight{
+			synced: true, journal: errors.New("the record of node-17.internal is cut"),
+			original: errors.New(finding.Warning([]string{"policy secret-project"})),
+			holding: holding{paused: true, trips: []guard.TripRecord{
+				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
+			}},
+		},
+		election: voting{trouble: errors.New("the Lease kube-system/taint-manager does not exist"), unled: errors.New("nobody has led since noon")},
+	}
+	expect(t, ready(m), "/readyz?verbose", http.StatusOK, `readyz check passed
+[!]journal: not kept as a whole
+[!]original: evicts pods, too
+[!]paused: no eviction starts
+[!]breakers: 2 tripped
+[!]leader: no replica leads
+[!]lease: missing, or given back in vain
+`)
+	w := httptest.NewRecorder()
+	ready(m).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))
+	m.clock = sight{}.clockTrouble
+	page := status.New(status.Options{Remarks: m})
+	for _, name := range []string{
+		"payments/ledger-0", "node-17.internal", "policy secret-project", "eu-1a", "kube-system/taint-manager", "since noon",
+		"[!]breakers: zones is tripped for eu-1a since 2026-11-01T12:00:00Z; racks is tripped for the whole cluster since",
+	} {
+		if strings.Contains(w.Body.String(), name) {
+			t.Errorf("a stranger reads %q:\n%s", name, w.Body)
+		}
+		expect(t, page, "http://localhost:8080/remarks", http.StatusOK, name)
+	}
 }
 
 // holding is the part of a fake manager that holds evictions.
@@ -198,7 +228,7 @@ func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 }
 
 func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
-	h := endpoints(sight{synced: true}, nil, watchdog(nil))
+	h := endpoints(sight{synced: true}, nil, watchdog(nil), false)
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "kubernetes_build_info", "registered_metrics_total"} {
 		expect(t, h, "/metrics", http.StatusOK, "\n"+name)
 	}
@@ -206,17 +236,16 @@ func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
 
 // TestOnlyHealthIsServedToStrangers serves over TLS, like a process without a cluster.
 func TestOnlyHealthIsServedToStrangers(t *testing.T) {
-	get := serveTLS(t)
-	for path, want := range map[string]int{"/healthz": 200, "/livez": 200, "/readyz": 200, "/metrics": 403, "/readyz/ping": 403, "/": 403} {
-		if got := get(path); got != want {
+	address := serveTLS(t)
+	for path, want := range map[string]int{"/healthz": 200, "/livez": 200, "/readyz": 200, "/metrics": 403, "/readyz/ping": 403, "/remarks": 403, "/": 403} {
+		if got := getTLS(t, address, path); got != want {
 			t.Errorf("%s: got %d, want %d", path, got, want)
 		}
 	}
 }
 
-// serveTLS returns a function that gets a path and returns its status code, or 0 if a refusal is not a Kubernetes
-// Status.
-func serveTLS(t *testing.T) (get func(path string) int) {
+// serveTLS serves like a process without a cluster, and returns the address.
+func serveTLS(t *testing.T) (address string) {
 	t.Helper()
 	s := newSettings()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -224,22 +253,26 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	s.serving.Listener = listener
 	made, err := s.listen(t.Context())
 	must(t, err)
-	shutdown, err := made.serve(endpoints(sight{synced: true}, nil, watchdog(nil)))
+	shutdown, err := made.serve(endpoints(sight{synced: true}, nil, watchdog(nil), false))
 	must(t, err)
 	t.Cleanup(shutdown)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	t.Cleanup(transport.CloseIdleConnections)
-	return func(path string) int {
-		answer, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + path)
-		must(t, err)
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(answer.Body)
-		must(t, err)
-		if answer.StatusCode != http.StatusOK && !strings.Contains(string(body), `"kind":"Status"`) {
-			return 0
-		}
-		return answer.StatusCode
+	return listener.Addr().String()
+}
+
+// getTLS gets a path by a connection of its own, as a kubelet does. It returns the status code, or 0 if a refusal is not
+// a Kubernetes Status.
+func getTLS(t *testing.T, address, path string) int {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	answer, err := (&http.Client{Transport: transport}).Get("https://" + address + path)
+	must(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	must(t, err)
+	if answer.StatusCode != http.StatusOK && !strings.Contains(string(body), `"kind":"Status"`) {
+		return 0
 	}
+	return answer.StatusCode
 }
 
 func TestPortZeroServesNothing(t *testing.T) {
@@ -250,4 +283,13 @@ func TestPortZeroServesNothing(t *testing.T) {
 	shutdown, err := made.serve(http.NotFoundHandler())
 	must(t, err)
 	shutdown()
+}
+
+func TestProfilesAreServedOnlyIfTheyAreSwitchedOn(t *testing.T) {
+	for on, code := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		h := endpoints(sight{synced: true}, nil, watchdog(nil), on)
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
+			expect(t, h, path, code, "")
+		}
+	}
 }

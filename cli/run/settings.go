@@ -23,6 +23,7 @@ type settings struct {
 	authentication *apiserveroptions.DelegatingAuthenticationOptions
 	authorization  *apiserveroptions.DelegatingAuthorizationOptions
 	logging        *logsapi.LoggingConfiguration
+	profiling      bool // of the secure port
 
 	// sections are the flags, bound to the settings. others are the settings of the file that are flags of every
 	// component of Kubernetes. given reports whether a flag was given.
@@ -33,6 +34,9 @@ type settings struct {
 	// configFile is the name of the configuration file; empty means none. content is that of the file.
 	configFile string
 	content    []byte
+
+	// held reports whether the file "paused" beside the configuration file pauses evictions, whatever that says.
+	held bool
 }
 
 // newSettings returns the default settings.

@@ -1,0 +1,38 @@
+package run
+
+import (
+	"context"
+	"os"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
+// the downward API. Empty if this process does not run in a pod.
+func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
+
+// viewer has the evictions that are scheduled.
+type viewer interface {
+	Views(ctx context.Context) ([]taintmanager.View, error)
+}
+
+// warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
+// ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time comes back to it again and again.
+func warnOfOwnNode(ctx context.Context, of viewer, own types.UID) {
+	views, err := of.Views(ctx)
+	if err != nil || own == "" {
+		return // the process ends, or runs in no pod
+	}
+	for i := range views {
+		if v := &views[i]; v.Pod.UID == own {
+			klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+
+				"if the taint is to stay, tolerate it without tolerationSeconds, or keep this program off such nodes",
+				"pod", klog.KRef(v.Pod.Namespace, v.Pod.Name), "node", v.Pod.Node,
+				"deadline", taint.Stamp(v.Verdict.At), "because", v.Verdict.Because())
+		}
+	}
+}
