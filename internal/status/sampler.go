@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,9 @@ type Options struct {
 
 	// Warning is called for each sample, and returns the field of [Manager]. Nil means none.
 	Warning func() string
+
+	// Remarks answers at /remarks. Nil means that the path is not there.
+	Remarks http.Handler
 
 	Version string
 	DryRun  bool

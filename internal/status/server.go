@@ -38,6 +38,9 @@ func New(o Options) *Server {
 	mux.HandleFunc("/api/v1/evictions", s.evictions)
 	mux.HandleFunc("/api/v1/nodes", s.nodes)
 	mux.HandleFunc("/api/", unknown)
+	if o.Remarks != nil {
+		mux.Handle("/remarks", o.Remarks)
+	}
 	mux.HandleFunc("/", page)
 	compress, err := gzhttp.NewWrapper(
 		gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))

@@ -49,17 +49,17 @@ test('a quiet cluster is shown as quiet', async () => {
 test('a taint appears, and its lane fills', async () => {
   const { page } = opened;
   await tell('kubectl taint node page-1 maintenance=now:NoExecute');
-  await holds(page, 'evictions', 6);
+  await holds(page, 'upcoming', 6);
   await holds(page, 'nodes', 1);
   assert.match(await page.locator('#lanes button').innerText(), /page-1\s*6/);
-  assert.match(await page.locator('tbody tr').first().innerText(), /scheduled[^]*default\/slow-[^]*Deployment\/slow[^]*page-1[^]*maintenance=now[^]*in (59|1 h)/);
+  assert.match(await page.locator('#panel tbody tr').first().innerText(), /scheduled[^]*default\/slow-[^]*Deployment\/slow[^]*page-1[^]*maintenance=now[^]*in (59|1 h)/);
   assert.match(await page.locator('#cluster').innerText(), /^127\.0\.0\.1:\d+$/);
   assert.equal(await page.locator('#method').innerText(), 'method delete, no rate limit');
   assert.deepEqual(await violations(page), []);
 });
 
 test('the countdown runs', async () => {
-  const cell = opened.page.locator('tbody tr').first().locator('td').nth(6);
+  const cell = opened.page.locator('#panel tbody tr').first().locator('td').nth(6);
   const first = await cell.innerText();
   const next = await changes(cell, first);
   assert.ok(secondsOf(next) < secondsOf(first), `${next} after ${first}`);
@@ -73,24 +73,24 @@ test('the page continues by itself after a restart, with the same evictions', as
   await tell('restart');
   await whole;
   await page.locator('#live', { hasText: /^live$/ }).waitFor({ timeout: 30_000 });
-  await holds(page, 'evictions', 6, 30_000);
+  await holds(page, 'upcoming', 6, 30_000);
   await page.getByText('this replica leads').waitFor({ timeout: 60_000 });
 });
 
 test('past evictions are shown', async () => {
   const { page } = opened;
   await tell(pods('fast', 2, '{key: maintenance, operator: Exists, effect: NoExecute, tolerationSeconds: 2}'));
-  await page.locator('[data-total="evictedLastHour"]', { hasNotText: /^(0|–)$/ }).waitFor({ timeout: 60_000 });
+  await page.locator('#totals [data-total="evictedLastHour"]', { hasNotText: /^(0|–)$/ }).waitFor({ timeout: 60_000 });
   await page.getByRole('tab', { name: /Evicted lately/ }).click();
-  assert.match(await page.locator('tbody tr').first().innerText(), /default\/fast-/);
-  await page.getByRole('tab', { name: /Evictions/ }).click();
+  assert.match(await page.locator('#panel tbody tr').first().innerText(), /default\/fast-/);
+  await page.getByRole('tab', { name: /Upcoming/ }).click();
   await tell('kubectl delete deployment fast --wait=true');
 });
 
 test('removing a taint empties the lane', async () => {
   const { page } = opened;
   await tell('kubectl taint node page-1 maintenance-');
-  await holds(page, 'evictions', 0);
+  await holds(page, 'upcoming', 0);
   await holds(page, 'nodes', 0);
 });
 
@@ -111,18 +111,17 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
   await page.getByText('this replica leads').waitFor({ timeout: 60_000 });
 
   await tell('kubectl taint node page-1 repair=now:NoExecute');
-  await page.getByRole('tab', { name: /Stuck/ }).click();
-  const line = page.locator('tbody tr', { hasText: /blocked[^]*default\/guarded-[^]*page-1[^]*late[^]*pdb[^]*disruption budget keep-guarded needs 1 healthy pods[^]*in \d+ s/ });
+  const line = page.locator('#stuck tbody tr', { hasText: /blocked[^]*default\/guarded-[^]*page-1[^]*late[^]*pdb: [^]*disruption budget keep-guarded needs 1 healthy pods[^]*in \d+ s/ });
   await line.waitFor();
-  await page.locator('[data-total="stuck"]', { hasText: /^1$/ }).waitFor();
+  await page.locator('#totals [data-total="stuck"]', { hasText: /^1$/ }).waitFor();
   await line.locator('.open').click();
   await page.locator('tr.why', { hasText: /default\/guarded-\S+ was to be evicted from page-1[^]*A PodDisruptionBudget keeps it[^]*kubectl -n default describe pdb keep-guarded/ }).waitFor();
   assert.deepEqual(await violations(page), []);
 
   await tell(budget('guarded', 0));
-  await page.locator('[data-total="stuck"]', { hasText: /^0$/ }).waitFor();
+  await page.locator('#totals [data-total="stuck"]', { hasText: /^0$/ }).waitFor();
   await page.getByRole('tab', { name: /Evicted lately/ }).click();
-  await page.locator('tbody tr', { hasText: /default\/guarded-/ }).waitFor();
+  await page.locator('#panel tbody tr', { hasText: /default\/guarded-/ }).waitFor();
   await tell('kubectl taint node page-1 repair-');
 });
 

@@ -28,7 +28,7 @@ function on(name, body, options = {}) {
 test('the countdown runs every second, even without changes', async () => {
   const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, complaints, close } = await open(browser, still.page);
-  const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(6);
+  const cell = page.locator('#panel tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(6);
   const deadline = Date.parse((await (await fetch(`${still.page}api/v1/evictions?state=scheduled`)).json()).items.at(-1).deadline);
   const seen = [await cell.innerText()];
   for (let i = 0; i < 4; i++) {
@@ -146,21 +146,20 @@ on('bins hold every mark once, and zoom and filter open them', async (page) => {
 
 on('totals are those of the snapshot, and open their lists', async (page) => {
   const { totals } = await (await fetch(`${cluster.page}api/v1/snapshot`)).json();
-  const shown = async (/** @type {string} */ name) => Number((await page.locator(`[data-total="${name}"]`).innerText()).replaceAll(',', ''));
+  const shown = async (/** @type {string} */ name) => Number((await page.locator(`#totals [data-total="${name}"]`).innerText()).replaceAll(',', ''));
   assert.ok(Math.abs(await shown('scheduled') - totals.scheduled) <= 5);
   assert.ok(Math.abs(await shown('evictedLastHour') - totals.evictedLastHour) <= 5);
   assert.ok(await shown('due') <= 5 && await shown('inFlight') <= 5);
-  for (const plot of ['rate', 'late']) assert.ok(await page.locator(`#${plot} rect`).count() > 25);
-  await page.getByRole('button', { name: 'Stuck 7' }).click();
-  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Stuck 7');
-  for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|delayed)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|under way)/);
+  for (const plot of ['rate', 'late']) assert.ok((await page.locator(`#${plot} path`).last().getAttribute('d') ?? '').split('M').length > 25);
+  assert.equal(await shown('stuck'), 7);
+  for (const text of await page.locator('#stuck tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|delayed)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|under way)/);
   await page.getByRole('button', { name: /^Evicted, last hour/ }).click();
   assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
 });
 
 on('nodes tell their taints, and since when', async (page) => {
   await page.getByRole('tab', { name: /Nodes/ }).click();
-  for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /^node-\d+\s+(node.kubernetes.io\/unreachable|maintenance=kernel|gpu=degraded):NoExecute since [-\d: ]+\s.* ago/);
+  for (const text of await page.locator('#panel tbody tr').allInnerTexts()) assert.match(text, /^node-\d+\s+(node.kubernetes.io\/unreachable|maintenance=kernel|gpu=degraded):NoExecute since [-\d: ]+ UTC\s.* ago/);
 });
 
 on('a filter by node, taint, state and words narrows lists and timeline', async (page) => {
@@ -169,17 +168,17 @@ on('a filter by node, taint, state and words narrows lists and timeline', async 
   await page.locator('#lanes button').nth(1).waitFor({ state: 'detached' });
   const one = await count(page);
   assert.ok(one > 0 && one < all, `${one} of ${all}`);
-  assert.deepEqual([...new Set(await page.locator('tbody tr td:nth-child(4)').allInnerTexts())], ['node-003']);
+  assert.deepEqual([...new Set(await page.locator('#panel tbody tr td:nth-child(4)').allInnerTexts())], ['node-003']);
   await page.keyboard.press('Escape');
   await page.getByLabel('Taint', { exact: true }).fill('maintenance');
-  assert.ok((await page.locator('tbody tr td:nth-child(5)').allInnerTexts()).every((t) => t.startsWith('maintenance=')));
+  assert.ok((await page.locator('#panel tbody tr td:nth-child(5)').allInnerTexts()).every((t) => t.startsWith('maintenance=')));
   await page.keyboard.press('Escape');
   await page.locator('#states button', { hasText: 'scheduled' }).click();
-  assert.ok(!(await page.locator('tbody tr td:nth-child(1)').allInnerTexts()).some((t) => t.includes('scheduled')));
+  assert.ok(!(await page.locator('#panel tbody tr td:nth-child(1)').allInnerTexts()).some((t) => t.includes('scheduled')));
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
   await page.keyboard.type('payments/ingest');
-  assert.ok((await page.locator('tbody tr td:nth-child(2)').allInnerTexts()).every((t) => t.includes('payments/ingest')));
+  assert.ok((await page.locator('#panel tbody tr td:nth-child(2)').allInnerTexts()).every((t) => t.includes('payments/ingest')));
 });
 
 on('a filter outlives a reload', async (page) => {
@@ -192,8 +191,8 @@ on('a filter outlives a reload', async (page) => {
 });
 
 on('a column sorts up and down, and says so', async (page) => {
-  const header = page.getByRole('columnheader', { name: 'Pod' });
-  const names = async () => (await page.locator('tbody tr td:nth-child(2) .open').allInnerTexts());
+  const header = page.locator('#panel').getByRole('columnheader', { name: 'Pod' });
+  const names = async () => (await page.locator('#panel tbody tr td:nth-child(2) .open').allInnerTexts());
   await header.getByRole('button').click();
   const up = await names();
   assert.deepEqual(up, [...up].sort());
@@ -205,15 +204,16 @@ on('a column sorts up and down, and says so', async (page) => {
 });
 
 on('a pod opens its explanation, with the keyboard alone', async (page) => {
-  await page.getByRole('tab', { name: /Evictions/ }).focus();
+  await page.getByRole('tab', { name: /Upcoming/ }).focus();
   await page.keyboard.press('ArrowRight');
-  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Stuck 7');
-  const pod = page.locator('.open').first();
+  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
+  await page.locator('#zone').focus();
+  const pod = page.locator('#stuck .open').first();
   for (let i = 0; i < 30 && !(await pod.evaluate((e) => e === document.activeElement)); i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   const why = page.locator('tr.why');
   await why.waitFor();
-  assert.match(await why.innerText(), /was to be evicted from node-\d+ at .*: taint .*Next try.*The node has.*kubectl -n \S+ describe pod/s);
+  assert.match(await why.innerText(), /was to be evicted from node-\d+ at .*: taint .*kubectl -n \S+ describe pod.*Next try.*The node has/s);
   assert.equal(await pod.getAttribute('aria-expanded'), 'true');
   await page.waitForTimeout(2500); // it stays open, and focused, while the list changes
   assert.ok(await pod.evaluate((e) => e === document.activeElement));
@@ -222,12 +222,12 @@ on('a pod opens its explanation, with the keyboard alone', async (page) => {
 });
 
 on('the focus stays with its pod while the list is put in another order', async (page) => {
-  await page.getByRole('tab', { name: /Stuck/ }).click();
+  await page.locator('#states button', { hasText: 'refused' }).click(); // so that the others are on one page
   await page.getByRole('columnheader', { name: 'Next try' }).getByRole('button').click();
-  const second = page.locator('.open').nth(1);
+  const second = page.locator('#stuck .open').nth(1);
   const name = await second.innerText();
   await second.focus();
-  await page.waitForFunction((is) => document.querySelector('.open')?.textContent === is, name, { timeout: 30_000 });
+  await page.waitForFunction((is) => document.querySelectorAll('#stuck .open')[1]?.textContent !== is, name, { timeout: 30_000 });
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), name);
 });
 
@@ -259,7 +259,7 @@ on('a click on a mark shows what it stands for', async (page) => {
 for (const colorScheme of ['light', 'dark']) {
   on(`axe finds nothing wrong, ${colorScheme}`, async (page) => {
     assert.deepEqual(await violations(page), []);
-    await page.locator('.open').first().click();
+    await page.locator('#stuck .open').first().click();
     await page.getByRole('tab', { name: /Nodes/ }).click();
     assert.deepEqual(await violations(page), []);
     await page.locator('#help').click();
@@ -280,8 +280,8 @@ on('a theme that is chosen stays', async (page) => {
 on('a phone shows all without scrolling sideways', async (page) => {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 360, `${wide} pixels wide`);
-  assert.ok(await page.locator('#panel').evaluate((e) => e.scrollWidth <= e.clientWidth), 'the list scrolls sideways');
-  await page.locator('.open').first().click();
+  for (const part of ['#panel', '#stuck']) assert.ok(await page.locator(part).evaluate((e) => e.scrollWidth <= e.clientWidth), `${part} scrolls sideways`);
+  await page.locator('#stuck .open').first().click();
   await page.locator('tr.why').waitFor();
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360);
   assert.deepEqual(await violations(page), []);
@@ -303,7 +303,7 @@ test('a standby shows that it is one, and the leader', async () => {
 });
 
 test('trouble, a warning and dry run are shown', async () => {
-  for (const [scene, words] of [['trouble', 'The cluster can\'t be watched: pods can\'t be watched since'], ['original', 'Warning: kube-controller-manager has evicted pod shop/web-0 of node node-0 at'], ['dry-run', 'Dry run: no pod is evicted.']]) {
+  for (const [scene, words] of [['trouble', 'Watch broken: pods can\'t be watched since'], ['original', 'Warning: kube-controller-manager has evicted pod shop/web-0 of node node-0 at'], ['dry-run', 'Dry run: no pod is evicted.']]) {
     const cluster = await synthetic('-scheduled=10', '-nodes=2', '-rate=0', `-scene=${scene}`);
     const { page, close } = await open(browser, cluster.page);
     await page.getByText(words).waitFor();
@@ -313,16 +313,16 @@ test('trouble, a warning and dry run are shown', async () => {
 });
 
 test('a page whose manager is gone is shown as stale, and continues when it can', async () => {
-  const first = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
+  const first = await synthetic('-scheduled=20', '-nodes=2', '-rate=0', '-scene=calm');
   const { page, close } = await open(browser, first.page);
-  await holds(page, 'evictions', 20);
+  await holds(page, 'upcoming', 20);
   await first.stop();
   await page.locator('#live', { hasText: /^stale, as of \d\d:\d\d:\d\d UTC$/ }).waitFor();
   await page.getByText('What is shown may be of the past.').waitFor();
   assert.equal(await count(page), 20);
-  const second = await synthetic('-scheduled=31', '-nodes=2', '-rate=0', `-address=${new URL(first.page).host}`);
+  const second = await synthetic('-scheduled=31', '-nodes=2', '-rate=0', '-scene=calm', `-address=${new URL(first.page).host}`);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
-  await holds(page, 'evictions', 31);
+  await holds(page, 'upcoming', 31);
   await close();
   await second.stop();
 });

@@ -74,12 +74,12 @@ export async function open(browser, url, options = {}) {
   page.on('console', (m) => m.type() === 'error' && complaints.push(m.text()));
   page.on('pageerror', (e) => complaints.push(String(e)));
   await page.goto(url);
-  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  await page.locator('#live', { hasText: /^(live|watch broken)$/ }).waitFor();
   return { page, complaints, close: () => context.close() };
 }
 
 /** Returns the number of rows of the Evictions list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
-export async function count(page, tab = 'evictions') {
+export async function count(page, tab = 'upcoming') {
   return Number((await page.locator(`#tab-${tab} b`).innerText()).replaceAll(',', ''));
 }
 

@@ -19,7 +19,7 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   const without = await share();
   const browser = await launch();
   const { page, close } = await open(browser, cluster.page);
-  await page.locator('#tab-evictions b', { hasText: /^1?\d,\d{3}$/ }).waitFor();
+  await page.locator('#tab-upcoming b', { hasText: /^1?\d,\d{3}$/ }).waitFor();
   await pause(3000);
   await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] });
   const frames = page.evaluate(watchFrames, seconds * 1000);

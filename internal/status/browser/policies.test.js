@@ -28,13 +28,13 @@ test('the list is filtered by policy, and a row names policy, hold and time of d
   const all = await (await fetch(`${cluster.page}api/v1/evictions?policy=quarantine&limit=1000`)).json();
   assert.ok(all.total > 10 && all.items.every((/** @type {any} */ e) => e.state === 'held' && e.heldBy === 'policy quarantine'));
   await page.locator('#policy').fill('quarantine');
-  await page.waitForFunction((n) => document.querySelectorAll('tbody tr').length === n, Math.min(all.total, 50));
-  assert.match(await page.locator('tbody tr').first().innerText(), /held/);
-  await page.locator('tbody tr button').first().click();
+  await page.waitForFunction((n) => document.querySelectorAll('#panel tbody tr').length === n, Math.min(all.total, 50));
+  assert.match(await page.locator('#panel tbody tr').first().innerText(), /held/);
+  await page.locator('#panel tbody tr button').first().click();
   await page.getByText('is held on node-', { exact: false }).first().waitFor();
   await page.locator('#policy').fill('maintenance-databases');
-  await page.waitForFunction(() => !/held/.test(document.querySelector('tbody')?.textContent ?? 'held'));
-  await page.locator('tbody tr button').first().click();
+  await page.waitForFunction(() => !/held/.test(document.querySelector('#panel tbody')?.textContent ?? 'held'));
+  await page.locator('#panel tbody tr button').first().click();
   await page.getByText('maintenance-databases, method evict').waitFor();
   await page.getByText('if its eviction is refused until then').waitFor();
   assert.match(page.url(), /policy=maintenance-databases/);
@@ -56,7 +56,7 @@ test('an eviction that waits for a rate says so, and groups are made by policy',
 test('without policies nothing of them is shown', async () => {
   const plain = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, complaints, close } = await open(browser, plain.page);
-  await page.locator('tbody tr').first().waitFor();
+  await page.locator('#panel tbody tr').first().waitFor();
   assert.equal(await page.locator('.of-policies:visible').count(), 0);
   assert.deepEqual(complaints, []);
   await close();

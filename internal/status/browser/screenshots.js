@@ -18,9 +18,9 @@ async function picture(name, cluster, options, prepare) {
   await close();
 }
 
-const opened = async (/** @type {import('playwright-core').Page} */ page) => { await page.locator('.open').first().click(); await page.mouse.move(0, 0); };
-await picture('page', quiet, { viewport: { width: 1180, height: 1010 } }, opened);
-await picture('dark', busy, { viewport: { width: 1180, height: 620 }, colorScheme: 'dark' });
+const opened = async (/** @type {import('playwright-core').Page} */ page) => { await page.locator('#stuck .open').first().click(); await page.mouse.move(0, 0); };
+await picture('page', quiet, { viewport: { width: 1180, height: 1180 } });
+await picture('dark', busy, { viewport: { width: 1180, height: 900 }, colorScheme: 'dark' });
 await picture('phone', quiet, { viewport: { width: 390, height: 1300 } }, opened);
 await picture('backlog', late, { viewport: { width: 1180, height: 620 } }, async (page) => { await page.waitForTimeout(5000); });
 await picture('standby', standby, { viewport: { width: 1180, height: 620 } });

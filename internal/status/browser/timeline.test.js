@@ -54,7 +54,7 @@ test('a click on what is late shows it, whenever it was due', async () => {
   await page.mouse.move(box.x + strong[0] + 8, box.y + 34 + 14);
   await page.locator('#tip', { hasText: /(was|were) due (at|by)/ }).waitFor();
   await page.mouse.click(box.x + strong[0] + 8, box.y + 34 + 14);
-  assert.match(await page.locator('#clear').innerText(), /^Clear the filter \(due by \d\d:\d\d:\d\d\)$/);
+  assert.match(await page.locator('#clear').innerText(), /^Clear the filter \(due by \d\d:\d\d:\d\d UTC\)$/);
   for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /late/);
   await page.locator('#clear').click();
 });
@@ -151,7 +151,7 @@ test('times of the past are shown as past, on the axis and in the lists', async 
   assert.ok(!words.some((w) => /^[−+]/.test(w)), words.join(', '));
   await page.locator('#now').click();
   await page.getByRole('tab', { name: /Nodes/ }).click();
-  for (const text of await page.locator('tbody tr td:last-child').allInnerTexts()) assert.match(text, /^(in .*|now|.* late|)$/);
+  for (const text of await page.locator('#panel tbody tr td:last-child').allInnerTexts()) assert.match(text, /^(in .*|now|.* late|)$/);
   const told = await page.evaluate(async () => {
     const { sentence, explanation } = await import(/** @type {any} */ ('/explain.js'));
     const { rowOf } = await import(/** @type {any} */ ('/store.js'));
@@ -161,7 +161,7 @@ test('times of the past are shown as past, on the axis and in the lists', async 
   });
   assert.match(told[0], /was to be evicted from n at 11:59:00 UTC \(1 min 00 s ago\)/);
   assert.match(told[1], /Next trywas due at 11:59:50 UTC, 10 s ago/);
-  await page.getByRole('tab', { name: /Evictions/ }).click();
+  await page.getByRole('tab', { name: /Upcoming/ }).click();
 });
 
 test('there was no error in the console', () => assert.deepEqual(opened.complaints, []));

@@ -1,25 +1,29 @@
 // The page: one store, which asks for changes; a timeline and lists that show it through one filter.
 
 /** @import {Row} from './types.js' */
-/** @import {Item} from './table.js' */
+/** @import {Item} from './lists.js' */
+/** @import {Names, View} from './filter.js' */
 import { backlog, told } from './backlog.js';
+import { away, banners, missed, podOf } from './banners.js';
 import { button, element, part, write } from './dom.js';
-import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
+import { chooser, everything, fields, fromHash, isEmpty, matcher, searcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
+import { lists } from './lists.js';
 import { plots } from './plot.js';
+import { lanesOf } from './scale.js';
 import { Source } from './source.js';
-import { glyph, stuck, meanings, states, titles } from './states.js';
+import { glyph, stuck, meanings, titles } from './states.js';
 import { Store } from './store.js';
 import { Table } from './table.js';
 import { Timeline } from './timeline.js';
 
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (part(id));
-const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
 
 const store = new Store();
-const start = fromHash(location.hash);
-let filter = start.filter;
+const view = fromHash('');
+/** Whether what the address opens is still to be shown. */
+let arriving = true;
 let shownVersion = -1;
 let shownAt = -Infinity;
 let dirty = true;
@@ -28,51 +32,83 @@ let wasKnown = '';
 const source = new Source('api/v1/snapshot', (m) => store.apply(m));
 const now = () => source.now();
 
-const table = new Table(now, () => filtered());
+const hooks = {
+  now,
+  /** @param {string} uid */
+  open(uid) { view.open = view.open === uid ? '' : uid; render(); },
+  /** @param {string} node */
+  lead(node) { view.filter.node = node; choose('upcoming'); part('tab-upcoming').focus(); },
+};
+const stuckTable = new Table(part('stuck'), 5, hooks);
+const table = new Table(part('panel'), 50, hooks);
 
 const timeline = new Timeline({
   now,
-  pick(node) { filter.node = filter.node === node ? '' : node; filtered(); },
-  openBin(node, { from, to, late }) {
-    filter.node = node;
-    filter.range = { from, to, late };
-    const all = store.all();
-    const inside = all.filter(matcher(filter, known(all)));
-    if (inside.length && inside.every((r) => r.state === 'evicted')) table.tab = 'evicted';
-    else if (table.tab !== 'stuck' || !inside.some((r) => stuck(r.state))) table.tab = 'evictions';
-    filtered();
+  pick(node) { view.filter.node = view.filter.node === node ? '' : node; filtered(); },
+  openBin(node, { from, to, late, state }) {
+    view.filter.node = node;
+    view.filter.range = { from, to, late };
+    choose(state === 'evicted' ? 'evicted' : 'upcoming');
   },
 });
 
+// The address holds the view, and changes with it.
+
+/** Shows what the address holds. */
+function adopt() {
+  Object.assign(view, fromHash(location.hash));
+  arriving = true;
+  tellTimes(view.zone || (localStorage.getItem('times') === 'local' ? 'local' : 'UTC'));
+  unfold(!isEmpty(view.filter));
+  filtered();
+}
+addEventListener('hashchange', adopt);
+
+/** Goes to the pod and the time that the address names. @param {Record<View['list'], Item[]>} items */
+function arrive(items) {
+  arriving = false;
+  if (!store.rows.has(view.open) && items.evicted.some((i) => i.row?.of.uid === view.open)) view.list = 'evicted';
+  for (const each of [stuckTable, table]) each.seek(view.open);
+  timeline.restore(view);
+}
+
+function address() {
+  if (arriving) return;
+  const hash = toHash(Object.assign(view, timeline.chosen));
+  if (hash !== location.hash) history.replaceState(null, '', location.pathname + hash);
+}
+
 // The filter.
 
-/** Brings fields, address and views in line with the filter. */
+/** Shows what the filter lets through, from its begin. */
 function filtered() {
-  for (const name of fields) if (input(name).value !== filter[name]) input(name).value = filter[name];
-  history.replaceState(null, '', location.pathname + toHash(filter, table.tab, table.group));
-  dirty = true;
+  for (const name of fields) if (input(name).value.trim() !== view.filter[name]) input(name).value = view.filter[name];
+  input('group').value = view.group;
+  for (const chip of /** @type {Iterable<HTMLElement>} */ (part('states').children)) chip.ariaPressed = String(!view.filter.off.has(chip.dataset.state ?? ''));
+  for (const each of [stuckTable, table]) each.first();
   render();
 }
 
 for (const name of fields) {
-  input(name).addEventListener('input', () => { filter[name] = input(name).value.trim(); table.first(); filtered(); });
+  input(name).addEventListener('input', () => { view.filter[name] = input(name).value.trim(); filtered(); });
 }
 part('filter').addEventListener('submit', (e) => e.preventDefault());
 part('clear').addEventListener('click', clear);
 
 function clear() {
-  filter = everything();
-  table.first();
+  view.filter = everything();
   filtered();
 }
 
 for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
   const toggle = () => {
-    if (!filter.off.delete(state)) filter.off.add(state);
-    table.first();
+    const { off } = view.filter;
+    if (!off.delete(state)) off.add(state);
     filtered();
   };
-  const chip = button({ title: meanings[state] }, toggle, glyph(state), titles[state], ' ', element('b'));
+  const total = element('b');
+  total.dataset.total = { 'in-flight': 'inFlight', evicted: 'evictedLastHour' }[state] ?? state;
+  const chip = button({ title: meanings[state] }, toggle, glyph(state), titles[state], ' ', total);
   chip.dataset.state = state;
   part('states').append(chip);
 }
@@ -86,7 +122,7 @@ function known(rows) {
     names.taint.add(row.of.taint);
     if (row.policy) names.policy.add(row.policy);
   }
-  return /** @type {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} */ (names);
+  return /** @type {Names} */ (names);
 }
 
 /** @param {string} id @param {Set<string>} names */
@@ -100,44 +136,28 @@ function offer(id, names) {
 
 // What is shown.
 
-/**
- * @param {Row[]} rows @param {(r: Row) => boolean} pass @param {ReturnType<typeof known>} names
- * @returns {Record<string, Item[]>}
- */
-function lists(rows, pass, names) {
-  /** @type {Record<string, Item[]>} */
-  const items = { evictions: [], stuck: [], evicted: [], nodes: [] };
-  const perNode = new Map();
-  for (const row of rows) {
-    if (!pass(row)) continue;
-    const item = { key: row.key, row, node: null };
-    if (row.state === 'evicted') { items.evicted.push(item); continue; }
-    items.evictions.push(item);
-    if (stuck(row.state)) items.stuck.push(item);
-    const n = perNode.get(row.of.node) ?? { pending: 0, stuck: 0, first: Infinity };
-    if (row.state !== 'done') n.pending++;
-    if (stuck(row.state)) n.stuck++;
-    n.first = Math.min(n.first, row.due);
-    perNode.set(row.of.node, n);
-  }
-  for (const of of tainted(names)) {
-    const n = perNode.get(of.name) ?? { pending: 0, stuck: 0, first: NaN };
-    const since = Math.min(...of.taints.map((t) => Date.parse(t.since)));
-    items.nodes.push({ key: of.name, row: null, node: { name: of.name, of, since, ...n } });
+/** @param {Row[]} rows @param {(r: Row) => boolean} pass @param {Names} names */
+function itemsOf(rows, pass, names) {
+  /** @type {Record<keyof typeof lists, Item[]>} */
+  const items = { stuck: [], upcoming: [], evicted: [], nodes: [] };
+  const passing = rows.filter(pass);
+  for (const row of passing) items[row.state === 'evicted' ? 'evicted' : stuck(row.state) ? 'stuck' : 'upcoming'].push({ key: row.key, row });
+  const nodes = tainted(names, new Set(passing.map((row) => row.of.node)));
+  for (const lane of lanesOf(passing, nodes.keys())) {
+    const of = nodes.get(lane.node);
+    if (of) items.nodes.push({ key: lane.node, node: { of, lane, since: Math.min(...of.taints.map((t) => Date.parse(t.since))) } });
   }
   return items;
 }
 
-/** The tainted nodes that the filter is not against. @param {ReturnType<typeof known>} names */
-function tainted(names) {
-  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
-  return [...store.nodes.values()].filter((n) => {
-    const taints = n.taints.map((t) => t.taint);
-    const byName = !filter.node || (names.node.has(filter.node) ? n.name === filter.node : n.name.includes(filter.node));
-    const byTaint = !filter.taint || taints.some((t) => t.includes(filter.taint));
-    const text = [n.name, ...taints].join(' ').toLowerCase();
-    return byName && byTaint && words.every((w) => text.includes(w));
-  });
+/** The tainted nodes that the filter lets through, and those of pods that it lets through. @param {Names} names @param {Set<string>} ofPods */
+function tainted(names, ofPods) {
+  const { filter } = view;
+  const found = searcher(filter.search);
+  const byName = chooser(filter.node, names.node);
+  const byTaint = chooser(filter.taint, names.taint);
+  return new Map([...store.nodes].filter(([name, { taints }]) => ofPods.has(name)
+    || (byName(name) && taints.some((t) => byTaint(t.taint)) && found([name, ...taints.map((t) => t.taint)].join(' ').toLowerCase()))));
 }
 
 /**
@@ -145,17 +165,18 @@ function tainted(names) {
  * would be a claim that nothing is there.
  */
 function certainty() {
-  const all = store.ready && !source.stale() && store.manager?.synced === true;
+  const all = store.ready && !source.stale() && store.manager?.synced === true && !store.manager.trouble;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
 /** States that only the replica that leads can tell. */
-const ofCalls = new Set(['in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted', 'inFlight', 'stuck', 'evictedLastHour']);
+const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'done', 'stuck', 'evictedLastHour']);
 
 function render() {
   dirty = false;
   shownVersion = store.version;
   shownAt = performance.now();
+  const { filter } = view;
   const all = store.all();
   const names = known(all);
   const pass = matcher(filter, names);
@@ -164,23 +185,48 @@ function render() {
   offer('taints', names.taint);
   offer('policies', names.policy);
   for (const e of document.querySelectorAll('.of-policies')) /** @type {HTMLElement} */ (e).hidden = !names.policy.size && !filter.policy && !store.totals.held;
-  const items = lists(all, pass, names);
+  const items = itemsOf(all, pass, names);
   // The time range picks rows of the list; the timeline shows what lies around it, too.
   const around = filter.range ? matcher({ ...filter, range: null }, names) : pass;
   const narrowed = filter.search || filter.namespace;
-  timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), filter.node);
-  const { all: sure, calls } = certainty();
-  table.show(items, store.nodes, nothing(), { evictions: sure, stuck: calls, evicted: calls, nodes: sure });
+  const named = chooser(filter.node, names.node);
+  timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), (node) => filter.node !== '' && named(node));
+  if (arriving && store.ready) arrive(items);
+  tables(items);
   part('clear').hidden = isEmpty(filter);
-  part('clear').textContent = filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter';
-  legend(all);
+  write(part('clear'), filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter');
   totals();
-  plots(store.minutes, now(), calls);
+  plots(store.minutes, now(), certainty().calls);
   tellBacklog();
+  address();
 }
 
-/** @param {NonNullable<typeof filter.range>} range */
-const rangeOf = ({ from, to, late }) => (late ? `due by ${clock(to, now())}` : `${clock(from, now())} to ${clock(to, now())}`);
+/** @param {ReturnType<typeof itemsOf>} items */
+function tables(items) {
+  const { all, calls } = certainty();
+  const certain = { upcoming: all, evicted: calls, nodes: all };
+  for (const name of tabs) {
+    const tab = part(`tab-${name}`);
+    write(/** @type {HTMLElement} */ (tab.querySelector('b')), counted(items[name].length, certain[name]));
+    tab.ariaSelected = String(name === view.list);
+    tab.tabIndex = name === view.list ? 0 : -1;
+  }
+  part('panel').setAttribute('aria-labelledby', `tab-${view.list}`);
+  for (const each of [stuckTable, table]) Object.assign(each, { group: view.group, open: view.open, nodes: store.nodes });
+  const { empty, unknown } = lists[view.list];
+  table.show(lists[view.list], items[view.list], nothing() || (certain[view.list] ? empty : unknown));
+  const inAll = stuckNow();
+  part('stuck').hidden = !inAll;
+  const each = /** @type {const} */ (['blocked', 'refused', 'delayed']).filter((state) => store.totals[state]).map((state) => `${store.totals[state].toLocaleString('en')} ${state}`);
+  write(part('stuck-note'), each.join(', ') + (items.stuck.length < inAll ? `; the filter hides ${(inAll - items.stuck.length).toLocaleString('en')}` : ''));
+  stuckTable.show(lists.stuck, items.stuck, lists.stuck.empty);
+}
+
+/** How many are stuck, whatever the filter. */
+const stuckNow = () => (store.totals.blocked ?? 0) + (store.totals.refused ?? 0) + (store.totals.delayed ?? 0);
+
+/** @param {NonNullable<typeof view.filter.range>} range */
+const rangeOf = ({ from, to, late }) => (late ? `due by ${stamp(to, now())}` : `${clock(from, now())} to ${stamp(to, now())}`);
 
 /** Says when the backlog will be done, where there is one. */
 function tellBacklog() {
@@ -189,70 +235,64 @@ function tellBacklog() {
   part('backlog').hidden = !text;
 }
 
-/** @param {Row[]} all */
-function legend(all) {
-  const counts = new Map(states.map((s) => [s, 0]));
-  for (const row of all) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
-  const known = certainty();
-  for (const chip of /** @type {Iterable<HTMLElement>} */ (part('states').children)) {
-    const state = chip.dataset.state ?? '';
-    chip.setAttribute('aria-pressed', String(!filter.off.has(state)));
-    /** @type {HTMLElement} */ (chip.querySelector('b')).textContent = counted(counts.get(state), ofCalls.has(state) ? known.calls : known.all);
-  }
-}
-
 function totals() {
-  const t = store.ready ? store.totals : {};
+  /** @type {Record<string, number>} */
+  const t = store.ready ? { ...store.totals, stuck: stuckNow() } : {};
   const known = certainty();
-  const stuckNow = (t.blocked ?? 0) + (t.refused ?? 0) + (t.delayed ?? 0);
   for (const total of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
     const name = total.dataset.total ?? '';
-    const n = name === 'stuck' ? stuckNow : t[name];
-    write(total, counted(n, ofCalls.has(name) ? known.calls : known.all));
-    if (name === 'stuck') total.className = stuckNow ? 'bad' : '';
+    write(total, counted(t[name], ofCalls.has(name) ? known.calls : known.all));
+    if (name === 'stuck') total.className = t.stuck ? 'bad' : '';
   }
-  title(`${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`);
-}
-
-/** Says it in the title, unless it may be of the past. @param {string} [counts] */
-function title(counts) {
-  const name = [store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
-  if (!store.ready) document.title = name;
-  else if (source.stale()) document.title = `stale · ${name}`;
-  else if (counts) document.title = `${counts} · ${name}`;
 }
 
 /** Said in place of a list, when there is nothing at all. */
 function nothing() {
   if (!store.ready || !store.manager) return 'Waiting for the first snapshot…';
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
-  if (!certainty().all || store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
+  if (!certainty().all || store.rows.size || store.evicted.length || view.list !== 'upcoming' || !isEmpty(view.filter)) return '';
   if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there tolerates it without a limit.`;
 }
 
 /** The state of this replica and of what is known of it, four times a second. */
 function condition() {
-  const stale = source.stale();
   const first = !store.ready;
-  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
+  const stale = source.stale();
+  const m = store.manager;
+  const list = m ? [...(stale ? away(source, now()) : []), ...banners(m, now())] : [];
+  const { calls } = certainty();
+  if (calls && view.open && !store.rows.has(view.open)) {
+    const evicted = store.evicted.findLast((row) => row.of.uid === view.open);
+    if (!evicted || view.list !== 'evicted') list.push(missed(evicted, now()));
+  }
+  say(list);
+  const state = first ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : m?.trouble ? 'watch broken' : 'live';
+  const red = stuckNow() > 0 || list.some(([, how]) => how);
+  chip('live', state, first ? 'warn' : state !== 'live' ? 'bad' : red ? 'not-green' : '');
   document.body.classList.toggle('stale', stale && !first);
-  title();
-  part('clock').textContent = stamp(now(), now());
+  title(stale);
+  write(part('clock'), stamp(now(), now()));
   const known = JSON.stringify(certainty());
   dirty ||= known !== wasKnown;
   wasKnown = known;
-  const m = store.manager;
   if (!m) return;
   part('cluster').hidden = !m.cluster;
-  part('cluster').textContent = m.cluster ?? '';
+  write(part('cluster'), m.cluster ?? '');
   part('method').hidden = !m.evictionMethod;
   chip('method', `method ${m.evictionMethod}, ${m.maxEvictionsPerSecond ? `at most ${rate(m.maxEvictionsPerSecond)}` : 'no rate limit'}`, '');
   const role = m.role === 'leading' ? 'this replica leads' : 'standby';
   part('role').hidden = false;
   chip('role', m.dryRun ? `${role}, dry run` : role, m.role === 'leading' && !m.dryRun ? '' : 'warn');
-  part('version').textContent = `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`;
-  banners(m, stale);
+  write(part('version'), `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`);
+}
+
+/** What is worst comes first, as a tab of the browser has little room. @param {boolean} stale */
+function title(stale) {
+  const counts = [store.manager?.trouble ? 'watch broken' : '', stuckNow() ? `${counted(stuckNow(), true)} stuck` : '', `${counted(store.totals.scheduled, certainty().all)} scheduled`];
+  const said = !store.ready ? [] : stale ? ['stale'] : counts;
+  const text = [...said, store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
+  if (document.title !== text) document.title = text;
 }
 
 /** @param {string} id @param {string} text @param {string} how */
@@ -261,20 +301,8 @@ function chip(id, text, how) {
   part(id).className = `chip ${how}`;
 }
 
-/** The pod's name in an identity. @param {string | undefined} identity */
-const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
-
-/** @param {import('./types.js').Manager} m @param {boolean} stale */
-function banners(m, stale) {
-  /** @type {[string, string][]} */
-  const list = [];
-  if (stale) list.push([source.refusal ? `What is shown is of the past: ${source.refusal}.` : `No word from taint-manager since ${stamp(source.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
-  if (m.trouble) list.push([`The cluster can't be watched: ${m.trouble}`, 'bad']);
-  if (m.paused) list.push(['Paused: no eviction starts, and what is due waits, until the configuration has paused: false.', 'bad']);
-  for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now())}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
-  if (m.warning) list.push([`Warning: ${m.warning}.`, 'bad']);
-  if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. Its page shows what was evicted, and what is blocked, refused or delayed.` : 'This replica stands by, and it knows of no leader: nothing is evicted until a replica leads.', m.leader ? '' : 'bad']);
-  if (m.dryRun) list.push(['Dry run: no pod is evicted. The page shows what would be.', '']);
+/** @param {[string, string][]} list */
+function say(list) {
   const key = list.map(([text]) => text).join('\n');
   const box = part('banners');
   if (box.dataset.key === key) return;
@@ -286,7 +314,7 @@ function banners(m, stale) {
 
 const themes = ['system', 'light', 'dark'];
 const dark = matchMedia('(prefers-color-scheme: dark)');
-let theme = themes.includes(localStorage.getItem('theme') ?? '') ? /** @type {string} */ (localStorage.getItem('theme')) : 'system';
+let theme = themes.find((name) => name === localStorage.getItem('theme')) ?? 'system';
 
 function paint() {
   document.documentElement.dataset.theme = theme === 'dark' || (theme === 'system' && dark.matches) ? 'dark' : 'light';
@@ -302,16 +330,16 @@ part('theme').addEventListener('click', () => {
 
 // Times.
 
-/** @param {boolean} local */
-function tellTimes(local) {
-  tellLocal(local);
-  localStorage.setItem('times', local ? 'local' : 'UTC');
-  part('zone').textContent = `Times: ${local ? 'local' : 'UTC'}`;
-  part('zone').title = `Now: ${zone(now())}. Choose ${local ? 'UTC' : 'the time zone of this browser'}.`;
+/** @param {string} chosen */
+function tellTimes(chosen) {
+  view.zone = chosen;
+  tellLocal(chosen === 'local');
+  localStorage.setItem('times', chosen);
+  part('zone').textContent = `Times: ${chosen}`;
+  part('zone').title = `Now: ${zone(now())}. Choose ${chosen === 'local' ? 'UTC' : 'the time zone of this browser'}.`;
   timeline.rewrite();
-  dirty = true;
 }
-part('zone').addEventListener('click', () => { tellTimes(localStorage.getItem('times') !== 'local'); condition(); render(); });
+part('zone').addEventListener('click', () => { tellTimes(view.zone === 'local' ? 'UTC' : 'local'); condition(); render(); });
 
 // The filter of a narrow screen is folded away.
 /** @param {boolean} on */
@@ -320,27 +348,40 @@ function unfold(on) {
   part('filter').classList.toggle('folded', !on);
 }
 part('narrow').addEventListener('click', () => unfold(part('filter').classList.contains('folded')));
-unfold(!isEmpty(filter));
+part('group').addEventListener('change', () => { view.group = input('group').value; filtered(); });
 
-const group = /** @type {HTMLSelectElement} */ (part('group'));
-group.addEventListener('change', () => table.groupBy(group.value));
+// Lists, buttons and keys.
 
-// Buttons and keys.
+const tabs = /** @type {const} */ (['upcoming', 'evicted', 'nodes']);
+for (const [i, name] of tabs.entries()) {
+  const tab = button({ id: `tab-${name}`, role: 'tab' }, () => choose(name), `${lists[name].title} `, element('b'));
+  tab.setAttribute('aria-controls', 'panel');
+  tab.addEventListener('keydown', (e) => {
+    const by = { ArrowLeft: tabs.length - 1, ArrowRight: 1 }[e.key];
+    if (!by) return;
+    const to = tabs[(i + by) % tabs.length];
+    choose(to);
+    part(`tab-${to}`).focus();
+  });
+  part('tabs').append(tab);
+}
+
+/** Shows another list. What was open in the one before is closed. @param {View['list']} name */
+function choose(name) {
+  if (name !== view.list && !stuck(store.rows.get(view.open)?.state ?? '')) view.open = '';
+  view.list = name;
+  filtered();
+}
 
 /** @type {Record<string, () => void>} */
 const buttons = {
   earlier: () => timeline.move(-0.3), later: () => timeline.move(0.3), now: () => timeline.back(),
   closer: () => timeline.zoom(1 / 2), farther: () => timeline.zoom(2), fit: () => timeline.fit(),
+  'show-evicted': () => { choose('evicted'); part('list').scrollIntoView({ block: 'nearest' }); },
+  help: () => keys.showModal(),
 };
 for (const [id, act] of Object.entries(buttons)) part(id).addEventListener('click', act);
-for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-list]'))) {
-  button.addEventListener('click', () => {
-    table.choose(button.dataset.list ?? '');
-    part('list').scrollIntoView({ block: 'nearest' });
-  });
-}
 const keys = /** @type {HTMLDialogElement} */ (part('keys'));
-part('help').addEventListener('click', () => keys.showModal());
 
 addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || keys.open) return;
@@ -351,13 +392,11 @@ addEventListener('keydown', (e) => {
 });
 
 paint();
-tellTimes(localStorage.getItem('times') === 'local');
-table.group = group.value = [...group.options].some((o) => o.value === start.group) ? start.group : '';
-table.choose(start.tab);
+adopt();
 condition();
 setInterval(() => {
   condition();
   if (document.hidden) return;
   if (dirty || store.version !== shownVersion) render();
-  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); timeline.tick(); tellBacklog(); }
+  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); stuckTable.tick(); table.tick(); timeline.tick(); tellBacklog(); address(); }
 }, 250);

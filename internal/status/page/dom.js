@@ -25,3 +25,15 @@ export function button(properties, act, ...content) {
 export function write(to, text) {
   if (to.textContent !== text) to.textContent = text;
 }
+
+/** Writes new content into an element where it differs, so that a focus, a selection and a press of a button outlive it. @param {Node} old @param {Node} fresh */
+export function renew(old, fresh) {
+  if (old.nodeName !== fresh.nodeName || old.childNodes.length !== fresh.childNodes.length) {
+    /** @type {ChildNode} */ (old).replaceWith(fresh);
+  } else if (old instanceof Text) {
+    if (old.data !== fresh.textContent) old.data = fresh.textContent ?? '';
+  } else if (!(old instanceof HTMLButtonElement)) {
+    const news = [...fresh.childNodes];
+    [...old.childNodes].forEach((child, i) => renew(child, news[i]));
+  }
+}

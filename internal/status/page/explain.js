@@ -2,7 +2,7 @@
 
 /** @import {Row, Node} from './types.js' */
 import { element } from './dom.js';
-import { span, stamp, until } from './format.js';
+import { span, stamp, until, zoned } from './format.js';
 import { stuck, meanings, titles } from './states.js';
 
 /** @type {Record<string, string>} */
@@ -29,15 +29,19 @@ function commands(row) {
 export function sentence(row, now) {
   const { namespace, pod, node, because, dryRun } = row.of;
   const name = `${namespace}/${pod}`;
+  const why = zoned(because, now);
   const when = stamp(row.due, now);
   if (row.state === 'evicted') {
     const late = Math.max(0, row.ended - row.due) / 1000;
-    return `${name} was ${dryRun ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${because}.`;
+    return `${name} was ${dryRun ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${why}.`;
   }
-  if (row.state === 'held') return `${name} is held on ${node} by ${row.of.heldBy}; its deadline is ${when} (${until(row.due, now)}): ${because}.`;
+  if (row.state === 'held') return `${name} is held on ${node} by ${row.of.heldBy}; its deadline is ${when} (${until(row.due, now)}): ${why}.`;
   const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
-  return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${because}.`;
+  return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${why}.`;
 }
+
+/** The outcome of the last call: its cause, and the server's words. @param {Row} row @param {number} now */
+export const answer = (row, now) => zoned([row.of.cause, row.of.message].filter(Boolean).join(': '), now);
 
 /** @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
 function facts(row, nodes, now) {
@@ -53,17 +57,31 @@ function facts(row, nodes, now) {
   if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
   if (e.attempts) list.push(['Calls made', String(e.attempts)]);
   if (stuck(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next try', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next try', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
-  if (e.message) list.push(['Last answer', e.cause ? `${e.cause}: ${e.message}` : e.message]);
+  if (answer(row, now)) list.push(['Last answer', answer(row, now)]);
   const node = nodes.get(e.node);
   for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${stamp(Date.parse(t.since), now)}`]);
   list.push(['Pod UID', e.uid]);
   return list;
 }
 
-/** The content of the row that is opened. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
+/** The content of the row that is opened: what is in its way and what to do come first. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
 export function explanation(row, nodes, now) {
   const list = facts(row, nodes, now).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
   const hint = stuck(row.state) ? advice[row.of.cause ?? ''] : undefined;
-  return element('div', {}, element('p', {}, sentence(row, now)), element('dl', {}, ...list),
-    ...(hint ? [element('p', {}, hint)] : []), ...commands(row).map((command) => element('code', {}, command)));
+  return element('div', {}, element('p', {}, sentence(row, now)), ...(hint ? [element('p', {}, hint)] : []), ...commands(row).map(line), element('dl', {}, ...list));
+}
+
+/** A command, with a button that copies it. @param {string} command */
+function line(command) {
+  return element('p', { className: 'command' }, element('code', {}, command), element('button', { type: 'button', className: 'copy', title: command }, 'Copy'));
+}
+
+/** Copies the command beside a button, and says so for a moment. @param {HTMLButtonElement} button */
+export async function copy(button) {
+  const code = /** @type {HTMLElement} */ (button.previousElementSibling);
+  // Without leave to write, the command is selected, to be copied by hand.
+  const done = await navigator.clipboard.writeText(code.textContent ?? '').then(() => 'Copied', () => 'Selected');
+  if (done === 'Selected') getSelection()?.selectAllChildren(code);
+  button.textContent = done;
+  setTimeout(() => { button.textContent = 'Copy'; }, 2000);
 }

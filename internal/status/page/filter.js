@@ -1,6 +1,12 @@
-// Which rows are shown. Pure.
+// What is shown: the filter, and all else that the page's address holds. Pure.
 
 /** @import {Row} from './types.js' */
+import { groupings } from './groups.js';
+
+/** Fields of the filter that hold a text. */
+export const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
+
+/** @typedef {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} Names those that are known */
 
 /**
  * @typedef {object} Filter
@@ -17,42 +23,84 @@
 export const everything = () => ({ search: '', node: '', namespace: '', taint: '', policy: '', off: new Set(), range: null });
 
 /** Whether a filter lets everything through. @param {Filter} f */
-export const isEmpty = (f) => !f.search && !f.node && !f.namespace && !f.taint && !f.policy && !f.off.size && !f.range;
+export const isEmpty = (f) => fields.every((name) => !f[name]) && !f.off.size && !f.range;
+
+/** The test that a search is, for a text in lower case. @param {string} search @returns {(text: string) => boolean} */
+export function searcher(search) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.includes(word));
+}
 
 /**
- * The test that a filter is. A name that is known is meant exactly; anything else is a part of one.
- * @param {Filter} f @param {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} known
- * @returns {(row: Row) => boolean}
+ * The test that a field is: a list with commas, of which one is enough. A name that is known is meant exactly; anything
+ * else is a part of one.
+ * @param {string} list @param {Set<string>} known @returns {(value: string) => boolean}
  */
+export function chooser(list, known) {
+  const wanted = list.split(',').map((name) => name.trim()).filter(Boolean);
+  return (value) => !wanted.length || wanted.some((name) => (known.has(name) ? value === name : value.includes(name)));
+}
+
+/** The test that a filter is. @param {Filter} f @param {Names} known @returns {(row: Row) => boolean} */
 export function matcher(f, known) {
-  const words = f.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const fields = /** @type {const} */ (['node', 'namespace', 'taint', 'policy']).filter((name) => f[name] !== '');
+  const found = searcher(f.search);
+  const choosers = /** @type {const} */ (['node', 'namespace', 'taint', 'policy']).filter((name) => f[name])
+    .map((name) => /** @type {const} */ ([name, chooser(f[name], known[name])]));
   return (row) => {
     if (f.off.has(row.state)) return false;
     if (f.range?.late ? row.state === 'evicted' || row.due > f.range.to : f.range && !(row.shown >= f.range.from && row.shown < f.range.to)) return false;
-    for (const name of fields) {
-      const value = row.of[name] ?? '';
-      if (known[name].has(f[name]) ? value !== f[name] : !value.includes(f[name])) return false;
-    }
-    return words.every((word) => row.text.includes(word));
+    return choosers.every(([name, chosen]) => chosen(row.of[name] ?? '')) && found(row.text);
   };
 }
 
-/** The filter as a part of an address. @param {Filter} f @param {string} tab @param {string} group */
-export function toHash(f, tab, group) {
+/**
+ * @typedef {object} View what the address holds
+ * @property {Filter} filter
+ * @property {'upcoming' | 'evicted' | 'nodes'} list
+ * @property {string} group
+ * @property {string} open UID of the pod that is open
+ * @property {string} zone "UTC", "local", or empty where the address has none
+ * @property {number} across milliseconds that the timeline shows; 0: as many as fit
+ * @property {number} moved milliseconds by which the timeline is moved from now
+ */
+
+/** A view as a part of an address. @param {View} v */
+export function toHash({ filter, list, group, open, zone, across, moved }) {
   const p = new URLSearchParams();
-  for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy'])) if (f[name]) p.set(name, f[name]);
-  if (f.off.size) p.set('hide', [...f.off].join(','));
-  if (tab !== 'evictions') p.set('list', tab);
-  if (group) p.set('group', group);
-  return p.size ? `#${p}` : '';
+  const set = (/** @type {string} */ name, /** @type {string | number} */ value) => { if (value) p.set(name, String(value)); };
+  for (const name of fields) set(name, filter[name]);
+  set('hide', [...filter.off].join());
+  const { range } = filter;
+  if (range) set('range', [range.late ? '..' : iso(range.from), iso(range.to)].join('/'));
+  if (list !== 'upcoming') set('list', list);
+  set('group', group);
+  set('open', open);
+  set('zone', zone);
+  set('across', Math.round(across / 1000));
+  set('moved', Math.round(moved / 1000));
+  return `#${String(p).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/')}`;
 }
 
-/** The filter of an address. @param {string} hash @returns {{filter: Filter, tab: string, group: string}} */
+/** @param {number} ms */
+const iso = (ms) => new Date(ms).toISOString();
+
+/** The view of an address. What it holds that nobody knows is left out. @param {string} hash @returns {View} */
 export function fromHash(hash) {
   const p = new URLSearchParams(hash.replace(/^#/, ''));
+  const text = (/** @type {string} */ name) => p.get(name) ?? '';
   const filter = everything();
-  for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy'])) filter[name] = p.get(name) ?? '';
-  for (const state of (p.get('hide') ?? '').split(',')) if (state) filter.off.add(state);
-  return { filter, tab: p.get('list') ?? 'evictions', group: p.get('group') ?? '' };
+  for (const name of fields) filter[name] = text(name);
+  for (const state of text('hide').split(',')) if (state) filter.off.add(state);
+  const [begin, to] = text('range').split('/').map((time) => Date.parse(time));
+  const late = text('range').startsWith('../');
+  if (to && (late || begin)) filter.range = late ? { from: -Infinity, to, late } : { from: begin, to };
+  return {
+    filter,
+    list: /** @type {View['list']} */ (['evicted', 'nodes'].find((name) => name === text('list')) ?? 'upcoming'),
+    group: groupings[text('group')] ? text('group') : '',
+    open: text('open'),
+    zone: ['UTC', 'local'].find((name) => name === text('zone')) ?? '',
+    across: 1000 * Number(text('across')) || 0,
+    moved: 1000 * Number(text('moved')) || 0,
+  };
 }

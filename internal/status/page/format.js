@@ -39,6 +39,9 @@ export function clock(ms, now) {
 /** The same with its zone. @param {number} ms @param {number} now */
 export const stamp = (ms, now) => `${clock(ms, now)} ${zone(ms)}`;
 
+/** A text of the manager, whose times are UTC, with its times in the zone that is chosen. @param {string} of @param {number} now */
+export const zoned = (of, now) => of.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => stamp(Date.parse(time), now));
+
 /** A length of time in the two units that say most. @param {number} ms */
 export function span(ms) {
   const n = Math.abs(ms);

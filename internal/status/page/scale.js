@@ -73,6 +73,7 @@ export function binned(rows, width, now) {
  * @property {number} pending
  * @property {number} stuck
  * @property {number} evicted
+ * @property {number} first the earliest deadline of what is pending; Infinity without any
  */
 
 /**
@@ -85,15 +86,16 @@ export function lanesOf(rows, tainted) {
   const lanes = new Map();
   const lane = (/** @type {string} */ node) => {
     let l = lanes.get(node);
-    if (!l) lanes.set(node, (l = { node, pending: 0, stuck: 0, evicted: 0 }));
+    if (!l) lanes.set(node, (l = { node, pending: 0, stuck: 0, evicted: 0, first: Infinity }));
     return l;
   };
   for (const node of tainted) lane(node);
   for (const row of rows) {
     const l = lane(row.of.node);
-    if (row.state === 'evicted') l.evicted++;
-    else l.pending++;
+    if (row.state === 'evicted') { l.evicted++; continue; }
+    if (row.state !== 'done') l.pending++;
     if (stuck(row.state)) l.stuck++;
+    l.first = Math.min(l.first, row.due);
   }
   return [...lanes.values()].sort((a, b) => b.pending - a.pending || b.evicted - a.evicted || (a.node < b.node ? -1 : 1));
 }

@@ -23,39 +23,35 @@ export const stuck = (state) => state === 'blocked' || state === 'refused' || st
 /** Rank of a state: 0 needs people most. @param {string} state */
 export const rank = (state) => states.indexOf(state);
 
-/**
- * The outline of a state's mark round 0,0 within a radius of 1, as steps of a path.
- * @type {Record<string, {full: boolean, path: [string, ...number[]][]}>}
- */
-export const shapes = {
-  scheduled: { full: true, path: [['circle', 0, 0, 0.85]] },
-  held: { full: true, path: [['M', -0.75, -0.9], ['L', -0.2, -0.9], ['L', -0.2, 0.9], ['L', -0.75, 0.9], ['Z'], ['M', 0.2, -0.9], ['L', 0.75, -0.9], ['L', 0.75, 0.9], ['L', 0.2, 0.9], ['Z']] },
-  due: { full: true, path: [['M', 0, -1], ['L', 1, 0.8], ['L', -1, 0.8], ['Z']] },
-  'in-flight': { full: false, path: [['M', -0.8, -0.8], ['L', 0, 0], ['L', -0.8, 0.8], ['M', 0.1, -0.8], ['L', 0.9, 0], ['L', 0.1, 0.8]] },
-  blocked: { full: true, path: [['M', -0.85, -0.85], ['L', 0.85, -0.85], ['L', 0.85, 0.85], ['L', -0.85, 0.85], ['Z']] },
-  refused: { full: false, path: [['M', -0.8, -0.8], ['L', 0.8, 0.8], ['M', 0.8, -0.8], ['L', -0.8, 0.8]] },
-  delayed: { full: true, path: [['M', 0, -1.05], ['L', 1.05, 0], ['L', 0, 1.05], ['L', -1.05, 0], ['Z']] },
-  done: { full: false, path: [['circle', 0, 0, 0.8]] },
-  evicted: { full: false, path: [['M', -0.85, 0.05], ['L', -0.25, 0.7], ['L', 0.9, -0.7]] },
-};
+/** @param {number} r */
+const circle = (r) => `M${r} 0A${r} ${r} 0 1 1 ${-r} 0A${r} ${r} 0 1 1 ${r} 0Z`;
 
-const svg = 'http://www.w3.org/2000/svg';
+/** The outline of a state's mark round 0,0 within a radius of 1, and whether it is filled. @type {Record<string, {full: boolean, path: string}>} */
+const shapes = {
+  scheduled: { full: true, path: circle(0.85) },
+  held: { full: true, path: 'M-.75 -.9H-.2V.9H-.75ZM.2 -.9H.75V.9H.2Z' },
+  due: { full: true, path: 'M0 -1L1 .8H-1Z' },
+  'in-flight': { full: false, path: 'M-.8 -.8L0 0L-.8 .8M.1 -.8L.9 0L.1 .8' },
+  blocked: { full: true, path: 'M-.85 -.85H.85V.85H-.85Z' },
+  refused: { full: false, path: 'M-.8 -.8L.8 .8M.8 -.8L-.8 .8' },
+  delayed: { full: true, path: 'M0 -1.05L1.05 0L0 1.05L-1.05 0Z' },
+  done: { full: false, path: circle(0.8) },
+  evicted: { full: false, path: 'M-.85 .05L-.25 .7L.9 -.7' },
+};
+const paths = Object.fromEntries(states.map((state) => [state, new Path2D(shapes[state].path)]));
 
 /** A mark as an element, for legends and tables. @param {string} state */
 export function glyph(state) {
-  const root = document.createElementNS(svg, 'svg');
-  root.setAttribute('viewBox', '-8 -8 16 16');
-  root.setAttribute('class', `glyph s-${state}`);
-  root.setAttribute('aria-hidden', 'true');
-  const { full, path } = shapes[state];
-  const r = 6;
-  const first = path[0];
-  const shape = document.createElementNS(svg, first[0] === 'circle' ? 'circle' : 'path');
-  if (first[0] === 'circle') shape.setAttribute('r', String(r * Number(first[3])));
-  else shape.setAttribute('d', path.map(([step, ...at]) => step + at.map((n) => Number(n) * r).join(' ')).join(''));
-  if (full) shape.setAttribute('class', 'full');
-  root.append(shape);
+  const root = vector('svg', { viewBox: '-1.33 -1.33 2.66 2.66', class: `glyph s-${state}`, 'aria-hidden': 'true' });
+  root.append(vector('path', { d: shapes[state].path, class: shapes[state].full ? 'full' : '' }));
   return root;
+}
+
+/** @param {'svg' | 'path'} tag @param {Record<string, string>} attributes */
+function vector(tag, attributes) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  return e;
 }
 
 /**
@@ -63,14 +59,11 @@ export function glyph(state) {
  * @param {CanvasRenderingContext2D} c @param {string} state @param {number} x @param {number} y @param {number} r
  */
 export function draw(c, state, x, y, r) {
-  const { full, path } = shapes[state];
-  c.beginPath();
-  for (const [step, ...at] of path) {
-    if (step === 'circle') c.arc(x, y, r * Number(at[2]), 0, 2 * Math.PI);
-    else if (step === 'M') c.moveTo(x + r * at[0], y + r * at[1]);
-    else if (step === 'L') c.lineTo(x + r * at[0], y + r * at[1]);
-    else c.closePath();
-  }
-  if (full) c.fill();
-  else c.stroke();
+  c.save();
+  c.translate(x, y);
+  c.scale(r, r);
+  c.lineWidth /= r;
+  if (shapes[state].full) c.fill(paths[state]);
+  else c.stroke(paths[state]);
+  c.restore();
 }

@@ -1,6 +1,7 @@
 // What the page knows: a snapshot, and what has changed since. Pure except for its own state.
 
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
+import { stuck, titles } from './states.js';
 
 const hour = 3600_000;
 const maxEvicted = 4096;
@@ -15,13 +16,13 @@ export function rowOf(of, past) {
   const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : '';
   const budget = of.budget ?? '';
   const policy = of.policy ?? '';
+  const state = past ? 'evicted' : of.state;
   return {
-    of, due, ended, owner, budget, policy,
+    of, due, ended, owner, budget, policy, state,
     key: past ? `${of.uid} ${of.at}` : of.uid,
-    state: past ? 'evicted' : of.state,
     shown: past ? ended : due,
     next: moment(of.nextTry),
-    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''}`.toLowerCase(),
+    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''} ${state} ${titles[state]} ${stuck(state) ? 'stuck' : ''}`.toLowerCase(),
   };
 }
 

@@ -1,280 +1,166 @@
-// The lists: evictions, those that are stuck, those of late, and nodes; sorted, in pages, with a row that opens.
+// A list as a table: sorted, in pages, in groups, with a row that opens.
 
 /** @import {Row, Node} from './types.js' */
-/** @import {Group} from './groups.js' */
-import { button, element, part, write } from './dom.js';
-import { explanation } from './explain.js';
-import { clock, counted, lateness, plural, span, until, zone } from './format.js';
-import { grouped, groupings, summary } from './groups.js';
-import { glyph, stuck, rank, titles } from './states.js';
-
-const perPage = 50;
+/** @import {Item, List} from './lists.js' */
+import { element, part, renew, write } from './dom.js';
+import { copy, explanation } from './explain.js';
+import { plural, zone } from './format.js';
+import { grouped, summary } from './groups.js';
+import { breakable, lists } from './lists.js';
 
 /**
- * @typedef {object} Item one line of a list
- * @property {string} key
- * @property {Row | null} row
- * @property {NodeLine | null} node
- * @property {Group} [group]
+ * @typedef {object} Hooks
+ * @property {() => number} now the time by the manager's clock
+ * @property {(uid: string) => void} open a pod, or close it
+ * @property {(node: string) => void} lead to the pods of a node
  */
-
-/** @typedef {{name: string, of: Node, pending: number, stuck: number, first: number, since: number}} NodeLine */
-
-/**
- * @typedef {object} Column
- * @property {string} title
- * @property {boolean} [zoned] its times are in the zone that the title names
- * @property {(i: Item) => string | number} by what it is sorted by
- * @property {(i: Item, cell: HTMLTableCellElement, now: number) => void} fill
- * @property {string} [at] class: where the column is shown
- */
-
-/** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
-const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((word) => [word, element('wbr')]);
-
-/** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
-const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
-
-/** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {(i: Item) => string | number} by @param {string} at @returns {Column} */
-const names = (title, name, by, at) => ({ title, by, at, fill: (i, cell) => { if (cell.textContent !== name(i)) cell.replaceChildren(...breakable(name(i))); } });
-
-/** @param {Item} i */
-const row = (i) => /** @type {Row} */ (i.row);
-/** @param {Item} i */
-const node = (i) => /** @type {NodeLine} */ (i.node);
-/** Sorts what is not there last. @param {number} n */
-const known = (n) => (Number.isFinite(n) ? n : Infinity);
-
-/** @type {Column} */
-const state = {
-  title: 'State',
-  by: (i) => rank(row(i).state),
-  fill(i, cell) {
-    if (cell.dataset.state === row(i).state) return;
-    cell.dataset.state = row(i).state;
-    cell.replaceChildren(element('span', { className: 'state' }, glyph(row(i).state), ` ${titles[row(i).state]}`));
-  },
-};
-
-/** @param {(i: Item) => void} open @returns {Column} */
-const pod = (open) => ({
-  title: 'Pod',
-  at: 'name pod',
-  by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
-  fill(i, cell) {
-    if (cell.firstChild) return;
-    const { of } = row(i);
-    const space = element('span', { className: 'space' }, `${of.namespace}/`);
-    const under = [row(i).owner, of.node, of.taint.replace(/:NoExecute$/, '')].filter(Boolean).join(', ');
-    cell.append(button({ className: 'open', ariaExpanded: 'false' }, () => open(i), space, of.pod), element('span', { className: 'under' }, ...breakable(under)));
-  },
-});
-
-/** Why it is stuck, else why it goes. @param {Row} r */
-function reason(r) {
-  if (stuck(r.state)) return r.of.message || r.of.cause || titles[r.state];
-  if (r.state === 'held') return `held by ${r.of.heldBy}`;
-  if (r.of.waitsFor) return `waits for ${r.of.waitsFor}`;
-  return r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, '');
-}
-
-const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-// All of them are NoExecute; the explanation spells it out.
-const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name taint');
-const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
-const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
-const countdown = {
-  ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),
-  /** @param {Item} i @param {HTMLTableCellElement} cell @param {number} now */
-  fill(i, cell, now) {
-    const late = now - row(i).due > 1000;
-    write(cell, row(i).state === 'done' ? 'accepted' : late ? `${span(now - row(i).due)} late` : until(row(i).due, now));
-    cell.classList.toggle('late', late && row(i).state !== 'done');
-  },
-};
-/** When something comes, or since when it is late. @param {number} ms @param {number} now */
-const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
-const nextTry = column('Next try', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'under way', (i) => known(row(i).next), 'time');
-
-/**
- * The lists, by name. first is the column that they are sorted by at first.
- * @param {(i: Item) => void} open
- * @returns {Record<string, {title: string, empty: string, unknown: string, columns: Column[], first: number, down?: boolean}>}
- */
-const lists = (open) => ({
-  evictions: {
-    title: 'Evictions', empty: 'Nothing that the filter lets through is scheduled.', unknown: 'Whether anything is scheduled now is not known.', first: 6,
-    columns: [state, pod(open), ownerOf, nodeOf, taintOf, deadline, countdown, column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
-  },
-  stuck: {
-    title: 'Stuck', empty: 'Nothing is stuck.', unknown: 'Whether anything is stuck now is not known here.', first: 4,
-    columns: [state, pod(open), ownerOf, nodeOf, countdown, column('Cause', (i) => row(i).of.cause || '', (i) => row(i).of.cause || '', 'wide'),
-      column('In the server’s words', (i) => row(i).of.message || '', (i) => row(i).of.message || '', 'wide long'),
-      column('Calls', (i) => String(row(i).of.attempts ?? 0), (i) => row(i).of.attempts ?? 0, 'wide'), nextTry],
-  },
-  evicted: {
-    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', unknown: 'What was evicted lately is not known here.', first: 5, down: true,
-    columns: [pod(open), ownerOf, nodeOf, taintOf, deadline, { zoned: true, ...column('Evicted', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time') },
-      column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'time'),
-      column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
-  },
-  nodes: {
-    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', unknown: 'Which nodes carry NoExecute taints now is not known.', first: 3, down: true,
-    columns: [column('Node', (i) => node(i).name, (i) => node(i).name, 'name'),
-      column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${clock(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
-      column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
-      column('Pending', (i) => String(node(i).pending), (i) => node(i).pending),
-      column('Stuck', (i) => String(node(i).stuck), (i) => node(i).stuck, 'wide'),
-      column('Next goes', (i, now) => coming(node(i).first, now), (i) => known(node(i).first), 'wide time')],
-  },
-});
 
 export class Table {
-  tab = 'evictions';
-  #lists = lists((i) => this.#toggle(i));
-  /** @type {Record<string, {column: number, down: boolean}>} */ #sort = {};
-  /** @type {Map<string, HTMLTableRowElement>} */ #lines = new Map();
-  /** @type {Item[]} */ #items = [];
-  /** @type {string | null} key of the row that is open */ #open = null;
   /** What the rows are grouped by; empty: by nothing. */
   group = '';
+  /** UID of the pod that is open. */
+  open = '';
+  /** @type {Map<string, Node>} by name */
+  nodes = new Map();
+  #list = lists.upcoming;
+  /** @type {Item[]} */ #items = [];
+  /** @type {Map<List, {column: number, down: boolean}>} */ #sort = new Map();
+  /** @type {Map<string, HTMLTableRowElement>} */ #lines = new Map();
   /** @type {Set<string>} names of the groups that are open */ #openGroups = new Set();
   #at = 0;
   #head = '';
-  /** @type {Map<string, Node>} */ #nodes = new Map();
+  /** Whether the next items are shown even while the pointer or the focus is in the list. */
+  #fresh = true;
+  /** UID of the pod whose page is to be shown. */
+  #sought = '';
 
-  /** @param {() => number} now @param {() => void} changed called when another list is chosen */
-  constructor(now, changed) {
-    this.now = now;
-    this.changed = changed;
-    this.thead = /** @type {HTMLElement} */ (part('table').querySelector('thead'));
-    this.tbody = /** @type {HTMLElement} */ (part('table').querySelector('tbody'));
-    for (const [name, list] of Object.entries(this.#lists)) {
-      this.#sort[name] = { column: list.first, down: list.down ?? false };
-      this.#tab(name, list.title);
+  /** @param {HTMLElement} root @param {number} perPage @param {Hooks} hooks */
+  constructor(root, perPage, hooks) {
+    root.append(/** @type {HTMLTemplateElement} */ (part('lines')).content.cloneNode(true));
+    const find = (/** @type {string} */ what) => /** @type {HTMLElement} */ (root.querySelector(what));
+    this.perPage = perPage;
+    this.hooks = hooks;
+    this.table = find('table');
+    this.caption = find('caption');
+    this.thead = find('thead');
+    this.tbody = find('tbody');
+    this.empty = find('.empty');
+    this.later = find('.later');
+    this.pager = find('.pager');
+    this.previous = /** @type {HTMLButtonElement} */ (this.pager.firstElementChild);
+    this.next = /** @type {HTMLButtonElement} */ (this.pager.lastElementChild);
+    this.tbody.addEventListener('click', (e) => this.#act(/** @type {Element} */ (e.target).closest('button')));
+    for (const [turn, by] of /** @type {const} */ ([[this.previous, -1], [this.next, 1]])) {
+      turn.addEventListener('click', () => { this.#at += by; this.#render(); });
     }
-    const turn = (/** @type {number} */ by) => { this.#at += by; this.#render(); };
-    part('previous').addEventListener('click', () => turn(-1));
-    part('next').addEventListener('click', () => turn(1));
   }
 
-  /** @param {string} name @param {string} title */
-  #tab(name, title) {
-    const tab = button({ id: `tab-${name}`, role: 'tab' }, () => this.choose(name), `${title} `, element('b'));
-    tab.setAttribute('aria-controls', 'panel');
-    tab.addEventListener('keydown', (e) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
-      if (!by) return;
-      const names = Object.keys(this.#lists);
-      const to = names[(names.indexOf(name) + by + names.length) % names.length];
-      this.choose(to);
-      part(`tab-${to}`).focus();
-    });
-    part('tabs').append(tab);
-  }
-
-  /** Shows another list. @param {string} name */
-  choose(name) {
-    this.tab = this.#lists[name] ? name : 'evictions';
-    this.#at = 0;
-    this.changed();
-  }
-
-  /** Groups the rows by something else. @param {string} by */
-  groupBy(by) {
-    this.group = groupings[by] ? by : '';
-    this.#openGroups.clear();
-    this.#at = 0;
-    this.changed();
+  /** @param {HTMLButtonElement | null} button of a line */
+  #act(button) {
+    if (!button) return;
+    if (button.className === 'copy') { copy(button); return; }
+    const key = button.closest('tr')?.dataset.key ?? '';
+    const item = this.#items.find((i) => i.key === key);
+    if (item?.row) this.hooks.open(item.row.of.uid);
+    else if (item?.node) this.hooks.lead(item.node.of.name);
+    else {
+      if (!this.#openGroups.delete(key)) this.#openGroups.add(key);
+      this.#render();
+    }
   }
 
   /** Goes to the first page, after the filter has changed. */
-  first() { this.#at = 0; }
+  first() {
+    this.#at = 0;
+    this.#fresh = true;
+  }
 
-  /**
-   * Shows the lists.
-   * @param {Record<string, Item[]>} items of each list @param {Map<string, Node>} nodes @param {string} nothing said where there is nothing at all
-   * @param {Record<string, boolean>} certain of each list, whether an empty one means that there is nothing
-   */
-  show(items, nodes, nothing, certain) {
-    this.#nodes = nodes;
-    this.#items = items[this.tab];
-    for (const [name, list] of Object.entries(items)) {
-      const tab = part(`tab-${name}`);
-      write(/** @type {HTMLElement} */ (tab.querySelector('b')), counted(list.length, certain[name]));
-      tab.ariaSelected = String(name === this.tab);
-      tab.tabIndex = name === this.tab ? 0 : -1;
-      tab.classList.toggle('bad', name === 'stuck' && list.length > 0);
-    }
-    part('panel').setAttribute('aria-labelledby', `tab-${this.tab}`);
-    part('empty').textContent = nothing || (certain[this.tab] ? this.#lists[this.tab].empty : this.#lists[this.tab].unknown);
+  /** Goes to the page of a pod as soon as it is in the list. @param {string} uid */
+  seek(uid) { this.#sought = uid; }
+
+  /** Shows a list. @param {List} list @param {Item[]} items @param {string} nothing said where there are none */
+  show(list, items, nothing) {
+    const still = list.still && list === this.#list && !this.#fresh && (this.tbody.matches(':hover') || this.tbody.contains(document.activeElement));
+    const has = still ? new Set(this.#items.map((i) => i.key)) : null;
+    const later = has ? items.filter((i) => !has.has(i.key)).length : 0;
+    write(this.later, later ? `Stands still while you are in it; ${later.toLocaleString('en')} newer` : '');
+    if (!still) this.#items = items;
+    this.#list = list;
+    this.#fresh = false;
+    write(this.empty, nothing);
     this.#render();
   }
 
+  #sorting() {
+    return this.#sort.get(this.#list) ?? { column: this.#list.first, down: this.#list.down ?? false };
+  }
+
   #render() {
-    const list = this.#lists[this.tab];
-    const { column: by, down } = this.#sort[this.tab];
-    const key = list.columns[by].by;
+    const { column, down } = this.#sorting();
+    const key = this.#list.columns[column].by;
     const compare = (/** @type {Item} */ a, /** @type {Item} */ b) => {
       const x = key(a);
       const y = key(b);
       return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || (a.key < b.key ? -1 : 1);
     };
-    const sorted = this.#linesOf([...this.#items].sort(compare));
-    const pages = Math.max(1, Math.ceil(sorted.length / perPage));
+    const { perPage } = this;
+    const lines = this.#linesOf([...this.#items].sort(compare));
+    const pages = Math.max(1, Math.ceil(lines.length / perPage));
+    const sought = this.#sought ? lines.findIndex((i) => i.row?.of.uid === this.#sought) : -1;
+    if (sought >= 0) this.#at = Math.floor(sought / perPage);
     this.#at = Math.max(0, Math.min(this.#at, pages - 1));
     this.#header();
-    this.#body(sorted.slice(this.#at * perPage, (this.#at + 1) * perPage));
-    part('table').hidden = sorted.length === 0;
-    part('empty').hidden = sorted.length > 0;
-    part('pager').hidden = pages === 1;
-    write(part('page'), `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'line')}`);
-    /** @type {HTMLButtonElement} */ (part('previous')).disabled = this.#at === 0;
-    /** @type {HTMLButtonElement} */ (part('next')).disabled = this.#at === pages - 1;
+    this.#body(lines.slice(this.#at * perPage, (this.#at + 1) * perPage));
+    this.table.hidden = lines.length === 0;
+    this.empty.hidden = lines.length > 0;
+    this.pager.hidden = pages === 1;
+    write(/** @type {Element} */ (this.previous.nextElementSibling), `${this.#at * perPage + 1}–${Math.min(lines.length, (this.#at + 1) * perPage)} of ${plural(lines.length, 'line')}`);
+    this.previous.disabled = this.#at === 0;
+    this.next.disabled = this.#at === pages - 1;
+    this.#sought = '';
+    if (sought >= 0) this.#lines.get(lines[sought].key)?.scrollIntoView({ block: 'center' });
   }
 
   /** The lines of rows: in groups, of which some are open, where that is chosen. @param {Item[]} items @returns {Item[]} */
   #linesOf(items) {
-    if (!this.group || this.tab === 'nodes') return items;
+    if (!this.group || this.#list === lists.nodes) return items;
     const of = new Map(items.map((i) => [i.row, i]));
-    return grouped(items.map(row), this.group).flatMap((group) => [
-      { key: `group ${group.name}`, row: null, node: null, group },
-      ...(this.#openGroups.has(group.name) ? group.rows.map((r) => /** @type {Item} */ (of.get(r))) : []),
-    ]);
+    return grouped(items.map((i) => /** @type {Row} */ (i.row)), this.group).flatMap((group) => {
+      const key = `group ${group.name}`;
+      if (this.#sought && group.rows.some((r) => r.of.uid === this.#sought)) this.#openGroups.add(key);
+      return [{ key, group }, ...(this.#openGroups.has(key) ? group.rows.map((r) => /** @type {Item} */ (of.get(r))) : [])];
+    });
   }
 
   #header() {
-    const { column: by, down } = this.#sort[this.tab];
-    const columns = `${this.tab} ${zone(this.now())}`;
-    const head = `${columns} ${by} ${down}`;
+    const { column, down } = this.#sorting();
+    const columns = `${this.#list.title} ${zone(this.hooks.now())}`;
+    const head = `${columns} ${column} ${down}`;
     if (head === this.#head) return;
-    const stays = this.#head.startsWith(`${columns} `);
+    if (!this.#head.startsWith(`${columns} `)) this.#newHeader();
     this.#head = head;
-    const list = this.#lists[this.tab];
-    write(part('caption'), list.title);
-    if (!stays) this.#newHeader(list.columns);
     [...this.thead.querySelectorAll('th')].forEach((th, i) => {
-      if (i === by) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      if (i === column) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       else th.removeAttribute('aria-sort');
     });
   }
 
-  /** @param {Column[]} columns */
-  #newHeader(columns) {
+  #newHeader() {
+    write(this.caption, this.#list.title);
+    this.pager.ariaLabel = `Pages of ${this.#list.title}`;
     this.#lines.clear();
     this.tbody.replaceChildren();
-    const tr = element('tr');
-    columns.forEach((c, i) => {
-      const title = c.zoned ? `${c.title}, ${zone(this.now())}` : c.title;
-      tr.append(element('th', { scope: 'col', className: c.at ?? '' }, button({}, () => this.#sortBy(i), title)));
-    });
-    this.thead.replaceChildren(tr);
+    this.thead.replaceChildren(element('tr', {}, ...this.#list.columns.map((c, i) => {
+      const by = element('button', { type: 'button' }, c.zoned ? `${c.title}, ${zone(this.hooks.now())}` : c.title);
+      by.addEventListener('click', () => this.#sortBy(i));
+      return element('th', { scope: 'col', className: c.at ?? '' }, by);
+    })));
   }
 
   /** @param {number} column */
   #sortBy(column) {
-    const sort = this.#sort[this.tab];
-    this.#sort[this.tab] = { column, down: sort.column === column && !sort.down };
+    const was = this.#sorting();
+    this.#sort.set(this.#list, { column, down: was.column === column && !was.down });
     this.#at = 0;
     this.#render();
   }
@@ -306,56 +192,41 @@ export class Table {
     if (focus && focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 
-  /** @param {Item} item */
+  /** A line: a cell for each column, or for a group a button that opens it and what is in it. @param {Item} item */
   #line(item) {
-    const { columns } = this.#lists[this.tab];
-    const tr = item.group ? this.#groupLine(item.group.name) : element('tr', {}, ...columns.map((c) => element('td', { className: c.at ?? '' })));
+    const { columns } = this.#list;
+    const tr = item.group
+      ? element('tr', { className: 'group' }, element('td', { colSpan: columns.length },
+        element('button', { type: 'button', className: 'open' }, ...breakable(item.group.name)), ' ', element('span')))
+      : element('tr', {}, ...columns.map((c) => element('td', { className: c.at ?? '' })));
     tr.dataset.key = item.key;
     return tr;
   }
 
-  /** The line of a group: a button that opens it, and what is in it. @param {string} name */
-  #groupLine(name) {
-    const toggle = () => {
-      if (!this.#openGroups.delete(name)) this.#openGroups.add(name);
-      this.#render();
-    };
-    const open = button({ className: 'open' }, toggle, ...breakable(name));
-    return element('tr', { className: 'group' }, element('td', { colSpan: this.#lists[this.tab].columns.length }, open, ' ', element('span')));
-  }
-
   /** @param {HTMLTableRowElement} tr @param {Item} item */
   #fill(tr, item) {
-    const now = this.now();
-    if (item.group) {
-      write(/** @type {HTMLElement} */ (tr.querySelector('span')), summary(item.group, now));
-      tr.querySelector('.open')?.setAttribute('aria-expanded', String(this.#openGroups.has(item.group.name)));
-      return;
-    }
-    this.#lists[this.tab].columns.forEach((c, i) => c.fill(item, tr.cells[i], now));
-    tr.querySelector('.open')?.setAttribute('aria-expanded', String(item.key === this.#open));
+    const now = this.hooks.now();
+    if (item.group) write(/** @type {HTMLElement} */ (tr.querySelector('td > span')), summary(item.group, now));
+    else this.#list.columns.forEach((c, i) => c.fill(item, tr.cells[i], now));
+    tr.querySelector('.open')?.setAttribute('aria-expanded', String(item.group ? this.#openGroups.has(item.key) : item.row?.of.uid === this.open));
   }
 
   /** The line below with the explanation, for the row that is open. @param {Item} item @param {HTMLTableRowElement} tr */
   #why(item, tr) {
-    if (item.key !== this.#open || !item.row) return null;
+    if (!item.row || item.row.of.uid !== this.open) return null;
     const below = /** @type {HTMLTableRowElement | null} */ (tr.nextElementSibling);
-    const why = below?.classList.contains('why') && below.dataset.key === item.key ? below : element('tr', { className: 'why' });
-    const content = explanation(item.row, this.#nodes, this.now());
-    if (why.isConnected && why.textContent === content.textContent) return why;
+    const content = element('td', { colSpan: tr.cells.length }, explanation(item.row, this.nodes, this.hooks.now()));
+    if (below?.className === 'why' && below.dataset.key === item.key) {
+      renew(below.cells[0], content);
+      return below;
+    }
+    const why = element('tr', { className: 'why' }, content);
     why.dataset.key = item.key;
-    why.replaceChildren(element('td', { colSpan: tr.cells.length }, content));
     return why;
-  }
-
-  /** @param {Item} item */
-  #toggle(item) {
-    this.#open = this.#open === item.key ? null : item.key;
-    this.#render();
   }
 
   /** Moves the countdowns on. */
   tick() {
-    if (!part('table').hidden) this.#render();
+    if (!this.table.hidden) this.#render();
   }
 }

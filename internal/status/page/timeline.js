@@ -60,7 +60,7 @@ export class Timeline {
   #order = '';
   /** @type {Record<string, string>} */ #colours = {};
   #width = 0;
-  #chosenNode = '';
+  /** Whether the filter names a node. @type {(node: string) => boolean} */ #named = () => false;
   /** @type {Mark[][]} the marks of each lane, as they were drawn */ #marks = [];
 
   /** @param {Hooks} hooks */
@@ -78,10 +78,10 @@ export class Timeline {
     requestAnimationFrame(frame);
   }
 
-  /** Shows these rows, with a lane for each tainted node. @param {Row[]} rows @param {Iterable<string>} tainted @param {string} node that the filter names */
-  show(rows, tainted, node) {
+  /** Shows these rows, with a lane for each tainted node. @param {Row[]} rows @param {Iterable<string>} tainted @param {(node: string) => boolean} named whether the filter names a node */
+  show(rows, tainted, named) {
     this.#rows = rows;
-    this.#chosenNode = node;
+    this.#named = named;
     const now = performance.now();
     const lanes = lanesOf(rows, tainted);
     // Lanes that change places all the time can't be read: they are put in order every few seconds.
@@ -109,6 +109,17 @@ export class Timeline {
 
   /** Draws anew, as the times are written in another zone. */
   rewrite() { this.#dirty = true; }
+
+  /** How much is visible, and how far from now, if that was chosen. */
+  get chosen() { return { across: this.#chosen ? this.#across : 0, moved: this.#moved }; }
+
+  /** Shows what was chosen once; what fits where nothing was. @param {{across: number, moved: number}} chosen */
+  restore({ across, moved }) {
+    this.fit();
+    if (across <= 0) return;
+    this.#moved = moved;
+    this.zoom(across / this.#across);
+  }
 
   /** @param {number} factor */
   zoom(factor, at = this.#past) {
@@ -166,7 +177,7 @@ export class Timeline {
 
   #layOut() {
     const lanes = this.#visible();
-    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.stuck} ${l.node === this.#chosenNode}`).join('\n');
+    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.stuck} ${this.#named(l.node)}`).join('\n');
     if (order !== this.#order) {
       this.#order = order;
       this.#labels(lanes);
@@ -190,7 +201,7 @@ export class Timeline {
     lanes.forEach((lane, i) => {
       const label = old[i] ?? this.#label();
       label.dataset.node = label.title = lane.node;
-      label.ariaPressed = String(lane.node === this.#chosenNode);
+      label.ariaPressed = String(this.#named(lane.node));
       const [name, count, rest] = label.children;
       name.textContent = lane.node;
       count.textContent = lane.pending ? String(lane.pending) : '';

@@ -25,7 +25,7 @@ func main() {
 	rate := flag.Float64("rate", 20, "evictions a second")
 	limit := flag.Float64("limit", 0, "evictions a second that the page shows as the limit; 0: none")
 	scene := flag.String("scene", "leading",
-		"leading, standby, dry-run, trouble, original, starting, backlog or policies")
+		"leading, calm, standby, dry-run, trouble, original, starting, backlog or policies")
 	flag.Parse()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

@@ -68,7 +68,9 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 		return w
 	}
 	w.past(min(int(rate*1800), 30000))
-	w.hinder()
+	if scene != "calm" {
+		w.hinder()
+	}
 	if scene == "policies" {
 		w.decide()
 	}

@@ -1,0 +1,142 @@
+// The lists: what is stuck, what is to come, what was evicted lately, and nodes. Each has its columns.
+
+/** @import {Row, Node} from './types.js' */
+/** @import {Group} from './groups.js' */
+/** @import {Lane} from './scale.js' */
+import { element, write } from './dom.js';
+import { answer } from './explain.js';
+import { clock, lateness, span, stamp, until, zoned } from './format.js';
+import { glyph, rank, stuck, titles } from './states.js';
+
+/**
+ * @typedef {object} Item one line of a list: a row, a node or a group
+ * @property {string} key
+ * @property {Row} [row]
+ * @property {NodeLine} [node]
+ * @property {Group} [group]
+ */
+
+/** @typedef {{of: Node, lane: Lane, since: number}} NodeLine */
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [zoned] its times are in the zone that the title names
+ * @property {(i: Item) => string | number} by what it is sorted by
+ * @property {(i: Item, cell: HTMLTableCellElement, now: number) => void} fill
+ * @property {string} [at] class: where the column is shown
+ */
+
+/**
+ * @typedef {object} List
+ * @property {string} title
+ * @property {string} empty said where there is nothing
+ * @property {string} unknown said where nobody knows whether there is anything
+ * @property {Column[]} columns
+ * @property {number} first the column that the list is sorted by at first
+ * @property {boolean} [down]
+ * @property {boolean} [still] while the pointer or the focus is in the list, the list does not change
+ */
+
+/** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
+export const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((word) => [word, element('wbr')]);
+
+/** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
+const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
+
+/** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {(i: Item) => string | number} by @param {string} at @returns {Column} */
+const names = (title, name, by, at) => ({ title, by, at, fill: (i, cell) => { if (cell.textContent !== name(i)) cell.replaceChildren(...breakable(name(i))); } });
+
+/** @param {Item} i */
+const row = (i) => /** @type {Row} */ (i.row);
+/** @param {Item} i */
+const node = (i) => /** @type {NodeLine} */ (i.node);
+/** Sorts what is not there last. @param {number} n */
+const known = (n) => (Number.isFinite(n) ? n : Infinity);
+
+/** @type {Column} */
+const state = {
+  title: 'State',
+  by: (i) => rank(row(i).state),
+  fill(i, cell) {
+    if (cell.dataset.state === row(i).state) return;
+    cell.dataset.state = row(i).state;
+    cell.replaceChildren(element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`)));
+  },
+};
+
+/** The pod's name, and below it, on a narrow screen, what the columns that are not shown there say. @type {Column} */
+const pod = {
+  title: 'Pod',
+  at: 'name pod',
+  by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
+  fill(i, cell, now) {
+    const { of, owner, state } = row(i);
+    const why = stuck(state) ? answer(row(i), now) : of.taint.replace(/:NoExecute$/, '');
+    const under = `${[titles[state], owner, of.node].filter(Boolean).join(', ')}: ${why}`;
+    if (cell.lastChild?.textContent === under) return;
+    const name = cell.firstChild ?? element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
+    cell.replaceChildren(name, element('span', { className: 'under' }, ...breakable(under)));
+  },
+};
+
+/** Why it goes, or waits. @param {Row} r @param {number} now */
+function reason(r, now) {
+  if (r.state === 'held') return `held by ${r.of.heldBy}`;
+  if (r.of.waitsFor) return `waits for ${r.of.waitsFor}`;
+  return zoned(r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, ''), now);
+}
+
+const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
+// All of them are NoExecute; the explanation spells it out.
+const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name taint');
+const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
+const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
+const because = column('Reason', (i, now) => reason(row(i), now), (i) => reason(row(i), 0), 'wide long');
+/** @type {Column} */
+const countdown = {
+  title: 'Goes',
+  at: 'time',
+  by: (i) => row(i).due,
+  fill(i, cell, now) {
+    write(cell, row(i).state === 'done' ? 'accepted' : coming(row(i).due, now));
+    cell.classList.toggle('late', now - row(i).due > 1000 && row(i).state !== 'done');
+  },
+};
+/** When something comes, or since when it is late. @param {number} ms @param {number} now */
+const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
+const nextTry = column('Next try', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'under way', (i) => known(row(i).next), 'wide time');
+
+/** @type {Column} */
+const name = {
+  title: 'Node',
+  at: 'name',
+  by: (i) => node(i).of.name,
+  fill(i, cell) { if (!cell.firstChild) cell.append(element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name))); },
+};
+
+/** @type {Record<'stuck' | 'upcoming' | 'evicted' | 'nodes', List>} */
+export const lists = {
+  stuck: {
+    title: 'Stuck', empty: 'The filter lets none of them through.', unknown: '', first: 4,
+    columns: [state, pod, ownerOf, nodeOf, countdown, column('Last answer', (i, now) => answer(row(i), now), (i) => answer(row(i), 0), 'wide long'), nextTry],
+  },
+  upcoming: {
+    title: 'Upcoming', empty: 'Nothing that the filter lets through is scheduled.', unknown: 'Whether anything is scheduled now is not known.', first: 6,
+    columns: [state, pod, ownerOf, nodeOf, taintOf, deadline, countdown, because],
+  },
+  evicted: {
+    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', unknown: 'What was evicted lately is not known here.', first: 5, down: true, still: true,
+    columns: [pod, ownerOf, nodeOf, taintOf, deadline, { zoned: true, ...column('Evicted', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time') },
+      column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'wide time'), because],
+  },
+  nodes: {
+    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', unknown: 'Which nodes carry NoExecute taints now is not known.', first: 3, down: true,
+    columns: [name,
+      column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${stamp(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
+      column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
+      column('Pending', (i) => String(node(i).lane.pending), (i) => node(i).lane.pending),
+      column('Stuck', (i) => String(node(i).lane.stuck), (i) => node(i).lane.stuck, 'wide'),
+      column('Next goes', (i, now) => coming(node(i).lane.first, now), (i) => known(node(i).lane.first), 'wide time')],
+  },
+};
