@@ -106,11 +106,12 @@ func leaves(tolerations []v1.Toleration, key string) float64 {
 	return verdict.At.Sub(start).Seconds()
 }
 
-func TestAReplicaLeavesADeadNodeSoonAndATaintedOneLast(t *testing.T) {
+func TestAReplicaLeavesADeadNodeSoonAndAControlPlaneNodeNever(t *testing.T) {
 	tolerations := deployment(t).Spec.Template.Spec.Tolerations
 	for key, want := range map[string]float64{
 		v1.TaintNodeNotReady: 30, v1.TaintNodeUnreachable: 30,
-		"maintenance": 300, "node.kubernetes.io/out-of-service": 300, "node-role.kubernetes.io/control-plane": 300,
+		"maintenance": 0, "node.kubernetes.io/out-of-service": 0,
+		"node-role.kubernetes.io/control-plane": -1, "node-role.kubernetes.io/etcd": -1, "CriticalAddonsOnly": -1,
 	} {
 		if got := leaves(tolerations, key); got != want {
 			t.Errorf("under %s:NoExecute it leaves after %v s, want %v", key, got, want)
@@ -118,17 +119,22 @@ func TestAReplicaLeavesADeadNodeSoonAndATaintedOneLast(t *testing.T) {
 	}
 }
 
-func TestNoTolerationOfNoExecuteIsWithoutLimit(t *testing.T) {
+// The scheduler ignores tolerationSeconds: a pod that tolerates a taint for a time comes back to its node.
+func TestAReplicaIsScheduledToNoNodeThatItWouldLeave(t *testing.T) {
 	for _, toleration := range deployment(t).Spec.Template.Spec.Tolerations {
-		if toleration.Effect != v1.TaintEffectNoSchedule && toleration.TolerationSeconds == nil {
-			t.Errorf("%+v keeps a replica on a dead node for ever", toleration)
+		lifecycle := toleration.Key == v1.TaintNodeNotReady || toleration.Key == v1.TaintNodeUnreachable // with a twin of effect NoSchedule
+		if toleration.TolerationSeconds != nil && !lifecycle {
+			t.Errorf("%+v lets replicas come back to a node with a permanent taint", toleration)
 		}
 	}
 }
 
 func TestAReplicaMayRunOnControlPlaneNodesAndOnNoOtherThatIsNotToBeScheduledTo(t *testing.T) {
 	tolerations := deployment(t).Spec.Template.Spec.Tolerations
-	for key, want := range map[string]bool{"node-role.kubernetes.io/control-plane": true, v1.TaintNodeUnschedulable: false, v1.TaintNodeNotReady: false} {
+	for key, want := range map[string]bool{
+		"node-role.kubernetes.io/control-plane": true, "node-role.kubernetes.io/etcd": true, "CriticalAddonsOnly": true,
+		v1.TaintNodeUnschedulable: false, v1.TaintNodeNotReady: false,
+	} {
 		got := slices.ContainsFunc(tolerations, func(t v1.Toleration) bool {
 			return (t.Effect == "" || t.Effect == v1.TaintEffectNoSchedule) && (t.Key == "" || t.Key == key)
 		})
@@ -142,9 +148,9 @@ func TestThePodHasNoMorePrivilegesThanItNeeds(t *testing.T) {
 	spec := deployment(t).Spec.Template.Spec
 	container := spec.Containers[0]
 	for what, ok := range map[string]bool{
-		"one container":              len(spec.Containers) == 1 && len(spec.InitContainers) == 0,
-		"no network of the host":     !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
-		"not root":                   *spec.SecurityContext.RunAsNonRoot && *spec.SecurityContext.RunAsUser > 0,
+		"one container":          len(spec.Containers) == 1 && len(spec.InitContainers) == 0,
+		"no network of the host": !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
+		"not root, by a user that the image or the cluster chooses": *spec.SecurityContext.RunAsNonRoot && spec.SecurityContext.RunAsUser == nil && container.SecurityContext.RunAsUser == nil,
 		"seccomp":                    spec.SecurityContext.SeccompProfile.Type == v1.SeccompProfileTypeRuntimeDefault,
 		"a read-only root":           *container.SecurityContext.ReadOnlyRootFilesystem,
 		"no escalation":              !*container.SecurityContext.AllowPrivilegeEscalation,

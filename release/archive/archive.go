@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +38,39 @@ func (f File) mode() fs.FileMode {
 // sorted returns the files by name, so that a folder precedes its files.
 func sorted(files []File) []File {
 	return slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Folder returns all files and folders in a folder, named from there.
+func Folder(folder string) (files []File, err error) {
+	all := os.DirFS(folder)
+	err = fs.WalkDir(all, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		if entry.IsDir() {
+			files = append(files, File{Name: name + "/"})
+			return nil
+		}
+		data, err := fs.ReadFile(all, name)
+		files = append(files, File{Name: name, Data: data})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", folder, err)
+	}
+	return files, nil
+}
+
+// Write writes a file of a release or of the repository, and its folder.
+func Write(path string, data []byte) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing a file: %w", err)
+	}
+	return nil
 }
 
 // Tar writes the files, owned by root.

@@ -12,6 +12,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -106,10 +108,22 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"the file's apiVersion":  {"config: {apiVersion: taint-manager/v1alpha1}", "apiVersion"},
 		"a flag without dashes":  {"extraArgs: [dry-run]", "extraArgs"},
 		"half a decision":        {"rbac: {create: maybe}", "create"},
-		"another lease by flag":  {"extraArgs: [--leader-elect-resource-name=mine]", "config.leaderElection.resourceName"},
-		"another port by flag":   {"extraArgs: [--secure-port=10271]", "config.serving.securePort"},
+		"another file":           {"extraArgs: [--config=/other.yaml]", "extraArgs has --config=/other.yaml, which would override the configuration file: set its field in config"},
+		"a setting by a flag":    {"extraArgs: [--v=4]", "extraArgs has --v=4, which would override"},
+		"a switch by a flag":     {"extraArgs: [--dry-run]", "extraArgs has --dry-run, which would override"},
+		"the pods' name":         {"podLabels: {app.kubernetes.io/name: other}", "podLabels has app.kubernetes.io/name, which the chart sets itself"},
+		"the version":            {"commonLabels: {app.kubernetes.io/version: v9}", "commonLabels has app.kubernetes.io/version, which the chart sets itself"},
+		"helm's own label":       {"commonLabels: {app.kubernetes.io/managed-by: me}", "commonLabels has app.kubernetes.io/managed-by, which"},
+		"a label twice":          {"{commonLabels: {team: a}, podLabels: {team: b}}", "podLabels and commonLabels have team"},
+		"the hash":               {"podAnnotations: {taint-manager/config-sha256: abc}", "podAnnotations has taint-manager/config-sha256, which"},
+		"a number as a label":    {"commonLabels: {cost-center: 42}", "cost-center"},
+		"the chart's variable":   {"extraEnv: [{name: POD_UID, value: a}]", "extraEnv has POD_UID, which the chart sets itself"},
+		"the chart's volume":     {"extraVolumes: [{name: config, emptyDir: {}}]", "extraVolumes has config, which the chart sets itself"},
+		"no service account":     {"serviceAccount: {create: false}", "set serviceAccount.name to one that is there"},
+		"the page on a node":     {"{hostNetwork: true, config: {statusAddress: '127.0.0.1:8080'}}", "with hostNetwork every process of the node could read the page"},
+		"names of pull secrets":  {"imagePullSecrets: [registry]", "imagePullSecrets"},
+		"a budget of nothing":    {"podDisruptionBudget: {maxUnavailable: 0}", "maxUnavailable"},
 		"replicas that all lead": {"config: {leaderElection: {leaderElect: false}}", "each of 2 replicas would evict"},
-		"the same by a flag":     {"{replicas: 3, extraArgs: [--leader-elect=false]}", "each of 3 replicas would evict"},
 		"no port for the probes": {"config: {serving: {securePort: 0}}", "config.serving.securePort"},
 		"a loopback address":     {"config: {serving: {bindAddress: 127.0.0.1}}", "config.serving.bindAddress"},
 		"the same of IPv6":       {"config: {serving: {bindAddress: '::1'}}", "config.serving.bindAddress"},
@@ -130,7 +144,6 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
 	for text, strategy := range map[string]string{
 		"{replicas: 1, config: {leaderElection: {leaderElect: false}}}": "Recreate",
-		"{replicas: 1, extraArgs: [--leader-elect=false]}":              "Recreate",
 		"{config: {dryRun: true}}":                                      "RollingUpdate",
 	} {
 		var values map[string]any
@@ -231,6 +244,39 @@ func TestOnlyAChangeOfAFieldThatNeedsARestartRestartsThePods(t *testing.T) {
 	} {
 		if got := annotation(values); (got != plain) != restarts || got == "" {
 			t.Errorf("%s: restarts %t, want %t", values, got != plain, restarts)
+		}
+	}
+}
+
+// TestTheHookCarriesTheFileThatIsInstalled compares the file that the image validates with that of the ConfigMap. Package
+// test/e2e runs the hook.
+func TestTheHookCarriesTheFileThatIsInstalled(t *testing.T) {
+	for name, r := range releases(t) {
+		files, err := Render(dir, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job batchv1.Job
+		var installed v1.ConfigMap
+		for _, file := range files {
+			switch file.Name {
+			case "validate.yaml":
+				err = yaml.UnmarshalStrict([]byte(file.Text), &job)
+			case "configmap.yaml":
+				err = yaml.UnmarshalStrict([]byte(file.Text), &installed)
+			}
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, file.Name, err)
+			}
+		}
+		if r.Values["config"] == nil && job.Name == "" {
+			continue // nothing to validate
+		}
+		if got, want := job.Spec.Template.Annotations["taint-manager/config"], installed.Data["config.yaml"]; got != want {
+			t.Errorf("%s: the hook carries\n%s\nwant\n%s", name, got, want)
+		}
+		if got, want := job.Annotations["helm.sh/hook"], "pre-install,pre-upgrade"; got != want {
+			t.Errorf("%s: it is a hook of %q, want %q", name, got, want)
 		}
 	}
 }

@@ -59,17 +59,11 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 	}{
 		"default, and nothing seen":        {"{}", nil, []string{remove, "can't be seen from here"}},
 		"evict":                            {"config: {eviction: {method: Evict}}", nil, []string{evict, "can't be seen from here"}},
-		"evict by flag":                    {"extraArgs: [--eviction-method=evict]", nil, []string{evict, "can't be seen from here"}},
-		"delete by flag":                   {"{config: {eviction: {method: Evict}}, extraArgs: [--eviction-method=Delete]}", nil, []string{remove, "can't be seen from here"}},
 		"ignore":                           {"config: {eviction: {method: Ignore}}", nil, []string{ignore, "can't be seen from here"}},
 		"a policy":                         {"config: {policies: [{name: a, method: Hold}]}", nil, []string{remove, first, "can't be seen from here"}},
 		"dry run":                          {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
-		"dry run by flag":                  {"extraArgs: [--dry-run]", nil, []string{dryRun, "can't be seen from here"}},
-		"no dry run by flag":               {"{config: {dryRun: true}, extraArgs: [--dry-run=false]}", nil, []string{remove, "can't be seen from here"}},
 		"a policy in a dry run":            {"config: {dryRun: true, policies: [{name: a, method: Hold}]}", nil, []string{dryRun, "can't be seen from here"}},
 		"paused":                           {"config: {paused: true}", nil, []string{remove, paused, "can't be seen from here"}},
-		"paused by flag":                   {"extraArgs: [--paused]", nil, []string{remove, paused, "can't be seen from here"}},
-		"not paused by flag":               {"{config: {paused: true}, extraArgs: [--paused=false]}", nil, []string{remove, "can't be seen from here"}},
 		"the original runs":                {"{}", []runtime.Object{kubeControllerManager("a", on)}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
 		"the original runs without a list": {"{}", []runtime.Object{kubeControllerManager("a")}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
 		"the original is switched off": {
@@ -81,6 +75,26 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", on)},
 			[]string{remove, "The original is NOT switched off in kube-controller-manager-b: "},
+		},
+		"another controller is switched off": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", on+",-device-taint-eviction-controller")},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+		},
+		"the original is named before it is switched off": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", "--controllers=taint-eviction-controller,*,-taint-eviction-controller")},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+		},
+		"the original is switched off first of all": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", "--controllers", "-taint-eviction-controller,*,-device-taint-eviction-controller")},
+			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+		},
+		"the original is a part of another controller": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=SeparateTaintEvictionController=false")},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
 		},
 		"the original runs as kOps runs it": {
 			"{}",

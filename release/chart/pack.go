@@ -1,11 +1,8 @@
 package chart
 
 import (
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -13,43 +10,43 @@ import (
 	"github.com/taint-manager/taint-manager/release/archive"
 )
 
-// Pack writes the chart in dir as an archive that helm installs. The tag of its image is this version; with an empty
-// repository, the image has the chart's repository.
-func Pack(w io.Writer, dir, version, repository string, at time.Time) error {
-	var files []archive.File
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == ".helmignore" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(filepath.Dir(dir), path)
-		files = append(files, archive.File{Name: "taint-manager/" + strings.TrimPrefix(filepath.ToSlash(name),
-			filepath.Base(dir)+"/"), Data: []byte(released(entry.Name(), string(data), version, repository))})
-		return err
-	})
+// Pack writes the chart in dir as an archive that helm installs. The tag of its image is this version, unless the image
+// has a digest.
+func Pack(w io.Writer, dir, version string, image Image, at time.Time) error {
+	all, err := archive.Folder(dir)
 	if err != nil {
-		return fmt.Errorf("reading the chart: %w", err)
+		return err
+	}
+	var files []archive.File
+	for _, f := range all {
+		if name := path.Base(f.Name); name != ".helmignore" && !strings.HasSuffix(f.Name, "/") {
+			text := released(name, string(f.Data), version, image)
+			files = append(files, archive.File{Name: "taint-manager/" + f.Name, Data: []byte(text)})
+		}
 	}
 	return archive.TarGz(w, files, at)
 }
+
+// Image is the image that a chart or a manifest names: by its digest, or by a tag if that is empty. An empty repository
+// means the chart's.
+type Image struct{ Repository, Digest string }
 
 var (
 	versionLine    = regexp.MustCompile(`(?m)^version: .*$`)
 	appVersionLine = regexp.MustCompile(`(?m)^appVersion: .*$`)
 	repositoryLine = regexp.MustCompile(`(?m)^  repository: .*$`)
+	digestLine     = regexp.MustCompile(`(?m)^  digest: .*$`)
 )
 
 // released returns the text of a file of the chart, as a release contains it.
-func released(name, text, version, repository string) string {
+func released(name, text, version string, image Image) string {
 	switch {
 	case name == "Chart.yaml":
 		text = versionLine.ReplaceAllLiteralString(text, "version: "+strings.TrimPrefix(version, "v"))
 		return appVersionLine.ReplaceAllLiteralString(text, "appVersion: "+version)
-	case name == "values.yaml" && repository != "":
-		return repositoryLine.ReplaceAllLiteralString(text, "  repository: "+repository)
+	case name == "values.yaml" && image.Repository != "":
+		text = repositoryLine.ReplaceAllLiteralString(text, "  repository: "+image.Repository)
+		return digestLine.ReplaceAllLiteralString(text, "  digest: \""+image.Digest+"\"")
 	default:
 		return text
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -29,9 +30,9 @@ type File struct{ Name, Text string }
 // notes is the template that helm prints after an installation.
 const notes = "NOTES.txt"
 
-// order is the order in which objects are applied: dependencies first. Other templates follow.
+// order is the order in which objects are applied: dependencies first. Other templates follow, by their names.
 var order = []string{
-	"rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml",
+	"validate.yaml", "rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml",
 	"deployment.yaml",
 }
 
@@ -49,7 +50,9 @@ func Render(dir string, r Release) ([]File, error) {
 			files = append(files, File{base, strings.TrimSpace(text) + "\n"})
 		}
 	}
-	slices.SortFunc(files, func(a, b File) int { return position(a.Name) - position(b.Name) })
+	slices.SortFunc(files, func(a, b File) int {
+		return cmp.Or(position(a.Name)-position(b.Name), strings.Compare(a.Name, b.Name))
+	})
 	return files, nil
 }
 

@@ -72,36 +72,42 @@ func (r Release) Image(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.image(n, all)
+	_, err = r.image(n, all)
+	return err
 }
 
-func (r Release) image(n image.Name, binaries []compiled) error {
+// image writes the image, and returns its digest.
+func (r Release) image(n image.Name, binaries []compiled) (string, error) {
 	var platforms []image.Platform
 	for _, b := range binaries {
 		data, err := os.ReadFile(b.path)
 		if err != nil {
-			return fmt.Errorf("reading a binary: %w", err)
+			return "", fmt.Errorf("reading a binary: %w", err)
 		}
 		img, err := image.Of(data, b.Target, r.Info)
 		if err != nil {
-			return err
+			return "", err
 		}
 		p := image.Platform{Target: b.Target, Image: img}
 		platforms = append(platforms, p)
 		var out bytes.Buffer
 		if err := image.DockerArchive(&out, n, p); err != nil {
-			return err
+			return "", err
 		}
 		if err := r.write("image-"+b.OS+"-"+b.Arch+".docker.tar", out.Bytes()); err != nil {
-			return err
+			return "", err
 		}
 	}
 	var out bytes.Buffer
 	if err := image.Archive(&out, n, platforms, r.Info.Time); err != nil {
-		return err
+		return "", err
 	}
-	r.Say("the image is %s", n)
-	return r.write("image.tar", out.Bytes())
+	digest, err := image.Digest(platforms)
+	if err != nil {
+		return "", err
+	}
+	r.Say("the image is %s@%s", n, digest)
+	return digest, r.write("image.tar", out.Bytes())
 }
 
 // All writes all files of the release, and a list of their checksums.
@@ -114,7 +120,8 @@ func (r Release) All(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.image(n, all[:len(imageTargets)]); err != nil {
+	digest, err := r.image(n, all[:len(imageTargets)])
+	if err != nil {
 		return err
 	}
 	shared, err := r.shared(ctx, all)
@@ -124,7 +131,7 @@ func (r Release) All(ctx context.Context) error {
 	if err := r.plugin(ctx, all, shared); err != nil {
 		return err
 	}
-	if err := r.manifests(); err != nil {
+	if err := r.manifests(digest); err != nil {
 		return err
 	}
 	return r.checksums()
@@ -223,9 +230,14 @@ func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archi
 	return r.write("krew.yaml", manifest)
 }
 
-// manifests writes install.yaml and the chart.
-func (r Release) manifests() error {
-	text, err := manifests.Install(r.Root, manifests.Image{Repository: r.Repository, Version: r.Info.Version})
+// manifests writes install.yaml and the chart. Both name the image by its digest, unless no registry has it: an image
+// that is imported on a node is known by its tag.
+func (r Release) manifests(digest string) error {
+	if strings.HasPrefix(r.Repository, "localhost/") {
+		digest = ""
+	}
+	image := chart.Image{Repository: r.Repository, Digest: digest}
+	text, err := manifests.Install(r.Root, r.Info.Version, image)
 	if err != nil {
 		return err
 	}
@@ -233,7 +245,7 @@ func (r Release) manifests() error {
 		return err
 	}
 	var out bytes.Buffer
-	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, r.Repository,
+	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, image,
 		r.Info.Time); err != nil {
 		return err
 	}
@@ -241,45 +253,20 @@ func (r Release) manifests() error {
 }
 
 func (r Release) write(name string, data []byte) error {
-	path := filepath.Join(r.Out, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("the folder of %s: %w", name, err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return nil
+	return archive.Write(filepath.Join(r.Out, filepath.FromSlash(name)), data)
 }
 
 // checksums lists all files of the release as sha256sum does.
 func (r Release) checksums() error {
-	var names []string
-	for _, pattern := range []string{"*", "completions/*"} {
-		found, err := filepath.Glob(filepath.Join(r.Out, pattern))
-		if err != nil {
-			return fmt.Errorf("listing the release: %w", err)
-		}
-		names = append(names, found...)
+	files, err := archive.Folder(r.Out)
+	if err != nil {
+		return err
 	}
-	slices.Sort(names)
 	var list strings.Builder
-	for _, path := range names {
-		name, err := filepath.Rel(r.Out, path)
-		if err != nil {
-			return fmt.Errorf("listing the release: %w", err)
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name, "/") && !strings.HasPrefix(f.Name, ".build/") && f.Name != "SHA256SUMS" {
+			fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(f.Data), f.Name)
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return fmt.Errorf("listing the release: %w", err)
-		}
-		if info.IsDir() || name == "SHA256SUMS" {
-			continue
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("reading the release: %w", err)
-		}
-		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(data), filepath.ToSlash(name))
 	}
 	return r.write("SHA256SUMS", []byte(list.String()))
 }

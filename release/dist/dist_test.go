@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	spdx "github.com/spdx/tools-golang/json"
 	"github.com/spdx/tools-golang/spdx/v2/common"
 	"github.com/spdx/tools-golang/spdx/v2/v2_3"
@@ -116,6 +117,7 @@ func TestAReleaseHasAllItsFiles(t *testing.T) {
 	t.Run("krew installs the program of each platform", func(t *testing.T) { plugin(t, out) })
 	t.Run("the bill of materials names every module of the binary", func(t *testing.T) { bill(t, out) })
 	t.Run("chart and install.yaml install this version", func(t *testing.T) { installs(t, out) })
+	t.Run("make publish pushes what they install", func(t *testing.T) { publishes(t, out) })
 }
 
 func checksums(t *testing.T, out string, files map[string]string) {
@@ -210,13 +212,6 @@ func bill(t *testing.T, out string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var written bytes.Buffer
-	if err := spdx.Write(document, &written); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(fields(t, text), fields(t, written.Bytes())); diff != "" {
-		t.Errorf("the library does not know all fields (-bill +library):\n%s", diff)
-	}
 	if err := spdxlib.ValidateDocument(document); err != nil {
 		t.Error(err)
 	}
@@ -236,14 +231,6 @@ func bill(t *testing.T, out string) {
 			t.Errorf("the notices lack %s", p.PackageName)
 		}
 	}
-}
-
-func fields(t *testing.T, text []byte) (value any) {
-	t.Helper()
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
-	return value
 }
 
 // modules returns the versions of the modules that the binary names, by `go version -m`.
@@ -277,8 +264,29 @@ func installs(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	all, install := chart.Join(files), string(read(t, filepath.Join(out, "install.yaml")))
-	if !strings.HasSuffix(install, all) || !strings.Contains(all, "image: registry.example.com/taint-manager:v1.2.3\n") {
-		t.Errorf("the chart differs from install.yaml:\n%s", cmp.Diff(install, all))
+	name := "registry.example.com/taint-manager@" + digest(t, filepath.Join(out, "image.tar"))
+	if !strings.HasSuffix(install, all) || !strings.Contains(all, "image: "+name+"\n") {
+		t.Errorf("the chart differs from install.yaml, or neither has %s:\n%s", name, cmp.Diff(install, all))
+	}
+}
+
+// digest returns the digest of an archive's only entry, by which a registry knows it.
+func digest(t *testing.T, archive string) string {
+	t.Helper()
+	in := tar.NewReader(bytes.NewReader(read(t, archive)))
+	for {
+		header, err := in.Next()
+		if err != nil {
+			t.Fatalf("%s has no index: %v", archive, err)
+		}
+		if header.Name != "index.json" {
+			continue
+		}
+		var index v1.IndexManifest
+		if err := json.NewDecoder(in).Decode(&index); err != nil {
+			t.Fatal(err)
+		}
+		return index.Manifests[0].Digest.String()
 	}
 }
 

@@ -3,10 +3,7 @@ package image
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +60,7 @@ func Archive(w io.Writer, n Name, platforms []Platform, at time.Time) error {
 	if err := path.AppendIndex(index(platforms), named); err != nil {
 		return fmt.Errorf("writing the image: %w", err)
 	}
-	files, err := read(folder)
+	files, err := archive.Folder(folder)
 	if err != nil {
 		return err
 	}
@@ -82,27 +79,13 @@ func index(platforms []Platform) v1.ImageIndex {
 	return all
 }
 
-func read(folder string) (files []archive.File, err error) {
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == folder {
-			return err
-		}
-		relative, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			files = append(files, archive.File{Name: filepath.ToSlash(relative) + "/"})
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		files = append(files, archive.File{Name: filepath.ToSlash(relative), Data: data})
-		return err
-	})
+// Digest returns the digest of the image of all platforms, which a registry gives it.
+func Digest(platforms []Platform) (string, error) {
+	digest, err := index(platforms).Digest()
 	if err != nil {
-		return nil, fmt.Errorf("reading the image: %w", err)
+		return "", fmt.Errorf("the image's digest: %w", err)
 	}
-	return slices.Clip(files), nil
+	return digest.String(), nil
 }
 
 // DockerArchive writes one platform in the form that `docker load` reads.

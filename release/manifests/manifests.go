@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/taint-manager/taint-manager/release/archive"
 	"github.com/taint-manager/taint-manager/release/chart"
 )
 
@@ -40,7 +41,10 @@ func Files(root string) (map[string]string, error) {
 		}
 	}
 	all["deploy/kustomize/kustomization.yaml"] = list
-	if all["deploy/install.yaml"], err = Install(root, Image{}); err != nil {
+	if all["deploy/install.yaml"], err = Install(root, "", chart.Image{}); err != nil {
+		return nil, err
+	}
+	if all[ChartDir+"/README.md"], err = readme(root); err != nil {
 		return nil, err
 	}
 	all[ChartDir+"/values.schema.json"], err = schema(root)
@@ -54,24 +58,11 @@ func Write(root string) error {
 		return err
 	}
 	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("the folder of %s: %w", name, err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return fmt.Errorf("writing %s: %w", name, err)
+		if err := archive.Write(filepath.Join(root, name), []byte(text)); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// Image is the image that a manifest names.
-type Image struct {
-	// Repository is its name without the tag. Empty means the chart's.
-	Repository string
-
-	// Version is the version of the program, and the tag. Empty means the chart's.
-	Version string
 }
 
 const installHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
@@ -92,8 +83,17 @@ const installHeader = `# Installs taint-manager into namespace kube-system; rend
 #   kubectl apply -f install.yaml
 `
 
+const pulledHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart. It pulls the image by its digest:
+# %s
+#
+#   kubectl apply -f install.yaml
+`
+
 // header returns the first lines of install.yaml. In a release, the image is a file beside it.
-func (i Image) header(name string) string {
+func header(i chart.Image, name string) string {
+	if i.Digest != "" {
+		return fmt.Sprintf(pulledHeader, name)
+	}
 	origin, file := "it is in image.tar, beside this file", "image.tar"
 	if i.Repository == "" {
 		origin, file = "'make image' writes it to dist/image.tar", "dist/image.tar"
@@ -105,11 +105,12 @@ func (i Image) header(name string) string {
 	return fmt.Sprintf(installHeader, name, origin, len(file), file, below, target)
 }
 
-// Install returns all manifests as one file that names the image.
-func Install(root string, image Image) (string, error) {
-	r := chart.Release{Namespace: Namespace, Version: image.Version}
+// Install returns all manifests of a version of the program as one file that names the image. An empty version means
+// the chart's.
+func Install(root, version string, image chart.Image) (string, error) {
+	r := chart.Release{Namespace: Namespace, Version: version}
 	if image.Repository != "" {
-		r.Values = map[string]any{"image": map[string]any{"repository": image.Repository}}
+		r.Values = map[string]any{"image": map[string]any{"repository": image.Repository, "digest": image.Digest}}
 	}
 	files, err := chart.Render(filepath.Join(root, ChartDir), r)
 	if err != nil {
@@ -118,7 +119,7 @@ func Install(root string, image Image) (string, error) {
 	all := chart.Join(files)
 	_, name, _ := strings.Cut(all, "\n        image: ")
 	name, _, _ = strings.Cut(name, "\n")
-	return image.header(name) + all, nil
+	return header(image, name) + all, nil
 }
 
 // schema returns values.schema.json with the schema of the configuration file inserted. The chart sets apiVersion

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/release/chart"
 )
 
 var root = filepath.Join("..", "..")
@@ -46,7 +48,7 @@ func TestKustomizeHoldsNothingElse(t *testing.T) {
 }
 
 func TestInstallNamesTheImageAtItsTopAndInTheDeployment(t *testing.T) {
-	text, err := Install(root, Image{Repository: "registry.example.com/taint-manager", Version: "v1.2.3"})
+	text, err := Install(root, "v1.2.3", chart.Image{Repository: "registry.example.com/taint-manager"})
 	if err != nil {
 		t.Fatal(err)
 	}

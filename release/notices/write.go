@@ -1,13 +1,17 @@
 package notices
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdx"
+	"github.com/spdx/tools-golang/spdx/v2/common"
 
 	"github.com/taint-manager/taint-manager/release/build"
 )
@@ -33,82 +37,55 @@ func (m Module) title() string {
 	return m.Path + " " + m.Version
 }
 
-// document is an SPDX document of version 2.3, with the fields that are needed.
-type document struct {
-	SPDXVersion       string         `json:"spdxVersion"`
-	DataLicense       string         `json:"dataLicense"`
-	SPDXID            string         `json:"SPDXID"`
-	Name              string         `json:"name"`
-	DocumentNamespace string         `json:"documentNamespace"`
-	CreationInfo      creation       `json:"creationInfo"`
-	Packages          []spdxPackage  `json:"packages"`
-	Relationships     []relationship `json:"relationships"`
-}
-
-type creation struct {
-	Created  string   `json:"created"`
-	Creators []string `json:"creators"`
-}
-
-type spdxPackage struct {
-	Name             string     `json:"name"`
-	SPDXID           string     `json:"SPDXID"`
-	VersionInfo      string     `json:"versionInfo"`
-	DownloadLocation string     `json:"downloadLocation"`
-	FilesAnalyzed    bool       `json:"filesAnalyzed"`
-	LicenseConcluded string     `json:"licenseConcluded"`
-	LicenseDeclared  string     `json:"licenseDeclared"`
-	CopyrightText    string     `json:"copyrightText"`
-	ExternalRefs     []external `json:"externalRefs"`
-}
-
-type external struct {
-	Category string `json:"referenceCategory"`
-	Type     string `json:"referenceType"`
-	Locator  string `json:"referenceLocator"`
-}
-
-type relationship struct {
-	Element string `json:"spdxElementId"`
-	Type    string `json:"relationshipType"`
-	Related string `json:"relatedSpdxElement"`
-}
-
 const self = "github.com/taint-manager/taint-manager"
 
 // SPDX returns the bill of materials as SPDX 2.3 in JSON.
 func SPDX(modules []Module, i build.Info) ([]byte, error) {
 	root := packageOf(Module{Path: self, Version: i.Version, Licenses: []string{"Apache-2.0"}})
-	d := document{
-		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT", Name: "taint-manager-" + i.Version,
-		CreationInfo:  creation{i.Time.UTC().Format(time.RFC3339), []string{"Tool: taint-manager-release"}},
-		Packages:      []spdxPackage{root},
-		Relationships: []relationship{{"SPDXRef-DOCUMENT", "DESCRIBES", root.SPDXID}},
+	d := &spdx.Document{
+		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense,
+		SPDXIdentifier: "DOCUMENT", DocumentName: "taint-manager-" + i.Version,
+		CreationInfo: &spdx.CreationInfo{
+			Created:  i.Time.UTC().Format(time.RFC3339),
+			Creators: []spdx.Creator{{CreatorType: "Tool", Creator: "taint-manager-release"}},
+		},
+		Packages:      []*spdx.Package{root},
+		Relationships: []*spdx.Relationship{related("DOCUMENT", "DESCRIBES", root)},
 	}
 	content := sha256.New()
 	for _, m := range modules {
 		p := packageOf(m)
 		d.Packages = append(d.Packages, p)
-		d.Relationships = append(d.Relationships, relationship{root.SPDXID, "DEPENDS_ON", p.SPDXID})
+		d.Relationships = append(d.Relationships, related(root.PackageSPDXIdentifier, "DEPENDS_ON", p))
 		_, _ = fmt.Fprintln(content, m.title(), i)
 	}
 	d.DocumentNamespace = fmt.Sprintf("https://%s/spdx/%s-%x", self, i.Version, content.Sum(nil)[:16])
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	if err := json.Write(d, &text, json.Indent("  "), json.EscapeHTML(true)); err != nil {
 		return nil, fmt.Errorf("encoding the bill of materials: %w", err)
 	}
-	return append(text, '\n'), nil
+	return text.Bytes(), nil
+}
+
+func related(of spdx.ElementID, how string, to *spdx.Package) *spdx.Relationship {
+	return &spdx.Relationship{
+		RefA: common.MakeDocElementID("", string(of)), Relationship: how,
+		RefB: common.MakeDocElementID("", string(to.PackageSPDXIdentifier)),
+	}
 }
 
 var outsideIDs = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-func packageOf(m Module) spdxPackage {
-	license := strings.Join(m.Licenses, " AND ")
-	return spdxPackage{
-		Name: m.Path, VersionInfo: m.Version, SPDXID: "SPDXRef-" + outsideIDs.ReplaceAllString(m.Path, "-"),
-		DownloadLocation: "NOASSERTION", LicenseConcluded: "NOASSERTION", LicenseDeclared: cmp.Or(license,
-			"NOASSERTION"), CopyrightText: "NOASSERTION",
-		ExternalRefs: []external{{"PACKAGE-MANAGER", "purl", purl(m)}},
+func packageOf(m Module) *spdx.Package {
+	const unknown = "NOASSERTION"
+	return &spdx.Package{
+		PackageName: m.Path, PackageVersion: m.Version,
+		PackageSPDXIdentifier:   spdx.ElementID(outsideIDs.ReplaceAllString(m.Path, "-")),
+		PackageDownloadLocation: unknown, PackageLicenseConcluded: unknown, PackageCopyrightText: unknown,
+		PackageLicenseDeclared: cmp.Or(strings.Join(m.Licenses, " AND "), unknown),
+		PackageExternalReferences: []*spdx.PackageExternalReference{
+			{Category: "PACKAGE-MANAGER", RefType: "purl", Locator: purl(m)},
+		},
 	}
 }
 

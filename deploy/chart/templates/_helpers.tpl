@@ -1,12 +1,70 @@
 {{- define "taint-manager.labels" -}}
 app.kubernetes.io/name: taint-manager
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- range $key, $value := .Values.commonLabels }}
+{{ include "taint-manager.freeLabel" (list "commonLabels" $key) }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- /* A key that a value may set, as the chart does not: (list "name of the value" key). */ -}}
+{{- define "taint-manager.freeLabel" -}}
+{{- $key := index . 1 -}}
+{{- if has $key (list "app.kubernetes.io/name" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "taint-manager/config-sha256") }}{{ fail (printf "%s has %s, which the chart sets itself: leave it out" (index . 0) $key) }}{{ end -}}
+{{- $key | quote -}}
+{{- end }}
+
+{{- define "taint-manager.serviceAccount" -}}
+{{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}{{ fail "serviceAccount.create is false, and the permissions need a service account: set serviceAccount.name to one that is there" }}{{ end -}}
+{{ .Values.serviceAccount.name | default "taint-manager" }}
+{{- end }}
+
+{{- /* Refuses flags of which the file has the field, and what the container has already. */ -}}
+{{- define "taint-manager.checkExtras" -}}
+{{- range .Values.extraArgs -}}
+{{- if not (hasPrefix "--tls-sni-cert-key=" .) }}{{ fail (printf "extraArgs has %s, which would override the configuration file: set its field in config, as 'taint-manager config defaults' shows it" .) }}{{ end -}}
+{{- end -}}
+{{- range .Values.extraEnv -}}
+{{- if has .name (list "POD_UID" "GOMEMLIMIT") }}{{ fail (printf "extraEnv has %s, which the chart sets itself: leave it out" .name) }}{{ end -}}
+{{- end -}}
+{{- range .Values.extraVolumes -}}
+{{- if eq .name "config" }}{{ fail "extraVolumes has config, which the chart sets itself: give the volume another name" }}{{ end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "taint-manager.image" -}}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end -}}
+{{- end }}
+
+{{- /* What the pods of the Deployment and of the hook have in common, and their containers. */ -}}
+{{- define "taint-manager.podSettings" -}}
+{{- $secrets := .Values.imagePullSecrets }}
+{{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets (dict "name" .) }}{{ end }}
+{{- with $secrets }}
+imagePullSecrets:
+{{- toYaml . | nindent 0 }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+tolerations:
+{{- toYaml .Values.tolerations | nindent 0 }}
+{{- end }}
+
+{{- define "taint-manager.containerSettings" -}}
+image: {{ include "taint-manager.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+command: [/taint-manager]
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
 {{- end }}
 
 {{- /* The namespace of the lease and of the journal. */ -}}
@@ -24,6 +82,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if ne .Release.Namespace "kube-system" -}}
 {{- $lease := dict "leaderElection" (dict "resourceNamespace" (include "taint-manager.leaseNamespace" .)) -}}
 {{- $config = mergeOverwrite $config $lease -}}
+{{- end -}}
+{{- if .Values.hostNetwork -}}
+{{- if get $config "statusAddress" }}{{ fail (printf "config.statusAddress is %s, and with hostNetwork every process of the node could read the page: leave it out" (get $config "statusAddress")) }}{{ end -}}
+{{- $_ := set $config "statusAddress" "" -}}
+{{- end -}}
+{{- if .Values.metrics.anonymous -}}
+{{- $config = merge $config (dict "authorization" (dict "alwaysAllowPaths" (list "/healthz" "/readyz" "/livez" "/metrics"))) -}}
+{{- end -}}
+{{- if include "taint-manager.certificate" . -}}
+{{- $config = merge $config (dict "serving" (dict "tlsCertFile" "/etc/taint-manager-tls/tls.crt" "tlsPrivateKeyFile" "/etc/taint-manager-tls/tls.key")) -}}
 {{- end -}}
 apiVersion: taint-manager/v1alpha1
 kind: TaintManagerConfiguration
@@ -44,7 +112,7 @@ kind: TaintManagerConfiguration
 {{- define "taint-manager.subjects" -}}
 subjects:
 - kind: ServiceAccount
-  name: taint-manager
+  name: {{ include "taint-manager.serviceAccount" . }}
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
@@ -54,39 +122,16 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{- /* The settings that extraArgs override. */ -}}
 {{- define "taint-manager.method" -}}
-{{- $method := dig "eviction" "method" "Delete" .Values.config -}}
-{{- range .Values.extraArgs -}}
-{{- if hasPrefix "--eviction-method=" . }}{{ $method = trimPrefix "--eviction-method=" . | title }}{{ end -}}
-{{- end -}}
-{{ $method }}
-{{- end }}
-
-{{- /* Whether a setting is on, of which a flag in extraArgs overrides the value: (list . "--flag" value). */ -}}
-{{- define "taint-manager.on" -}}
-{{- $flag := index . 1 -}}
-{{- $on := index . 2 -}}
-{{- range (index . 0).Values.extraArgs -}}
-{{- if has . (list $flag (printf "%s=true" $flag)) }}{{ $on = true }}{{ end -}}
-{{- if eq . (printf "%s=false" $flag) }}{{ $on = false }}{{ end -}}
-{{- end -}}
-{{- if $on }}true{{ end }}
+{{- dig "eviction" "method" "Delete" .Values.config -}}
 {{- end }}
 
 {{- define "taint-manager.dryRun" -}}
-{{- include "taint-manager.on" (list . "--dry-run" (dig "dryRun" false .Values.config)) -}}
-{{- end }}
-
-{{- define "taint-manager.paused" -}}
-{{- include "taint-manager.on" (list . "--paused" (dig "paused" false .Values.config)) -}}
+{{- if dig "dryRun" false .Values.config }}true{{ end -}}
 {{- end }}
 
 {{- /* The port of probes and metrics. */ -}}
 {{- define "taint-manager.port" -}}
-{{- range .Values.extraArgs -}}
-{{- if hasPrefix "--secure-port" . }}{{ fail (printf "extraArgs has %s, and the probes would ask another port: set config.serving.securePort" .) }}{{ end -}}
-{{- end -}}
 {{- $address := dig "serving" "bindAddress" "" .Values.config -}}
 {{- if or (hasPrefix "127." $address) (eq "::1" $address) }}{{ fail (printf "config.serving.bindAddress is %s, and the kubelet's probes come from outside of the pod: leave it out" $address) }}{{ end -}}
 {{- $port := dig "serving" "securePort" 10270 .Values.config | int -}}
@@ -110,15 +155,11 @@ subjects:
 {{- end -}}
 {{- end }}
 
-{{- /* Whether it takes part in leader election. A dry run does only if a flag says so. */ -}}
+{{- /* Whether it takes part in leader election. A dry run does not. */ -}}
 {{- define "taint-manager.elects" -}}
-{{- range .Values.extraArgs -}}
-{{- if hasPrefix "--leader-elect-resource-" . }}{{ fail (printf "extraArgs has %s, and the manifests would have another lease: set config.leaderElection.resourceName and resourceNamespace" .) }}{{ end -}}
-{{- end -}}
 {{- $elects := and (dig "leaderElection" "leaderElect" true .Values.config) (not (include "taint-manager.dryRun" .)) -}}
-{{- $elects = include "taint-manager.on" (list . "--leader-elect" $elects) -}}
 {{- if not (or $elects (include "taint-manager.dryRun" .) (eq 1 (int .Values.replicas))) }}{{ fail (printf "leader election is off, and each of %d replicas would evict: set replicas to 1, or leave leader election on" (int .Values.replicas)) }}{{ end -}}
-{{- $elects -}}
+{{- if $elects }}true{{ end -}}
 {{- end }}
 
 {{- /* The methods that carry an eviction out: a list of Delete and Evict. Policies in mode Audit carry out nothing. */ -}}
