@@ -59,7 +59,7 @@ fail() {
 downloaded='^go: downloading'
 compiled='^[^ :]*$' # go build -v prints a package's path and nothing else
 export GOWORK=off
-set -- -trimpath -buildvcs=false -tags grpcnotrace
+set -- -trimpath -buildvcs=false -tags grpcnotrace -gcflags=all=-dwarf=false # the linker leaves it out, too
 if [ -n "$modfile" ]; then set -- "$@" "-modfile=$modfile"; fi
 
 say "building; this is needed once and takes about $minutes minutes on two cores when Go's caches are empty"

@@ -5,7 +5,8 @@
 //	controlplane kube-apiserver --etcd-servers=http://127.0.0.1:2379 ...
 //
 // One file is a third of the size of five, and is linked once. The modules in versions/ build this same file with other
-// versions of Kubernetes.
+// versions of Kubernetes, and with exactly the libraries that each requires. The module of this folder also has kwok,
+// for which some libraries, such as gRPC, are newer than Kubernetes requires.
 //
 // With CONTROLPLANE_EXIT_WITH_STDIN=1 in its environment the process ends as soon as its standard input does. A
 // process that starts it holds the other end of that pipe, so it does not outlive that process, however that

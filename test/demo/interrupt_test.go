@@ -43,6 +43,7 @@ func TestCtrlCLeavesNothingBehind(t *testing.T) {
 		{"while it stays up", "taint-manager logs to", 7, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			marker, temporary := asDemo+"="+t.TempDir(), t.TempDir()
 			demo, said := startDemo(t, marker, "TMPDIR="+temporary)
 			readUntil(t, said, c.when)

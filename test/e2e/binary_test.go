@@ -16,6 +16,7 @@ import (
 )
 
 func TestTheBinary(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	t.Run("without permissions it names each that is missing, and does not start", w.namesMissingPermissions)
 	t.Run("with a server that is not there it says so, and does not start", w.namesAnUnreachableServer)
@@ -92,7 +93,7 @@ func (w *world) announces(t *testing.T) {
 }
 
 func (w *world) serves(t *testing.T) {
-	m := w.manage(t)
+	m, open := w.manage(t, "--profiling"), w.manage(t, "--authorization-always-allow-paths=/readyz,/metrics")
 	anyone := &tls.Config{InsecureSkipVerify: true} // the server has just created its certificate
 	admin := w.adminTLS(t)
 	for _, c := range []struct {
@@ -109,6 +110,8 @@ func (w *world) serves(t *testing.T) {
 		{admin, "/metrics", 200, `workqueue_depth{name="noexec_taint_node"}`},
 		{admin, "/metrics", 200, "rest_client_requests_total"},
 		{admin, "/metrics", 200, "taint_manager_evictions_scheduled 0"},
+		{anyone, "/debug/pprof/", 403, ""},
+		{admin, "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
 	} {
 		code, body := ask(t, c.who, "https://"+m.Address()+c.path)
 		// The authority of client certificates comes from the API server, moments after the start.
@@ -119,6 +122,9 @@ func (w *world) serves(t *testing.T) {
 		if code != c.code || !strings.Contains(body, c.says) {
 			t.Errorf("%s: got %d, want %d and %q in:\n%.2000s", c.path, code, c.code, c.says, body)
 		}
+	}
+	if code, body := ask(t, anyone, "https://"+open.Address()+"/metrics"); code != 200 || !strings.Contains(body, "taint_manager_leading") {
+		t.Errorf("everybody may read the metrics, and it answers %d:\n%.2000s", code, body)
 	}
 }
 

@@ -22,6 +22,7 @@ spec:
 `
 
 func TestMethodEvictObeysAPodDisruptionBudget(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.manage(t, "--eviction-method=evict")
 	s := w.scene(t)
@@ -51,6 +52,7 @@ func TestMethodEvictObeysAPodDisruptionBudget(t *testing.T) {
 
 // The eviction subresource answers this with a failure that may look like one of the server's.
 func TestMethodEvictWaitsWhileTwoBudgetsSelectAPod(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.manage(t, "--eviction-method=evict")
 	s := w.scene(t)

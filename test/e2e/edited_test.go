@@ -106,6 +106,7 @@ func (w *world) embed(t *testing.T) *holding {
 
 // A toleration is edited while the watch of pods hangs: the answer to the PATCH shows it.
 func TestAnEditThatTheWatchHasNotShownKeepsThePod(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.since(t, 33, "generation of pods")
 	s := w.scene(t)
@@ -152,6 +153,7 @@ func (s *scene) add(pod *v1.Pod, toleration v1.Toleration) {
 
 // The beginning of a deletion counts as an edit in the answer to a dry run, although the dry run edits nothing.
 func TestADryRunOfADeletionIsNoEdit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.since(t, 33, "generation of pods")
 	s := w.scene(t)

@@ -30,6 +30,7 @@ func TestATenantsSlowWebhookDelaysNobodyElse(t *testing.T) {
 // that is full at first lets each of them go a second earlier. The want here is the later time, with the fifth added: 9.12
 // s and 18 s. If both namespaces took every second token, the tenant's 30 pods would delay the last to 21 s.
 func TestSlowDeletionsUnderARateLeaveItsTokensToOthers(t *testing.T) {
+	t.Parallel()
 	const rate, fifth = 5, 1.2
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	text := configHead + fmt.Sprintf("guards: {rates: [{name: cluster, evictionsPerSecond: %d, burst: 5}]}\n", rate)

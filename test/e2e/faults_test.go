@@ -19,6 +19,7 @@ import (
 // These break real parts, one after the other. After each, every due pod is gone, not before its deadline, no other
 // pod is, and the log reports the fault.
 func TestNothingIsLostWhenAPartBreaks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{AuditLevel: "Metadata"})
 	for _, c := range []struct {
 		sentence string
@@ -36,6 +37,7 @@ func TestNothingIsLostWhenAPartBreaks(t *testing.T) {
 }
 
 func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, bare())
 	c := newPodLoad(t, w.admin, "killed", 40, 25)
 	others := newPodLoad(t, w.admin, "bystander", 3, 5)

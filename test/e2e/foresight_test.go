@@ -26,6 +26,7 @@ import (
 )
 
 func TestForesight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -44,11 +45,7 @@ const wholeSecond = 1100 * time.Millisecond
 
 // program returns a command that runs bin/taint-manager for a user.
 func (s *scene) program(kubeconfig string, args ...string) *exec.Cmd {
-	binary, err := filepath.Abs("../../bin/taint-manager")
-	if err != nil {
-		s.Fatal(err)
-	}
-	cmd := exec.CommandContext(s.Context(), binary, args...)
+	cmd := exec.CommandContext(s.Context(), s.binary(s.T), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	return cmd
 }
@@ -124,8 +121,7 @@ func (s *scene) evictions(m *testcluster.Manager) map[string]time.Time {
 }
 
 func hasTheDeadlines(s *scene) {
-	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
-	before, err := s.StartManager(s.Context(), flags...)
+	before, err := s.StartManager(s.Context(), election...)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -140,7 +136,7 @@ func hasTheDeadlines(s *scene) {
 	s.pod("late", bears("key", 300), bears("other", 350)) // bound after both taints
 	s.agrees(before, 3)
 	before.Kill()
-	s.agrees(s.manage(s.T, flags...), 3)
+	s.agrees(s.manage(s.T, election...), 3)
 }
 
 // agrees requires pending to agree with the manager, on this number of pods. Times that are known to the second

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,11 +66,7 @@ func (w *world) launchUnpermitted(t *testing.T, flags ...string) *testcluster.Ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := w.LaunchWith(t.Context(), binary, kubeconfig, flags...)
+	m, err := w.LaunchWith(t.Context(), w.binary(t), kubeconfig, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +104,16 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 	s := &scene{T: t, world: w}
 	var said string
 	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "Serving securely") })
-	s.until("readiness says what is missing", func() bool {
-		status, body := ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose")
-		said = body
-		return status == http.StatusOK && strings.Contains(body, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
+	s.until("the remarks say what is missing", func() bool {
+		said = w.remarks(t, m)
+		return strings.Contains(w.readyz(t, m), "[!]lease: missing") && strings.Contains(said, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
 	})
 	if log := w.logOf(t, m); !strings.Contains(log, "\t  create leases.coordination.k8s.io in namespace kube-system  to create the lease") || !strings.Contains(log, `cannot create resource \"leases\"`) {
 		t.Errorf("the log does not name the permission:\n%s", log)
 	}
 	w.kubectl(t, "apply", "-f", installed)
 	s.until("it leads", func() bool { return w.isLed(t) })
-	if _, said = ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose"); strings.Contains(said, "[!]lease") {
+	if said = w.readyz(t, m); strings.Contains(said, "[!]lease") {
 		t.Errorf("readiness still says:\n%s", said)
 	}
 	if err := m.Stop(); err != nil {

@@ -13,6 +13,7 @@ import (
 // A webhook delays deletions for longer than a process has to end. The process cancels these calls, logs their
 // pods, and exits with 0: their evictions are left to the next leader.
 func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	held := newPodLoadOf(t, w.admin, "cut", 2, 4, heldLabels)
 	hook := newHoldingWebhook(t)
@@ -49,6 +50,7 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 // Messages of admission are truncated when they are received. When they were kept whole, 300 of a megabyte made a
 // process of 1.1 GB and a log of 300 MB.
 func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	denied := newPodLoadOf(t, w.admin, "denied", 10, 30, heldLabels)
 	hook := newHoldingWebhook(t)

@@ -32,11 +32,20 @@ func TestTheChartWithHelmItself(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	w.waitForNoPods(t)
 	h := newHelm(t, w)
+	h.runsHooks(t)
 	t.Run("a server before 1.30 is refused", h.checksTheServer)
 	_ = t.Run("in kube-system", h.inKubeSystem) && // else its objects are in the way
-		t.Run("from version 0.1 and back", h.fromFirst) &&
 		t.Run("over what kubectl has applied", h.takesOver) &&
+		t.Run("a configuration file that the program refuses", h.refusesFiles) &&
+		t.Run("odd values", h.takesOddValues) &&
 		t.Run("in a namespace that it creates", h.elsewhere)
+}
+
+func TestTheChartFromVersion01AndBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{})
+	w.waitForNoPods(t)
+	newHelm(t, w).fromFirst(t)
 }
 
 // helm runs bin/helm at the root of the repository as an administrator, with nothing of this machine's settings.
@@ -149,7 +158,7 @@ func (h *helm) inKubeSystem(t *testing.T) {
 	if err != nil || strings.TrimSpace(said) != strings.TrimSpace(string(notes)) {
 		t.Errorf("the notes differ from %s: %v\n%s", notesFile, err, said)
 	}
-	leader := h.replica(t, "kube-system")
+	leader := h.replica(t, "kube-system", election...)
 	t.Run("leads and evicts as installed", func(t *testing.T) { h.leadsAndEvicts(t, leader, "kube-system") })
 	s := h.scene(t)
 	pod := s.pod("long", bears("key", 3600))
@@ -235,7 +244,7 @@ func (h *helm) firstManifests(t *testing.T, templates ...string) string {
 // fromFirst upgrades a release of version 0.1 and rolls it back.
 func (h *helm) fromFirst(t *testing.T) {
 	h.helm(t, "install", "taint-manager", h.firstChart(t), "-n", "kube-system")
-	leader := h.replica(t, "kube-system")
+	leader := h.replica(t, "kube-system", election...)
 	s := h.scene(t)
 	s.taint("key")
 	s.until("the taint is recorded", func() bool { return h.state(t).records[s.node] != "" })
@@ -330,7 +339,7 @@ func (h *helm) configured(t *testing.T, way string, upgraded bool) {
 // takesOver installs a release over what kubectl has applied and a leader has written.
 func (h *helm) takesOver(t *testing.T) {
 	h.kubectl(t, "apply", "-f", installed)
-	leader := h.replica(t, "kube-system")
+	leader := h.replica(t, "kube-system", election...)
 	s := h.scene(t)
 	s.taint("key")
 	s.until("the taint is recorded", func() bool { return h.state(t).records[s.node] != "" })
@@ -356,7 +365,7 @@ func (h *helm) elsewhere(t *testing.T) {
 	if nodes := h.replicaNodes(t); len(nodes) != 2 {
 		t.Errorf("helm did not wait for the replicas: ready are those on %v", nodes)
 	}
-	t.Run("leads and evicts there", func(t *testing.T) { h.evictsAsDeployed(t, "taint-manager-system") })
+	t.Run("leads and evicts there", func(t *testing.T) { h.evictsAsDeployed(t, "taint-manager-system", election...) })
 	h.uninstalls(t, "taint-manager-system")
 }
 

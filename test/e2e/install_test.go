@@ -39,6 +39,7 @@ func TestTheManifestsOnARealControlPlane(t *testing.T) {
 		w.kubectl(t, "delete", "-k", kustomize)
 	})
 	t.Run("the kustomization of docs/install.md evicts by the method Evict", w.kustomizes)
+	t.Run("that of docs/install.md for another namespace evicts there", w.kustomizesElsewhere)
 	t.Run("two replicas fit on one node, and spread over two and three", w.spreads)
 	t.Run("a namespace of its own under the restricted standard", w.fitsElsewhere)
 	t.Run("the program runs as the Deployment says, with its permissions alone", func(t *testing.T) {
@@ -62,7 +63,7 @@ func (w *world) kubectl(t *testing.T, args ...string) string {
 func (w *world) installs(t *testing.T, way []string) {
 	apply := func(file string) { w.kubectl(t, append(slices.Clone(way), "-f", file)...) }
 	apply(installed)
-	if got := w.deployment(t, "kube-system").Spec; *got.Replicas != 2 || len(got.Template.Spec.Tolerations) != 4 {
+	if got := w.deployment(t, "kube-system").Spec; *got.Replicas != 2 || len(got.Template.Spec.Tolerations) != 5 {
 		t.Errorf("installed: got %d replicas and %d tolerations", *got.Replicas, len(got.Template.Spec.Tolerations))
 	}
 	apply(large)
@@ -85,31 +86,54 @@ func (w *world) installs(t *testing.T, way []string) {
 	}
 }
 
-// kustomizes installs by the kustomization in docs/install.md, and runs the program with the permissions that it adds.
-func (w *world) kustomizes(t *testing.T) {
+// kustomization writes a kustomization of docs/install.md, whose second line begins with these words, to a folder beside
+// the resources that it names.
+func kustomization(t *testing.T, second string) (folder string) {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, written, found := strings.Cut(string(text), "\n```yaml\nresources: [taint-manager/deploy/kustomize]")
+	const resources = "resources: [taint-manager/deploy/kustomize] # a copy of the folder\n"
+	_, written, found := strings.Cut(string(text), "\n```yaml\n"+resources+second)
 	written, _, ended := strings.Cut(written, "\n```\n")
 	if !found || !ended {
-		t.Fatal("docs/install.md has no kustomization")
+		t.Fatalf("docs/install.md has no kustomization with %s", second)
 	}
-	folder := t.TempDir()
+	folder = t.TempDir()
 	if err := os.CopyFS(filepath.Join(folder, "taint-manager", "deploy", "kustomize"), os.DirFS(kustomize)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [taint-manager/deploy/kustomize]"+written), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(resources+second+written), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return folder
+}
+
+// kustomizesElsewhere installs by the field "namespace" of a kustomization.
+func (w *world) kustomizesElsewhere(t *testing.T) {
+	const namespace = "taint-manager-system"
+	folder := kustomization(t, "namespace:")
+	w.kubectl(t, "create", "namespace", namespace)
+	w.kubectl(t, "apply", "-k", folder)
+	w.evictsAsDeployed(t, namespace)
+	w.kubectl(t, "delete", "-k", folder)
+	w.kubectl(t, "delete", "namespace", namespace)
+	if left := w.kubectl(t, "-n", "kube-system", "get", "leases,rolebindings,roles", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"); left != "" {
+		t.Errorf("it leaves in kube-system:\n%s", left)
+	}
+}
+
+// kustomizes installs by the kustomization in docs/install.md, and runs the program with the permissions that it adds.
+func (w *world) kustomizes(t *testing.T) {
+	folder := kustomization(t, "images:")
 	w.kubectl(t, "apply", "-k", folder)
 	defer w.kubectl(t, "delete", "-k", folder)
 	if got, want := w.deployment(t, "kube-system").Spec.Template.Spec.Containers[0].Image, "registry.example.com/taint-manager:v1.2.3"; got != want {
 		t.Errorf("got the image %s, want %s", got, want)
 	}
 	began := time.Now()
-	w.evictsAsDeployed(t, "kube-system")
+	w.evictsAsDeployed(t, "kube-system", election...)
 	evictions := 0
 	for _, r := range audited(t, w.AuditLog()) {
 		if r.Verb == "create" && r.ObjectRef.Subresource == "eviction" && r.ResponseStatus.Code < 300 && r.RequestReceivedTimestamp.After(began) {
@@ -226,9 +250,10 @@ func (w *world) runsAsDeployed(t *testing.T, file, namespace string) {
 	w.evictsAsDeployed(t, namespace)
 }
 
-// evictsAsDeployed runs the program as the Deployment of this namespace says, until it has evicted a pod.
-func (w *world) evictsAsDeployed(t *testing.T, namespace string) {
-	m := w.replica(t, namespace)
+// evictsAsDeployed runs the program as the Deployment of this namespace says, with these additional flags, until it has
+// evicted a pod.
+func (w *world) evictsAsDeployed(t *testing.T, namespace string, flags ...string) {
+	m := w.replica(t, namespace, flags...)
 	defer func() {
 		if err := m.Stop(); err != nil {
 			t.Error(err)

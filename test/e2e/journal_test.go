@@ -23,6 +23,7 @@ import (
 const journalName = "taint-manager-journal"
 
 func TestTheJournal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
 	t.Run("a partition that another hand has written is not overwritten", w.conflicts)
@@ -33,8 +34,7 @@ func TestTheJournal(t *testing.T) {
 
 // killedAndRestarted uses a taint without timeAdded: only the journal has its start.
 func killedAndRestarted(s *scene) {
-	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
-	killed, err := s.StartManager(s.Context(), flags...)
+	killed, err := s.StartManager(s.Context(), election...)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func killedAndRestarted(s *scene) {
 	s.wait(time.Until(tainted.before.Add(5 * time.Second)))
 	killed.Kill()
 	s.checkRecord(tainted)
-	restarted := s.manage(s.T, flags...)
+	restarted := s.manage(s.T, election...)
 	const late = 1500 * time.Millisecond
 	at, ended := s.deletion(s, pod.UID, tainted.after.Add(20*time.Second+late))
 	if !ended || at.Before(tainted.before.Add(20*time.Second)) {

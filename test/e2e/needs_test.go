@@ -32,6 +32,7 @@ func forPolicies() policy.Needs { return forTriggers.Or(policy.Needs{PodLabels: 
 
 // Watches that run list again once policies need more, in every way to watch, and show the same as before.
 func TestWhatPoliciesNeedIsThereOnceItIsNeeded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	s := w.scene(t)
 	s.variety("early")
@@ -179,6 +180,7 @@ func (o *observing) zone(node string) (zone string, taints int) {
 
 // A missing permission for namespaces stops nothing else, is said by its name, and is noticed when it is granted.
 func TestNamespacesWithoutAPermission(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	s := w.scene(t)
 	config, err := clientcmd.BuildConfigFromFlags("", s.reader("without-namespaces", mayRead("nodes", "pods")))

@@ -61,6 +61,7 @@ func (w *world) launchOriginal(t *testing.T) {
 
 // Without policies both evict the same pods at the same times, and what one has deleted the other does not change.
 func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, AuditLevel: "Metadata"})
 	w.launchOriginal(t)
 	w.manage(t, "--leader-elect=false")
@@ -151,6 +152,7 @@ func configFile(t *testing.T, content string) string {
 
 // The pause and the policy keep taint-manager from evicting first.
 func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	long := func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3600)} }
 	m, err := w.StartManager(t.Context(), "--leader-elect=false", "--paused")
@@ -203,20 +205,26 @@ func (w *world) readyz(t *testing.T, m *testcluster.Manager) string {
 	return body(t, "https://"+m.Address()+"/readyz?verbose")
 }
 
+// remarks returns the remarks with names, from the page's address.
+func (w *world) remarks(t *testing.T, m *testcluster.Manager) string {
+	t.Helper()
+	return body(t, m.Page()+"remarks")
+}
+
 func body(t *testing.T, url string) string {
 	t.Helper()
 	_, text := ask(t, &tls.Config{InsecureSkipVerify: true}, url) // the server has just created its certificate
 	return text
 }
 
-// awaitNotice waits until the manager reports the original in its readiness, and expects the same of log, metric and
-// page.
+// awaitNotice waits until the manager reports the original in its remarks, and expects the same of log, metric, readiness
+// and page.
 func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
 	const sentence = "the built-in taint manager still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
-	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.readyz(t, m), "[!]original: kube-controller-manager has evicted pod default/"); {
+	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.remarks(t, m), "[!]original: kube-controller-manager has evicted pod default/"); {
 		if time.Now().After(until) {
-			t.Fatalf("the original is not noticed:\n%s", w.readyz(t, m))
+			t.Fatalf("the original is not noticed:\n%s", w.remarks(t, m))
 		}
 		pause(t, 100*time.Millisecond)
 	}
@@ -231,7 +239,10 @@ func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	if _, metrics := ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); !seen.MatchString(metrics) {
 		t.Error("the metric does not say when")
 	}
-	for what, text := range map[string]string{"readiness": w.readyz(t, m), "page": body(t, m.Page()+"api/v1/snapshot")} {
+	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]original: evicts pods, too\n") || strings.Contains(ready, "default/") {
+		t.Errorf("readiness says:\n%s", ready)
+	}
+	for what, text := range map[string]string{"remarks": w.remarks(t, m), "page": body(t, m.Page()+"api/v1/snapshot")} {
 		if !strings.Contains(text, sentence) {
 			t.Errorf("the %s does not say so:\n%s", what, text)
 		}

@@ -94,7 +94,7 @@ func (w *world) comparesRoles(t *testing.T, c deployedCase, allGranted, allUsed 
 	w.kubectl(t, "apply", "-f", c.file)
 	granted := w.granted(t, c.namespace)
 	begin := time.Now()
-	first, second := w.replica(t, c.namespace), w.replica(t, c.namespace)
+	first, second := w.replica(t, c.namespace, election...), w.replica(t, c.namespace, election...)
 	w.evictsByBoth(t, c, first, second)
 	s := &scene{T: t, world: w}
 	for deadline := time.Now().Add(40 * time.Second); len(difference(granted, w.used(t, c.namespace, begin))) > len(c.unused) && time.Now().Before(deadline); {
@@ -141,24 +141,36 @@ func difference(of, without map[string]bool) (list []string) {
 	return list
 }
 
-// replica runs the program as the Deployment does.
-func (w *world) replica(t *testing.T, namespace string) *testcluster.Manager {
+// replica runs the program as the Deployment does, with these additional flags.
+func (w *world) replica(t *testing.T, namespace string, flags ...string) *testcluster.Manager {
 	t.Helper()
 	d := w.deployment(t, namespace)
-	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", d.Spec.Template.Spec.Containers[0].Command[0]))
+	if got := d.Spec.Template.Spec.Containers[0].Command; !slices.Equal(got, []string{"/taint-manager"}) {
+		t.Fatalf("the Deployment runs %v", got)
+	}
+	m, err := w.LaunchWith(t.Context(), w.binary(t), w.kubeconfigOf(t, namespace, "taint-manager"), append(w.argsOnThisMachine(t, d), flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := w.LaunchWith(t.Context(), binary, w.kubeconfigOf(t, namespace, "taint-manager"), w.argsOnThisMachine(t, d)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &scene{T: t, world: w}
-	s.until("the replica is ready", func() bool {
-		log, err := m.Log()
-		return err == nil && strings.Contains(log, "Seen a leader")
-	})
+	w.seesALeader(t, m)
 	return m
+}
+
+// binary returns the path of the program.
+func (w *world) binary(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// seesALeader waits until a process has seen a leader, itself or another.
+func (w *world) seesALeader(t *testing.T, m *testcluster.Manager) {
+	t.Helper()
+	s := &scene{T: t, world: w}
+	s.until("the replica has seen a leader", func() bool { return strings.Contains(w.logOf(t, m), "Seen a leader") })
 }
 
 // granted returns what the roles of the manifest grant: verb, resource and name, without those for people.

@@ -55,6 +55,7 @@ func (m *mount) write(t *testing.T, text string) moment {
 func (m *mount) file() string { return filepath.Join(m.dir, "config.yaml") }
 
 func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
+	t.Parallel()
 	const head = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
 	files := &mount{dir: t.TempDir()}
@@ -83,6 +84,7 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 		t.Fatalf("the pod did not go within %v of the change", reloadTime+soon)
 	}
 	t.Logf("the pod went %v after the change", at.Sub(good.after).Round(time.Millisecond))
+	w.pausesByKey(t, files, m, s)
 	log, err := m.Log()
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +93,22 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not say %q", want)
 		}
+	}
+}
+
+// pausesByKey sets the key beside the file, and removes it.
+func (w *world) pausesByKey(t *testing.T, files *mount, m *testcluster.Manager, s *scene) {
+	t.Helper()
+	key := filepath.Join(files.dir, "paused")
+	began := time.Now()
+	must(t, os.WriteFile(key, []byte("true"), 0o600))
+	s.until("it is paused", func() bool { return strings.Contains(w.readyz(t, m), "[!]paused: no eviction starts") })
+	t.Logf("it paused %v after the key was there", time.Since(began).Round(time.Millisecond))
+	pod := s.pod("late")
+	s.stays(pod, moment{began, time.Now()}, 3)
+	must(t, os.Remove(key))
+	if _, ended := w.deletion(t, pod.UID, time.Now().Add(reloadTime+soon)); !ended {
+		t.Error("the pod did not go after the pause")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // The live confirmation compares the resourceVersions of a node. API servers promise that this is possible since
 // Kubernetes 1.35 only.
 func TestResourceVersionsOfANodeCanBeCompared(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
 	s := w.scene(t)
 	previous := "1"

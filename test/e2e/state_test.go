@@ -215,20 +215,24 @@ func (w *world) writtenBack(t *testing.T, way string, before state, node string)
 	after.check(t, way, before, node)
 }
 
-// shell runs a command in which kubectl is an administrator's.
-func (w *world) shell(t *testing.T, command string) {
+// shell runs a command at the root of the repository, in which kubectl is an administrator's, as are helm and taint-manager,
+// and returns its output.
+func (w *world) shell(t *testing.T, command string) string {
 	t.Helper()
 	dir := t.TempDir()
 	kubectl := w.Kubectl(t.Context())
 	script := "#!/bin/sh\nexec '" + strings.Join(append([]string{kubectl.Path}, kubectl.Args[1:]...), "' '") + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	sh := exec.CommandContext(t.Context(), "sh", "-c", command)
-	sh.Env = append(append(os.Environ(), kubectl.Env...), "PATH="+dir+":"+os.Getenv("PATH"))
-	if out, err := sh.CombinedOutput(); err != nil {
+	must(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700))
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	must(t, err)
+	sh := exec.CommandContext(t.Context(), "sh", "-ec", command)
+	sh.Dir = root
+	sh.Env = append(append(append(os.Environ(), kubectl.Env...), newHelm(t, w).env...), "PATH="+dir+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+	out, err := sh.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}
+	return string(out)
 }
 
 func (w *world) uninstalled(t *testing.T) {

@@ -29,6 +29,7 @@ import (
 // Objects decoded from protobuf, from streamed and from plain lists, equal those from JSON and the whole objects
 // that client-go decodes: the objects that existed before, and those that change.
 func TestAllWaysToWatchShowTheSame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	s := w.scene(t)
 	s.variety("early")

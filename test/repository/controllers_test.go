@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -28,5 +29,32 @@ func TestNobodyIsToldToWriteTheListOfControllersAnew(t *testing.T) {
 		if bytes.Contains(text, anew) {
 			t.Errorf("%s writes the list of controllers anew; say to keep it and to append (docs/switching-over.md)", name)
 		}
+	}
+}
+
+// The kubelet runs every manifest in its folder, so the commands leave none beside the one that they change.
+func TestTheCommandsForKubeadmAppendToTheList(t *testing.T) {
+	atRoot(t)
+	_, section, _ := strings.Cut(read(t, "docs/install.md"), "\n### kubeadm and kind\n")
+	_, commands, _ := strings.Cut(section, "```sh\n")
+	commands, _, found := strings.Cut(commands, "```")
+	folder := t.TempDir()
+	manifest := filepath.Join(folder, "manifests", "kube-controller-manager.yaml")
+	if err := os.MkdirAll(filepath.Dir(manifest), 0o700); err != nil || !found {
+		t.Fatalf("docs/install.md has no commands for kubeadm, or %v", err)
+	}
+	const before = "  - command:\n    - kube-controller-manager\n    - --controllers=*,bootstrapsigner,tokencleaner\n    - --leader-elect=true\n"
+	if err := os.WriteFile(manifest, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := strings.ReplaceAll(commands, "/etc/kubernetes", folder)
+	if out, err := exec.CommandContext(t.Context(), "sh", "-ec", script).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	after, err := os.ReadFile(manifest)
+	want := strings.Replace(before, "tokencleaner", "tokencleaner,-taint-eviction-controller", 1)
+	left, _ := os.ReadDir(filepath.Dir(manifest))
+	if err != nil || string(after) != want || len(left) != 1 {
+		t.Errorf("got %q beside %d others, want %q: %v", after, len(left)-1, want, err)
 	}
 }

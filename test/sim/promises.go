@@ -148,12 +148,18 @@ func (g *governance) noteHolds() {
 		g.held, g.holding = map[onNode]time.Duration{}, map[onNode]bool{}
 		return
 	}
-	for t := range g.shown {
+	note := func(t onNode) {
 		is := g.heldBy(t.key, t.node, g.tripped) != ""
 		if g.holding[t] && !is {
 			g.held[t] = g.p.w.now()
 		}
 		g.holding[t] = is
+	}
+	for t := range g.shown {
+		note(t)
+	}
+	for t := range g.holding {
+		note(t) // a hold may end while the node does not have the taint
 	}
 }
 

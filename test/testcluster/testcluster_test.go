@@ -49,6 +49,7 @@ func startAndWait() error {
 }
 
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	c := start(t, Options{AuditLevel: "Metadata"})
 	took := time.Since(began)
@@ -243,6 +244,7 @@ func componentResumes(t *testing.T, c *Cluster) {
 }
 
 func TestWithoutTheControllerManagerPodsAreAdmitted(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{WithoutControllerManager: true, WithoutScheduler: true, WithoutNodes: true})
 	apply(t, c, pod("pending", ""))
 	if c.Component(ControllerManager) != nil || c.Component(Nodes) != nil {
@@ -251,6 +253,7 @@ func TestWithoutTheControllerManagerPodsAreAdmitted(t *testing.T) {
 }
 
 func TestNothingIsLeftAfterStop(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{})
 	pids := pidsOf(c)
 	if err := c.Stop(); err != nil {
@@ -270,6 +273,7 @@ func TestNothingIsLeftAfterStop(t *testing.T) {
 }
 
 func TestComponentsDieWithAKilledParent(t *testing.T) {
+	t.Parallel()
 	helper := exec.Command(os.Args[0])
 	helper.Env = append(os.Environ(), helperVariable+"="+filepath.Join(t.TempDir(), "cluster"))
 	helper.Stderr = os.Stderr
@@ -332,6 +336,7 @@ func TestWhatIsNoVersionOfKubernetesIsRefused(t *testing.T) {
 }
 
 func TestAComponentThatFailsIsNamedWithTheEndOfItsLog(t *testing.T) {
+	t.Parallel()
 	c, err := Start(t.Context(), Options{ControllerManagerArgs: []string{"--no-such-flag"}})
 	if err == nil {
 		_ = c.Stop()

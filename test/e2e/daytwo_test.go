@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// commands returns the commands under a heading of docs/day-two.md or docs/install.md, block by block.
+func commands(t *testing.T, page, heading string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	must(t, err)
+	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("docs/%s has no section %s", page, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
+
+// TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/day-two.md as a reader would copy them, and the probe of
+// docs/install.md.
+func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{})
+	w.waitForNoPods(t)
+	newHelm(t, w).helm(t, documented(t, "kube-system")...)
+	s := w.scene(t)
+	s.pod("waits", bears("key", 3600))
+	s.taint("key")
+	w.taintEachPartition(t)
+	leader := w.launchUnpermitted(t, election...)
+	s.until("it leads, and has recorded all taints", func() bool { return w.isLed(t) && len(w.state(t).annotations) == 9 })
+	t.Run("Who leads", w.whoLeads)
+	t.Run("A part of the journal is deleted", func(t *testing.T) { w.losesAPart(t, s.node) })
+	t.Run("Upgrade and roll back", func(t *testing.T) { w.upgradesAndRollsBack(t, s.node) })
+	t.Run("Pause", w.pausesAndGoesOn)
+	leader.Kill() // it keeps the lease
+	t.Run("Both replicas are down", func(t *testing.T) { w.downAndHelped(t, s) })
+	t.Run("Upgrade the API server", w.refusesGates)
+	t.Run("See it, before and after", w.probes)
+}
+
+func (w *world) whoLeads(t *testing.T) {
+	if out, holder := w.shell(t, commands(t, "day-two.md", "Who leads")[0]), w.state(t).holder; !strings.HasPrefix(out, holder+" ") {
+		t.Errorf("got %q, want the holder %s", out, holder)
+	}
+}
+
+func (w *world) losesAPart(t *testing.T, node string) {
+	uid := func() string {
+		part, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), journalName+"-0", metav1.GetOptions{})
+		if err != nil {
+			return ""
+		}
+		return string(part.UID)
+	}
+	before, lost := w.state(t), uid()
+	w.shell(t, commands(t, "day-two.md", "A part of the journal is deleted")[0])
+	s := &scene{T: t, world: w}
+	s.until("another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
+	w.writtenBack(t, "deleted", before, node)
+	s.until("all records are there again", func() bool { return len(w.state(t).records) == len(before.records) })
+}
+
+func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
+	before := w.state(t)
+	for _, command := range commands(t, "day-two.md", "Upgrade and roll back") {
+		if strings.HasPrefix(command, "kubectl apply") {
+			command = strings.Replace(command, "apply", "apply --server-side --force-conflicts", 1) // helm has installed
+		}
+		w.shell(t, command)
+		w.kept(t, command, before, node, true)
+	}
+	for name, annotations := range w.state(t).annotations {
+		if annotations["helm.sh/resource-policy"] != "keep" || annotations["kustomize.toolkit.fluxcd.io/prune"] != "disabled" {
+			t.Errorf("%s has the annotations %v", name, annotations)
+		}
+	}
+}
+
+// pausesAndGoesOn checks what is written; cli/run/pause_test.go checks what that does.
+func (w *world) pausesAndGoesOn(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(commands(t, "day-two.md", "Pause")[0]), "\n")
+	for i, want := range []string{"true", ""} {
+		w.shell(t, lines[i])
+		config, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		must(t, err)
+		if got, there := config.Data["paused"]; got != want || there != (want != "") || config.Data["config.yaml"] == "" {
+			t.Errorf("after %s the ConfigMap has %v", lines[i], config.Data)
+		}
+	}
+	w.shell(t, lines[2])
+	if out := w.kubectl(t, "-n", "kube-system", "get", "pods", "-o", "jsonpath={.items[*].metadata.annotations.paused-at}"); len(strings.Fields(out)) < 2 {
+		t.Errorf("after %s the pods have the annotations %q", lines[2], out)
+	}
+}
+
+// downAndHelped looks at a cluster without a replica, and lets an administrator's machine lead.
+func (w *world) downAndHelped(t *testing.T, s *scene) {
+	before := w.state(t)
+	out := w.shell(t, commands(t, "day-two.md", "Both replicas are down")[0])
+	if !strings.Contains(out, "waits") || strings.Contains(out, "there is no journal") {
+		t.Errorf("what waits is not shown:\n%s", out)
+	}
+	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
+	must(t, err)
+	m, err := w.LaunchWith(t.Context(), binary, w.Kubeconfig(), election...)
+	must(t, err)
+	due := s.pod("due")
+	s.until("the pod that is due is gone", func() bool {
+		_, err := w.admin.CoreV1().Pods(due.Namespace).Get(t.Context(), due.Name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	if after := w.state(t); after.records[s.node] != before.records[s.node] || after.holder == before.holder {
+		t.Errorf("the record was %q and is %q; the holder is %s", before.records[s.node], after.records[s.node], after.holder)
+	}
+	must(t, m.Stop())
+}
+
+// refusesGates shows that a gate that is locked or unknown keeps kube-controller-manager from starting.
+func (w *world) refusesGates(t *testing.T) {
+	w.shell(t, commands(t, "day-two.md", "Upgrade the API server")[0])
+	refusals := map[string]string{"NoSuchGate=true": "unrecognized feature gate: NoSuchGate"}
+	if w.Minor() >= 34 {
+		refusals["SeparateTaintEvictionController=false"] = "feature is locked to true"
+	}
+	for gate, want := range refusals {
+		o, err := w.LaunchOriginal(t.Context(), "--feature-gates="+gate)
+		must(t, err)
+		ended := o.Wait(20 * time.Second)
+		if log, err := o.Log(); err != nil || ended == nil || !strings.Contains(log, want) {
+			t.Errorf("%s: %v, %v, and its log should have %q:\n%s", gate, ended, err, want, log)
+		}
+	}
+}
+
+// probes runs the probe without the original, and with it.
+func (w *world) probes(t *testing.T) {
+	probe := commands(t, "install.md", "Switch the original off")[1]
+	terminates := regexp.MustCompile(`(?m)^20[0-9-]+T[0-9:]+Z$`)
+	if out := w.shell(t, probe); terminates.MatchString(out) {
+		t.Errorf("without the original the pod terminates:\n%s", out)
+	}
+	o, err := w.LaunchOriginal(t.Context())
+	must(t, err)
+	time.Sleep(3 * time.Second) //nolint:forbidigo // for the original, which says nowhere that it evicts
+	if out := w.shell(t, probe); !terminates.MatchString(out) {
+		t.Errorf("with the original the pod does not terminate:\n%s", out)
+	}
+	must(t, o.Stop())
+}
