@@ -231,7 +231,7 @@ func explainsTheGone(s *scene) {
 	s.goes(pod, tainted, 1)
 	s.event(pod, "Marking for deletion")
 	out, _ := s.said(s.Kubeconfig(), "explain", "default/"+pod.Name)
-	for _, want := range []string{"is gone. Its events tell:", "TaintManagerEviction", "taint key:NoExecute"} {
+	for _, want := range []string{"is gone: evicted from ", "TaintManagerEviction", "taint key:NoExecute"} {
 		if !strings.Contains(out, want) {
 			s.Errorf("%q is not in:\n%s", want, out)
 		}

@@ -88,7 +88,7 @@ func (w *world) runsCommands(t *testing.T, commands string) {
 	for command := range strings.Lines(commands) {
 		if command = strings.TrimSpace(command); command != "" {
 			t.Log(command)
-			w.shell(t, "cd ../.. && "+command)
+			w.shell(t, command)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 	m := w.launchUnpermitted(t, election...)
 	s := &scene{T: t, world: w}
 	var said string
-	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "Serving securely") })
+	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "The page is served") })
 	s.until("the remarks say what is missing", func() bool {
 		said = w.remarks(t, m)
 		return strings.Contains(w.readyz(t, m), "[!]lease: missing") && strings.Contains(said, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
