@@ -14,8 +14,8 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// maxForLargePods is the maximum memory for 20 pods together, each as large as the API server takes it, in MB.
-const maxForLargePods = 50
+// maxForLargePods is the maximum memory for 50 pods together, each as large as the API server takes it, in MB.
+const maxForLargePods = 100
 
 // A tenant chooses the size of its pods. The peak counts, and with it the start and a time in which each of the
 // pods is updated.
@@ -28,15 +28,15 @@ func TestPodsAsLargeAsTheAPIServerTakesThemCostLittleMemory(t *testing.T) {
 		elements int // about as many as the API server takes in one pod
 		fill     func(p *v1.Pod, i int)
 	}{
-		{5, 100_000, func(p *v1.Pod, i int) { p.Labels[fmt.Sprintf("%05x", i)] = "" }},
-		{5, 65_000, func(p *v1.Pod, i int) {
+		{13, 100_000, func(p *v1.Pod, i int) { p.Labels[fmt.Sprintf("%05x", i)] = "" }},
+		{13, 65_000, func(p *v1.Pod, i int) {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Key: fmt.Sprintf("%05x", i), Operator: v1.TolerationOpExists})
 		}},
-		{5, 72_000, func(p *v1.Pod, i int) {
+		{12, 72_000, func(p *v1.Pod, i int) {
 			owner := metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: "n", UID: types.UID(fmt.Sprintf("%05x", i))}
 			p.OwnerReferences = append(p.OwnerReferences, owner)
 		}},
-		{5, 15_000, func(p *v1.Pod, i int) { p.Annotations[fmt.Sprintf("%05x", i)] = "0123456789" }},
+		{12, 15_000, func(p *v1.Pod, i int) { p.Annotations[fmt.Sprintf("%05x", i)] = "0123456789" }},
 	} {
 		c.fillLarge(t, part.pods, part.elements, part.fill)
 	}
