@@ -51,7 +51,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 // has a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
-		if wait := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
+		if wait := m.rate.bucket(now, m.group).wait(now); wait > 0 && now.Add(wait).After(until) {
 			rate, until = m.rate.Name, now.Add(wait)
 		}
 	}
@@ -68,7 +68,7 @@ func (b Buckets) Take(now time.Time) {
 // Return gives a token back to each bucket, up to its burst.
 func (b Buckets) Return(now time.Time) {
 	for _, m := range b.of {
-		m.rate.bucket(now, m.group).give(now)
+		m.rate.bucket(now, m.group).give()
 	}
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	r.rates = nil
 	for i := range list {
 		next := &rate{Rate: list[i], buckets: map[string]*bucket{}, sweepAt: 64}
-		next.fresh = bucket{pace: paceOf(&list[i]), at: now}
+		next.fresh = emptyBucket(now, paceOf(&list[i]))
 		if j := slices.IndexFunc(old, next.continues); j >= 0 {
 			next.carryOn(now, old[j])
 		}
@@ -62,7 +63,7 @@ func (r *rate) carryOn(now time.Time, old *rate) {
 	}
 }
 
-// bucket returns the bucket of a group, filled up to now.
+// bucket returns the bucket of a group.
 func (r *rate) bucket(now time.Time, group string) *bucket {
 	b := r.buckets[group]
 	if b == nil {
@@ -70,21 +71,15 @@ func (r *rate) bucket(now time.Time, group string) *bucket {
 		b = new(r.fresh)
 		r.buckets[group] = b
 	}
-	b.fill(now)
 	return b
 }
 
-// sweep removes buckets that equal a fresh one, once there are many.
+// sweep removes the buckets that are as full as a fresh bucket, once the rate has many buckets.
 func (r *rate) sweep(now time.Time) {
 	if len(r.buckets) < r.sweepAt {
 		return
 	}
-	r.fresh.fill(now)
-	for group, b := range r.buckets {
-		if b.fill(now); *b == r.fresh {
-			delete(r.buckets, group)
-		}
-	}
+	maps.DeleteFunc(r.buckets, func(_ string, b *bucket) bool { return b.level(now) == r.fresh.level(now) })
 	r.sweepAt = 2*len(r.buckets) + 64
 }
 
@@ -109,14 +104,9 @@ type Level struct {
 func (r *Rates) Levels(now time.Time) []Level {
 	levels := make([]Level, len(r.rates))
 	for i, rate := range r.rates {
-		rate.fresh.fill(now)
-		fewest := rate.fresh.tokens()
-		if rate.TopologyKey == "" && len(rate.buckets) > 0 {
-			fewest = rate.fresh.pace.burst // there is one group, and it has a bucket
-		}
+		fewest := rate.fresh.tokens(now) // no bucket has more
 		for _, b := range rate.buckets {
-			b.fill(now)
-			fewest = min(fewest, b.tokens())
+			fewest = min(fewest, b.tokens(now))
 		}
 		levels[i] = Level{rate.Name, int(fewest)}
 	}
