@@ -9,8 +9,8 @@ import (
 
 // Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
 type Needs struct {
-	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are
-	// those that only policies in mode Audit name: their starts are shown, but do not begin an exposure.
+	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are the
+	// sorted keys that only policies in mode Audit name: the starts of these taints are shown, but no exposure begins.
 	Triggers, Audited []string
 
 	// PodLabels are the sorted keys of the labels of pods that policies select by.
@@ -23,7 +23,7 @@ type Needs struct {
 	Breakers bool
 
 	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of
-	// the taints not-ready and unreachable. Policies may decide differently for states of a taint that differ in these.
+	// the taints not-ready and unreachable. A policy may tell states of a taint apart by them.
 	Values  []string
 	Swapped bool
 
@@ -86,8 +86,8 @@ func (n *Needs) Distinguish(a, b *v1.Taint) bool {
 	return a.Value != b.Value && (contains(n.Values, a.Value) || contains(n.Values, b.Value))
 }
 
-// TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would if it were
-// enforced.
+// TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would make them
+// triggers if it were enforced.
 func (n *Needs) TriggeredBy(key string) bool {
 	return contains(n.Triggers, key) || contains(n.Audited, key)
 }
