@@ -25,7 +25,9 @@ func emptyBucket(now time.Time, p pace) bucket { return bucket{p, now.Add(p.capa
 
 // level returns the level, which is negative after the pace has changed, or after a token was taken from an empty
 // bucket.
-func (b *bucket) level(now time.Time) time.Duration { return b.pace.capacity() - max(0, b.full.Sub(now)) }
+func (b *bucket) level(now time.Time) time.Duration {
+	return b.pace.capacity() - max(0, b.full.Sub(now))
+}
 
 // wait returns the time until the bucket has a token; 0 if the bucket has a token now.
 func (b *bucket) wait(now time.Time) time.Duration { return max(0, b.pace.interval-b.level(now)) }

@@ -23,7 +23,8 @@ type member struct {
 	group string
 }
 
-// sameGroup reports whether the other member is of the same group, of the same rate or of the rate that continues it.
+// sameGroup reports whether the other member is the bucket of the same group, of the same rate or of a rate that the
+// rate continues.
 func (m member) sameGroup(other member) bool {
 	return m.rate.continues(other.rate) && m.group == other.group
 }
@@ -58,7 +59,7 @@ func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	return rate, until
 }
 
-// Take takes a token of each bucket, also of one that has none.
+// Take takes a token of each bucket, also of an empty bucket.
 func (b Buckets) Take(now time.Time) {
 	for _, m := range b.of {
 		m.rate.bucket(now, m.group).take(now)
@@ -72,7 +73,7 @@ func (b Buckets) Return(now time.Time) {
 	}
 }
 
-// Beyond returns those buckets that the other ones do not have, nor a bucket that these continue.
+// Beyond returns the buckets without those that are among the other buckets or continue one of them.
 func (b Buckets) Beyond(other Buckets) Buckets {
 	b.of = slices.DeleteFunc(slices.Clone(b.of), func(m member) bool {
 		return slices.ContainsFunc(other.of, m.sameGroup)

@@ -17,15 +17,15 @@ type Core struct {
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
 	began   time.Time // the present leadership
-	unknown time.Time // when a leader began that does not know the record; zero otherwise
+	unknown time.Time // began, if the leader does not know the record; zero otherwise
 
 	record  Record
 	written *Record // as the journal has it; nil if that is not known
 
-	recorded []TripRecord // of the record that was read last, or made by the end of the last leadership
+	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
 
-	trips   []TripRecord // as the last facts have them
-	changed bool         // something else that facts or the record depend on
+	trips   []TripRecord // the trips in the last facts
+	changed bool         // facts or the record may have changed although the trips have not
 }
 
 // NewCore returns the core of a process that knows neither nodes nor the record yet.
@@ -36,7 +36,7 @@ func NewCore(c Config) *Core {
 // Judge returns the present judge.
 func (c *Core) Judge() policy.Judge { return policy.Judge{Set: c.config.Set, Facts: c.facts} }
 
-// Next returns when [TimePassed] is due even if nothing else happens. It returns false if it is not.
+// Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
 	if !c.ready {
 		return time.Time{}, false
@@ -95,8 +95,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
 }
 
-// read adopts a record that another process has written. A leader reads one if the leader before it has written after
-// this process had last heard of the journal.
+// read adopts a record that another process has written. A leader reads such a record if the leader before it has written
+// after this process had last read the journal.
 func (c *Core) read(now time.Time, r Record) []Event {
 	if c.leading && !c.ready {
 		return nil
@@ -108,8 +108,8 @@ func (c *Core) read(now time.Time, r Record) []Event {
 	return c.breakers.Step(now)
 }
 
-// conclude derives the record, the facts and the judge from the state, if that has changed. Without policies and
-// breakers no verdict depends on facts, so the judge stays until it is reconfigured.
+// conclude derives the record, the facts and the judge from the state, if the state has changed. Without policies and
+// breakers no verdict depends on facts, so only a new configuration makes a new judge.
 func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	trips := c.breakers.Trips()
 	if !c.changed && slices.Equal(trips, c.trips) {

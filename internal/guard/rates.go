@@ -10,17 +10,18 @@ import (
 )
 
 // Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken
-// of each group of each rate, besides those that were given back in that window. That holds even across a change of
-// leader or of the configuration: buckets begin empty, and a rate that keeps its name and its groups keeps its level.
+// of each group of each rate, without the tokens that were given back in that window. A change of leader or of the
+// configuration does not exceed this limit: buckets begin empty, and a rate that keeps its name and its topologyKey keeps
+// its levels.
 type Rates struct {
 	rates []*rate
 }
 
 type rate struct {
 	policy.Rate
-	fresh   bucket // for a group without evictions so far
-	buckets map[string]*bucket
-	sweepAt int // the number of buckets that starts a sweep
+	fresh   bucket             // of each group without evictions so far
+	buckets map[string]*bucket // by group
+	sweepAt int                // the number of buckets that starts a sweep
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -48,7 +49,7 @@ func paceOf(r *policy.Rate) pace {
 	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
 }
 
-// continues reports whether the other one is this rate before a reload: with the same name and groups.
+// continues reports whether the other rate is this rate before a reload, with the same groups.
 func (r *rate) continues(old *rate) bool {
 	return r.Name == old.Name && r.TopologyKey == old.TopologyKey
 }
@@ -96,7 +97,7 @@ type Level struct {
 	// Rate is the name of the rate.
 	Rate string
 
-	// Tokens are those that can be taken now, in the group that has the fewest.
+	// Tokens is the number of tokens that can be taken now, in the group with the fewest tokens.
 	Tokens int
 }
 
