@@ -135,8 +135,8 @@ func (ca *candidate) check(t *testing.T, when string, terms int, now bool) {
 	}
 }
 
-// leadsFor fails the test unless the candidate, in its first term, leads for just that long once the server does not
-// respond any more. end says when that is.
+// leadsFor fails the test unless the candidate, in its first term, leads for exactly the time d once the server no longer
+// responds. end describes the end of that time.
 func (ca *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end string) {
 	t.Helper()
 	hang := make(chan struct{})

@@ -34,7 +34,7 @@ func timed(t *v1.Toleration) bool {
 // deadline returns until when the policy lets the pod stay with a taint, if the exposure began at start. own is the
 // pod's toleration that counts for the taint. Deadline returns false if the pod may stay without a limit.
 func (c *compiled) deadline(pod *taint.Pod, own *v1.Toleration, start time.Time) (time.Time, bool) {
-	at := start
+	var at time.Time
 	switch {
 	case own == nil:
 		at = start.Add(ptr.Deref(c.stay.Absent, metav1.Duration{}).Duration)

@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// FuzzDecide judges one taint with two tolerations, with any strings and numbers, and compares the verdict with that of
+// FuzzDecide decides about one taint with two tolerations, with any strings and numbers, and compares the verdict with that of
 // Kubernetes' own matching and plain arithmetic.
 func FuzzDecide(f *testing.F) {
 	f.Add("gpu", "a", int64(10), "gpu", "Equal", "a", "NoExecute", int64(5), true, "", "Exists", "", "", int64(0), false, int64(0))

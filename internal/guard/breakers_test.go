@@ -47,7 +47,7 @@ func is(name, zone string, taints []v1.Taint) guard.NodeChange {
 
 func gone(name string) guard.NodeChange { return guard.NodeChange{Name: name} }
 
-// renewed returns the change by which a new node replaces the one of the same name.
+// renewed returns the change by which a new node replaces the node of the same name.
 func renewed(name, zone string, taints []v1.Taint) guard.NodeChange {
 	c := is(name, zone, taints)
 	c.Node.UID = "another"
@@ -193,7 +193,7 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 	wantTripped(t, b, "for a minute")
 }
 
-// A kubelet may write the label of its node, and would be a group of its own, in which one node is all.
+// A kubelet may write the label of its node, which is the only node of its group then.
 func TestOneOrTwoNodesAreNoOutageOfAGroupUnlessMinNodesSaysSo(t *testing.T) {
 	z, whole := zones(), zones()
 	z.MinNodes, whole.MinNodes, whole.TopologyKey = nil, nil, ""
@@ -443,7 +443,7 @@ func newTwin(b policy.Breaker) *twin {
 
 func (t *twin) play(second int, changes []guard.NodeChange) {
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		t.judge(second, zone)
+		t.evaluate(second, zone)
 	}
 	for _, c := range changes {
 		if was := t.nodes[c.Name]; was != nil && was.Taints[0].Key != "dedicated" && (c.Node == nil || c.Node.UID != was.UID) {
@@ -457,7 +457,7 @@ func (t *twin) play(second int, changes []guard.NodeChange) {
 		}
 	}
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		t.judge(second, zone)
+		t.evaluate(second, zone)
 	}
 }
 
@@ -468,7 +468,7 @@ func zoneOf(n *guard.Node) string {
 	return n.Labels["zone"]
 }
 
-func (t *twin) judge(second int, zone string) {
+func (t *twin) evaluate(second int, zone string) {
 	affected, all, reset := 0, 0, int(t.ResetAfter.Seconds())
 	for _, n := range t.nodes {
 		if zoneOf(n) == zone {

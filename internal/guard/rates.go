@@ -84,14 +84,6 @@ func (r *rate) sweep(now time.Time) {
 	r.sweepAt = 2*len(r.buckets) + 64
 }
 
-// Buckets returns the number of buckets.
-func (r *Rates) Buckets() (n int) {
-	for _, rate := range r.rates {
-		n += len(rate.buckets)
-	}
-	return n
-}
-
 // Level describes how much of a rate is available.
 type Level struct {
 	// Rate is the name of the rate.

@@ -24,7 +24,7 @@ func in(zone string) map[string]string { return map[string]string{"zone": zone} 
 
 func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
 
-// spend takes as many tokens as there are, at most n, and returns their number.
+// spend takes all tokens, at most n, and returns their number.
 func spend(b guard.Buckets, now time.Time, n int) (taken int) {
 	for ; taken < n; taken++ {
 		if rate, _ := b.Wait(now); rate != "" {
@@ -56,7 +56,7 @@ func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
 	wantWait(t, a, 100, "r", 102)
 }
 
-// The rate is one of starts: a call that lasts keeps nobody waiting.
+// A rate counts the starts of calls: a call that lasts delays no other call.
 func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
 	b := r.BucketsOf("a", nil)
@@ -187,7 +187,7 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-// token is one that was taken, or that came back.
+// token is a token that was taken, or that came back.
 type token struct {
 	at   time.Time
 	zone string
@@ -234,7 +234,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	})
 }
 
-// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
+// tighter returns the same rates with lower limits. The looser limits bound windows across a reload.
 func tighter(rates []policy.Rate) []policy.Rate {
 	less := slices.Clone(rates)
 	for i := range less {
