@@ -380,6 +380,34 @@ func TestAReloadKeepsTrips(t *testing.T) {
 	wantTripped(t, b, "with it, and the nodes as they are", "a")
 }
 
+// A node that was deleted may not count for the breaker as it is now.
+func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
+	same, otherTaints, otherNodes := zones(), zones(), zones()
+	otherTaints.Taints = []policy.TaintKey{{Key: "lost"}}
+	otherNodes.NodeSelector = &metav1.LabelSelector{MatchLabels: in("a")}
+	lost := []v1.Taint{{Key: "lost", Effect: v1.TaintEffectNoExecute}}
+	for name, c := range map[string]struct {
+		after policy.Breaker
+		want  []string
+	}{"the same breaker": {same, []string{"a"}}, "other taints": {otherTaints, nil}, "other nodes": {otherNodes, nil}} {
+		b := synced(many(3, well), zones())
+		b.Step(at(1), is("n0", "a", out))
+		b.Step(at(2), gone("n0"))
+		b.Replace(at(3), []policy.Breaker{c.after})
+		b.Step(at(4), is("n1", "a", lost))
+		wantTripped(t, b, name+": one of two, beside one that was deleted", c.want...)
+	}
+}
+
+func TestAReloadCountsNoNodeTwice(t *testing.T) {
+	b := synced(many(4, well), zones())
+	b.Replace(at(1), []policy.Breaker{zones()})
+	b.Step(at(2), many(2, out)...)
+	wantTripped(t, b, "two of four")
+	b.Step(at(3), many(3, out)...)
+	wantTripped(t, b, "three of four", "a")
+}
+
 // TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and
 // computes each share from it anew.
 func TestBreakersAgreeWithTheirTwin(t *testing.T) {

@@ -52,5 +52,5 @@ func (b *bucket) change(now time.Time, to pace) {
 		tokens--
 	}
 	b.pace = to
-	b.full = now.Add(to.capacity() - min(tokens, time.Duration(to.burst))*to.interval)
+	b.full = now.Add(to.capacity() - tokens*to.interval) // may be past: the bucket is full then
 }

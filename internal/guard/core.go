@@ -12,7 +12,6 @@ type Core struct {
 	config     Config
 	breakers   *Breakers
 	namespaces policy.Namespaces
-	facts      *policy.Facts
 
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
@@ -24,17 +23,21 @@ type Core struct {
 
 	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
 
-	trips   []TripRecord // the trips in the last facts
-	changed bool         // facts or the record may have changed although the trips have not
+	trips   []TripRecord // at the end of the last step
+	changed bool         // the judge or the record may have changed although the trips have not
 }
 
 // NewCore returns the core of a process that knows neither nodes nor the record yet.
 func NewCore(c Config) *Core {
-	return &Core{config: c, breakers: NewBreakers(c.Guards.Breakers), facts: &policy.Facts{Paused: c.Paused}}
+	return &Core{config: c, breakers: NewBreakers(c.Guards.Breakers)}
 }
 
 // Judge returns the present judge.
-func (c *Core) Judge() policy.Judge { return policy.Judge{Set: c.config.Set, Facts: c.facts} }
+func (c *Core) Judge() policy.Judge {
+	return policy.Judge{Set: c.config.Set, Facts: &policy.Facts{
+		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused, Holds: c.record.Holds,
+	}}
+}
 
 // Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
@@ -108,7 +111,7 @@ func (c *Core) read(now time.Time, r Record) []Event {
 	return c.breakers.Step(now)
 }
 
-// conclude derives the record, the facts and the judge from the state, if the state has changed. Without policies and
+// conclude derives the record and the judge from the state, if the state has changed. Without policies and
 // breakers no verdict depends on facts, so only a new configuration makes a new judge.
 func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	trips := c.breakers.Trips()
@@ -122,10 +125,6 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 			c.record = c.record.Merge(Record{Holds: []policy.HoldRecord{endOfUnknown(c.unknown)}})
 		}
 		do.Record = c.unwritten()
-	}
-	c.facts = &policy.Facts{
-		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
-		Holds: c.record.Holds,
 	}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())

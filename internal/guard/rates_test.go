@@ -182,6 +182,9 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	for i := range 10_000 {
 		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(float64(10 + i)))
 	}
+	if n := spend(r.BucketsOf("a", in(time.Duration(9_999).String())), at(10_009), 1); n > 0 {
+		t.Error("a bucket that is empty was forgotten")
+	}
 	if got := r.Buckets(); got > 300 {
 		t.Errorf("got %d buckets", got)
 	}
