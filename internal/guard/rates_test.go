@@ -182,11 +182,20 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	for i := range 10_000 {
 		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(float64(10 + i)))
 	}
-	if n := spend(r.BucketsOf("a", in(time.Duration(9_999).String())), at(10_009), 1); n > 0 {
-		t.Error("a bucket that is empty was forgotten")
-	}
 	if got := r.Buckets(); got > 300 {
 		t.Errorf("got %d buckets", got)
+	}
+}
+
+func TestABucketThatIsNotFullIsKept(t *testing.T) {
+	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
+	for i := range 1000 {
+		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(10))
+	}
+	for i := range 1000 {
+		if n := spend(r.BucketsOf("a", in(time.Duration(i).String())), at(10), 1); n > 0 {
+			t.Fatalf("the token of group %d can be taken twice", i)
+		}
 	}
 }
 
