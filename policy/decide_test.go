@@ -94,6 +94,28 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Times after the year 9999 have no JSON form.
+func TestADeadlineAfterTheYear9999NeverComes(t *testing.T) {
+	node := nodeWith(on(0, "a", ""))
+	node.Taints[0][0].Since = time.Date(9999, 12, 31, 23, 59, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		tolerations policy.Tolerations
+		pod         *taint.Pod
+		goes        bool
+	}{
+		"absent: 90s":              {policy.Tolerations{Absent: secs(90)}, aPod(), false},
+		"absent: 30s":              {policy.Tolerations{Absent: secs(30)}, aPod(), true},
+		"unlimited: 90s":           {policy.Tolerations{Absent: secs(0), Unlimited: secs(90)}, aPod(tolerating("a", -1)), false},
+		"min: 90s":                 {policy.Tolerations{Absent: secs(0), Min: secs(90)}, aPod(tolerating("a", 1)), false},
+		"max: 30s, of a long time": {policy.Tolerations{Absent: secs(0), Max: secs(30)}, aPod(tolerating("a", 1<<62)), true},
+	} {
+		v := compiled(t, policies(staying(c.tolerations))).Decide(c.pod, node, nil)
+		if v.Goes() != c.goes || v.Goes() == (v.Stay == taint.Tolerated) {
+			t.Errorf("%s: got %+v", name, v)
+		}
+	}
+}
+
 func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	grace := hour(taints(policy.Taint{Key: "a"}))
 	grace.Name, grace.GracePeriod = "grace", &policy.GracePeriod{Max: *secs(8)}
