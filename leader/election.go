@@ -118,9 +118,9 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// release releases the lease if this process still holds it, and reports whether it succeeded. After a failure, the other
-// candidates wait for the lease's duration. Electors do not release the lease: if the API server does not respond, an
-// elector would wait for RenewDeadline at the end of the process.
+// release releases the lease if this process still holds it, and reports whether it succeeded. After a failure, the
+// other candidates wait for the lease's duration. Electors do not release the lease: if the API server does not
+// respond, an elector would wait for RenewDeadline at the end of the process.
 func (e *Election) release(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
@@ -133,7 +133,8 @@ func (e *Election) release(ctx context.Context) bool {
 	return err == nil
 }
 
-// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the term.
+// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the
+// term.
 func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
 	ctx, resign := context.WithCancelCause(campaign)
 	defer resign(nil)

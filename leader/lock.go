@@ -104,14 +104,14 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, nil
 }
 
-// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has no holder,
-// either, but has the time of the release and a duration of one second.
+// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has no
+// holder, either, but has the time of the release and a duration of one second.
 func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
 	return r.HolderIdentity == "" && (r.RenewTime.IsZero() || r.LeaseDurationSeconds > 1)
 }
 
-// standIn returns the record that stands in for a lost record, and bytes that differ from those of every other record: an
-// elector waits for the lease duration from the moment at which the bytes change.
+// standIn returns the record that stands in for a lost record, and bytes that differ from those of every other record:
+// an elector waits for the lease duration from the moment at which the bytes change.
 func (l *Lock) standIn() (*resourcelock.LeaderElectionRecord, []byte) {
 	if !l.holds() || !l.Fresh(l.duration) {
 		if l.lost.IsZero() {
@@ -138,8 +138,8 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	l.duration = max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
 }
 
-// showsOther reports whether the record shows that another process leads, or that another process has led since the last
-// known record and has released the lease.
+// showsOther reports whether the record shows that another process leads, or that another process has led since the
+// last known record and has released the lease.
 func (l *Lock) showsOther(r resourcelock.LeaderElectionRecord) bool {
 	if r.HolderIdentity == "" {
 		return l.known != nil && r.LeaderTransitions > l.known.LeaderTransitions
@@ -203,10 +203,10 @@ func (l *Lock) write(
 	return nil
 }
 
-// try notes when the first write with the record's time of renewal was sent. An elector repeats a write that has failed.
-// If the first write was stored nevertheless, the second write changes nothing, and other candidates measure from the
-// first write. The same holds for renewals within one second: electors compare records as JSON, which has times in whole
-// seconds.
+// try notes when the first write with the record's time of renewal was sent. An elector repeats a write that has
+// failed. If the first write was stored nevertheless, the second write changes nothing, and other candidates measure
+// from the first write. The same holds for renewals within one second: electors compare records as JSON, which has
+// times in whole seconds.
 func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
 	if second := record.RenewTime.Unix(); l.tried.at.IsZero() || l.tried.second != second {
 		l.tried = try{second, l.now()}

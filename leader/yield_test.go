@@ -39,8 +39,8 @@ func TestAYieldReleasesTheLeaseOnlyOnceTheCallsHaveEnded(t *testing.T) {
 	})
 }
 
-// TestALeaderThatYields has a candidate that yields after a minute, and another candidate that starts and ends at certain
-// times. Both are checked at the time at. All times are since the yield.
+// TestALeaderThatYields has a candidate that yields after a minute, and another candidate that starts and ends at
+// certain times. Both are checked at the time at. All times are since the yield.
 func TestALeaderThatYields(t *testing.T) {
 	const never = time.Hour
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Holds is the record of holds. Verdicts use only the ends of the holds: whether a pair is held now follows from the
-	// other facts and the policies.
+	// Holds is the record of holds. Verdicts use only the ends of the holds: whether a pair is held now follows from
+	// the other facts and the policies.
 	Holds []HoldRecord
 }
 

@@ -10,8 +10,8 @@ import (
 
 // PairDecision is the decision about one pair of a pod and a taint.
 type PairDecision struct {
-	// Action has the deadline of the pair, unless the taint is ignored or tolerated without a limit. The action of a pair
-	// that is held is not carried out.
+	// Action has the deadline of the pair, unless the taint is ignored or tolerated without a limit. The action of a
+	// pair that is held is not carried out.
 	Action
 
 	// Taint is the taint of the pair.

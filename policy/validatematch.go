@@ -85,6 +85,7 @@ func (p problems) ownerKind(kind string) {
 // unique refuses duplicates in a list.
 func (p problems) unique(list []string) {
 	for i, s := range list {
-		p.at("[%d]", i).refuseIf(slices.Contains(list[:i], s), "it is there twice ("+strconv.Quote(s)+")", "leave one out")
+		twice := slices.Contains(list[:i], s)
+		p.at("[%d]", i).refuseIf(twice, "it is there twice ("+strconv.Quote(s)+")", "leave one out")
 	}
 }

@@ -19,8 +19,8 @@ type Verdict struct {
 	Node string
 
 	// Request and Delete are the earliest eviction request and the earliest deletion, each with the pair that leads to
-	// it. From Request.At on, the eviction of the pod is requested; from Delete.At on, the pod is deleted. Evict is false
-	// in an action that does not exist.
+	// it. From Request.At on, the eviction of the pod is requested; from Delete.At on, the pod is deleted. Evict is
+	// false in an action that does not exist.
 	Request, Delete Action
 
 	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs a refused

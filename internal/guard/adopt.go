@@ -29,9 +29,9 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 	c.record, c.unknown, c.written = read, time.Time{}, new(j.Record)
 }
 
-// endOfUnknown returns an entry by which all holds that a leader did not know when it began have ended then. The entry is
-// recorded, because the next leader does not know these holds either. The time in its name tells it apart from the entry
-// of another leader.
+// endOfUnknown returns an entry by which all holds that a leader did not know when it began have ended then. The entry
+// is recorded, because the next leader does not know these holds either. The time in its name tells it apart from the
+// entry of another leader.
 func endOfUnknown(began time.Time) policy.HoldRecord {
 	return policy.HoldRecord{By: "holds before " + began.UTC().Format(time.RFC3339Nano), Ended: began}
 }
@@ -47,7 +47,8 @@ func withoutUnknown(began time.Time, r Record) Record {
 	return r
 }
 
-// notAfter returns the record with now in place of each later time. Later times come from a process whose clock is ahead.
+// notAfter returns the record with now in place of each later time. Later times come from a process whose clock is
+// ahead.
 func notAfter(now time.Time, r Record) Record {
 	return r.Converted(func(t time.Time) time.Time {
 		if t.After(now) {

@@ -98,8 +98,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
 }
 
-// read adopts a record that another process has written. A leader reads such a record if the leader before it has written
-// after this process had last read the journal.
+// read adopts a record that another process has written. A leader reads such a record if the leader before it has
+// written after this process had last read the journal.
 func (c *Core) read(now time.Time, r Record) []Event {
 	if c.leading && !c.ready {
 		return nil

@@ -298,7 +298,8 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 	want(t, "another term, without a journal", l.known(), []string{"holds before 2026-01-01T00:00:20Z at 20s", "pause at 1s", "policy quarantine at 9s"})
 }
 
-// The former leader has written after the new leader had last read the journal, and perhaps after the new leader had begun.
+// The former leader has written after the new leader had last read the journal, and perhaps after the new leader had
+// begun.
 func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
 	before := leading(whole(true), known)
 	old := before.stored(t)

@@ -206,8 +206,8 @@ type token struct {
 	n    int // 1 or -1
 }
 
-// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes of
-// leader and of the configuration. The calls of a leader end with it.
+// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes
+// of leader and of the configuration. The calls of a leader end with it.
 func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rates := []policy.Rate{
@@ -269,8 +269,8 @@ func checkWindows(t *rapid.T, all []token, r policy.Rate) {
 	}
 }
 
-// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that Wait
-// gives.
+// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that
+// Wait gives.
 func TestNoTokenIsWithheld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}

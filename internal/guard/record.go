@@ -42,8 +42,8 @@ func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRec
 }
 
 // Merge returns the trips and holds of both records. If both records have a trip of the same group, or an entry of the
-// same hold, the later end counts. Merge is for a leader that has already made a record when it reads the last record of
-// the leader before it. Merge changes neither record.
+// same hold, the later end counts. Merge is for a leader that has already made a record when it reads the last record
+// of the leader before it. Merge changes neither record.
 func (r Record) Merge(other Record) Record {
 	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
 	for _, t := range other.Trips {
@@ -66,8 +66,8 @@ func (r *Record) addTrip(t TripRecord) {
 	own.Began = later(own.Began, t.Began)
 }
 
-// unknownRules is the fingerprint of rules that are not known. It differs from every other fingerprint, so the hold counts
-// as ended when the next leader compares it with its own holds.
+// unknownRules is the fingerprint of rules that are not known. It differs from every other fingerprint, so the hold
+// counts as ended when the next leader compares it with its own holds.
 const unknownRules = "?"
 
 // addHold adds an entry, or merges it into the entry of the same hold.

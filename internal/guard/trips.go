@@ -79,8 +79,8 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 // Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the
 // record before it.
 //
-// The latest record is the leader's. It decides about a trip whose nodes have recovered, because this process cannot know
-// whether such a trip lasts, was reset, or never was:
+// The latest record is the leader's. It decides about a trip whose nodes have recovered, because this process cannot
+// know whether such a trip lasts, was reset, or never was:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
 //   - A trip that the record before had, and the latest record lacks, has ended, unless the nodes show it.
 //   - A trip that neither record has is this process's own. It stays: the leader may have ended before recording it.
