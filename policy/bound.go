@@ -131,7 +131,7 @@ func (p *Policy) exceptions() string {
 // of DaemonSets unless it names DaemonSet as an owner kind.
 func (m *Match) onlyNoSchedule() bool {
 	return len(m.Taints) > 0 && !slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return len(t.Effects) == 0 || slices.Contains(t.Effects, v1.TaintEffectNoExecute)
+		return t.hasEffect(v1.TaintEffectNoExecute)
 	})
 }
 

@@ -63,8 +63,15 @@ func (m *Match) names(of *v1.Taint) bool {
 
 func (t *Taint) names(of *v1.Taint) bool {
 	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) &&
-		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
-		(len(t.Effects) == 0 && of.Effect == v1.TaintEffectNoExecute || slices.Contains(t.Effects, of.Effect))
+		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) && t.hasEffect(of.Effect)
+}
+
+// hasEffect reports whether the taint is selected with this effect: NoExecute if no effects are given.
+func (t *Taint) hasEffect(effect v1.TaintEffect) bool {
+	if len(t.Effects) == 0 {
+		return effect == v1.TaintEffectNoExecute
+	}
+	return slices.Contains(t.Effects, effect)
 }
 
 func (m *Match) inNamespace(name string) bool {

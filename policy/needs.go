@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
@@ -37,41 +36,42 @@ func (s *Set) Needs() Needs {
 	if s == nil {
 		return n
 	}
-	triggers, audited, values := sets.New[string](), sets.New[string](), sets.New[string]()
-	n.Breakers, n.Swapped = len(s.breakers) > 0, s.swapped()
-	grouped := func(r Rate) bool { return r.TopologyKey != "" }
-	n.NodeLabels = n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	for i := range s.policies {
-		p := &s.policies[i]
-		n.NodeLabels = n.NodeLabels || !p.nodes.Empty()
-		n.PodLabels = union(n.PodLabels, keysOf(p.pods))
-		n.NamespaceLabels = n.NamespaceLabels || !p.namespaces.Empty()
-		n.PodOwners = n.PodOwners || len(p.Match.OwnerKinds) > 0 || p.stay.Unlimited != nil
-		n.GracePeriods = n.GracePeriods || p.GracePeriod != nil
-		for _, t := range p.Match.Taints {
-			values.Insert(t.Values...)
-			switch noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule); {
-			case noSchedule && p.Mode == Audit:
-				audited.Insert(t.Key)
-			case noSchedule:
-				triggers.Insert(t.Key)
-			}
-		}
+		n = n.Or(s.policies[i].needs())
 	}
-	n.PodOwners = n.PodOwners || len(triggers)+len(audited) > 0
-	n.Triggers, n.Audited, n.Values = sets.List(triggers), sets.List(audited.Difference(triggers)), sets.List(values)
+	n.Audited = slices.DeleteFunc(n.Audited, func(key string) bool { return contains(n.Triggers, key) })
+	grouped := func(r Rate) bool { return r.TopologyKey != "" }
+	n.Breakers = len(s.breakers) > 0
+	n.NodeLabels = n.NodeLabels || n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	return n
 }
 
-// swapped reports whether a policy matches only one of the taints that the node lifecycle controller swaps.
-func (s *Set) swapped() bool {
-	for i := range s.policies {
-		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
-			m := &s.policies[i].Match
-			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(
-				&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
-				return true
-			}
+// needs returns the data that the policy uses; its lists are not sorted.
+func (c *compiled) needs() Needs {
+	n := Needs{
+		PodLabels: keysOf(c.pods), NodeLabels: !c.nodes.Empty(), NamespaceLabels: !c.namespaces.Empty(),
+		PodOwners:    len(c.Match.OwnerKinds) > 0 || c.stay.Unlimited != nil || c.Match.triggersOnNoSchedule(),
+		GracePeriods: c.GracePeriod != nil, Swapped: c.Match.namesOneOfSwapped(),
+	}
+	for _, t := range c.Match.Taints {
+		n.Values = append(n.Values, t.Values...)
+		switch noSchedule := t.hasEffect(v1.TaintEffectNoSchedule); {
+		case noSchedule && c.Mode == Audit:
+			n.Audited = append(n.Audited, t.Key)
+		case noSchedule:
+			n.Triggers = append(n.Triggers, t.Key)
+		}
+	}
+	return n
+}
+
+// namesOneOfSwapped reports whether the match includes only one of the taints that the node lifecycle controller swaps.
+func (m *Match) namesOneOfSwapped() bool {
+	for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
+		notReady := v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}
+		unreachable := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}
+		if m.names(&notReady) != m.names(&unreachable) {
+			return true
 		}
 	}
 	return false
@@ -97,7 +97,7 @@ func contains(sorted []string, s string) bool {
 	return found
 }
 
-// Or returns the union of both needs.
+// Or returns the union of both needs, with sorted lists.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
 	n.PodLabels = union(n.PodLabels, m.PodLabels)

@@ -35,7 +35,7 @@ func (m *Match) validate(at problems) {
 // triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
 func (m *Match) triggersOnNoSchedule() bool {
 	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+		return t.hasEffect(v1.TaintEffectNoSchedule)
 	})
 }
 
@@ -51,7 +51,7 @@ func (t *Taint) validate(at problems) {
 			"write it as 'kubectl describe node' shows it, or leave values out for any")
 	}
 	at.at(".values").unique(t.Values)
-	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+	noSchedule := t.hasEffect(v1.TaintEffectNoSchedule)
 	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
 		"write key instead")
 	for i, effect := range t.Effects {

@@ -88,7 +88,7 @@ func (t *Taint) triggers(key string) bool {
 	if prefix, ok := strings.CutSuffix(key, "/"); ok {
 		return strings.HasPrefix(t.Key+t.KeyPrefix, prefix+"/")
 	}
-	return t.Key == key && slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+	return t.Key == key && t.hasEffect(v1.TaintEffectNoSchedule)
 }
 
 // deadNodeWarnings returns the warnings about pods that stay on nodes that may be dead.
