@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// late is the time after the end of its lease after which a leader that has not noticed it counts as unhealthy.
+// late is how long after the end of its lease a leader that has not noticed the end counts as unhealthy.
 const late = 20 * time.Second
 
 // maxRelease bounds how long the release of the lease may take.
@@ -33,7 +33,7 @@ type Election struct {
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
-	// elector belongs to the current term or candidacy; nil while there is none.
+	// elector belongs to the current term or candidacy; nil while this process is no candidate.
 	elector atomic.Pointer[leaderelection.LeaderElector]
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
@@ -86,8 +86,8 @@ func (e *Election) Leading() bool {
 // Identity returns the identity under which this process is a candidate.
 func (e *Election) Identity() string { return e.lock.Identity() }
 
-// Leader returns the identity of the last leader that this process has seen; empty before it has seen one, and while
-// the lease has no record.
+// Leader returns the identity of the last leader that this process has seen; empty before it has seen any leader, and
+// while the lease has no record.
 func (e *Election) Leader() string {
 	elector := e.elector.Load()
 	if elector == nil || elector.GetLeader() == unknownLeader {
@@ -118,9 +118,9 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// release releases the lease if this process still holds it, and reports whether it could. If it could not, the others
-// wait for the lease's duration. Electors do not release the lease: they would wait for RenewDeadline at the end of the
-// process if the API server does not answer.
+// release releases the lease if this process still holds it, and reports whether it succeeded. After a failure, the
+// other candidates wait for the lease's duration. Electors do not release the lease: if the API server does not
+// respond, an elector would wait for RenewDeadline at the end of the process.
 func (e *Election) release(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
@@ -133,13 +133,13 @@ func (e *Election) release(ctx context.Context) bool {
 	return err == nil
 }
 
-func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error) error {
-	ctx, resign := context.WithCancelCause(ctx)
+// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the
+// term.
+func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
+	ctx, resign := context.WithCancelCause(campaign)
 	defer resign(nil)
-	failed := make(chan error, 1)
 	elector, err := leaderelection.NewLeaderElector(e.electorConfig(ctx, func(term context.Context) {
 		if err := e.leadTerm(term, lead); err != nil {
-			failed <- err
 			resign(err)
 		}
 	}))
@@ -151,15 +151,13 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
 	elector.Run(ctx)
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Cause(campaign)) {
+		return cause
 	}
+	return nil
 }
 
-// leadTerm leads once the previous term is over. It returns errYielded if the term is to end because of Yield.
+// leadTerm leads once the previous term is over. It returns errYielded if Yield has ended the term.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	select {
 	case e.term <- struct{}{}:

@@ -135,8 +135,8 @@ func (ca *candidate) check(t *testing.T, when string, terms int, now bool) {
 	}
 }
 
-// leadsFor fails the test unless the candidate, in its first term, leads for just that long once the server does not
-// respond any more. end says when that is.
+// leadsFor fails the test unless the candidate, in its first term, leads for exactly the time d once the server no
+// longer responds. end describes the end of that time.
 func (ca *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end string) {
 	t.Helper()
 	hang := make(chan struct{})
@@ -299,8 +299,8 @@ func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
 	})
 }
 
-// Other candidates compare records with times in whole seconds, so they see only the first of them. The renewals are sent
-// at 1.2 s and at 1.6 s, and the next one has no response.
+// Other candidates compare records with times in whole seconds, so they see only the first of them. The renewals are
+// sent at 1.2 s and at 1.6 s, and the next one has no response.
 func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

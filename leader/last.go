@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// LastLed returns the last time at which a process is known to have led, according to the lease; zero if unknown. Read
-// it before this process becomes a candidate: it is for Options.LastLed of the manager.
+// LastLed returns the last time at which, according to the lease, a process led; zero if unknown. Its result belongs in
+// Options.LastLed of the manager. Call it before this process becomes a candidate.
 func LastLed(
 	ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration,
 ) time.Time {

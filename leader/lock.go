@@ -19,8 +19,7 @@ const unknownLeader = "an unknown leader"
 // Lock wraps the lock of an elector. It notes when the lease was renewed, see [Lock.Fresh]. It protects a leader whose
 // lease was emptied or deleted, see [Lock.Get]. It releases only a lease that this process holds, see [Lock.Update].
 //
-// An elector makes one call at a time, and a Lock is not safe for concurrent use, except that any goroutine may call
-// Fresh.
+// A Lock is for the calls of one elector, which makes one call at a time. Any goroutine may call Fresh.
 type Lock struct {
 	resourcelock.Interface
 	now func() time.Time // carries the monotonic clock
@@ -38,7 +37,7 @@ type Lock struct {
 	// absent says that the lease did not exist when it was read last.
 	absent bool
 
-	// forbidden says that the API server has forbidden to create the lease, which does not exist.
+	// forbidden says that the lease does not exist, and that the API server has forbidden its creation.
 	forbidden atomic.Bool
 
 	// tried is the latest write that was to take or renew the lease.
@@ -55,7 +54,7 @@ type Lock struct {
 	observations observations
 }
 
-// try is an attempt to take or renew the lease: one or more writes with the same time of renewal in whole seconds.
+// try is an attempt to take or renew the lease: all writes with the same time of renewal in whole seconds.
 type try struct {
 	second int64     // of the time of renewal, since 1970
 	at     time.Time // before the first write was sent
@@ -105,14 +104,14 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, nil
 }
 
-// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has the
-// time of the release, and a duration of one second.
+// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has no
+// holder, either, but has the time of the release and a duration of one second.
 func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
 	return r.HolderIdentity == "" && (r.RenewTime.IsZero() || r.LeaseDurationSeconds > 1)
 }
 
-// standIn returns the record that stands in for a lost one, and bytes that differ from those of any other record: an
-// elector waits for the lease duration from when they change.
+// standIn returns the record that stands in for a lost record, and bytes that differ from those of every other record:
+// an elector waits for the lease duration from the moment at which the bytes change.
 func (l *Lock) standIn() (*resourcelock.LeaderElectionRecord, []byte) {
 	if !l.holds() || !l.Fresh(l.duration) {
 		if l.lost.IsZero() {
@@ -139,8 +138,8 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	l.duration = max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
 }
 
-// showsOther reports whether the record shows that another process leads, or has led since the record before and has
-// released the lease.
+// showsOther reports whether the record shows that another process leads, or that another process has led since the
+// last known record and has released the lease.
 func (l *Lock) showsOther(r resourcelock.LeaderElectionRecord) bool {
 	if r.HolderIdentity == "" {
 		return l.known != nil && r.LeaderTransitions > l.known.LeaderTransitions
@@ -148,7 +147,7 @@ func (l *Lock) showsOther(r resourcelock.LeaderElectionRecord) bool {
 	return r.HolderIdentity != l.Identity()
 }
 
-// ledByOtherSince reports whether this process has seen after that time that another process leads or has led. Any
+// ledByOtherSince reports whether this process has seen, after this time, that another process leads or has led. Any
 // goroutine may call it.
 func (l *Lock) ledByOtherSince(at time.Time) bool {
 	seen := l.ledByOther.Load()
@@ -204,16 +203,17 @@ func (l *Lock) write(
 	return nil
 }
 
-// try notes when a record was first tried to be written. An elector repeats a write that has failed. If the first one
-// was stored nevertheless, the second changes nothing, and other candidates measure from the first. The same holds for
-// renewals within one second: electors compare records as JSON, which has times in whole seconds.
+// try notes when the first write with the record's time of renewal was sent. An elector repeats a write that has
+// failed. If the first write was stored nevertheless, the second write changes nothing, and other candidates measure
+// from the first write. The same holds for renewals within one second: electors compare records as JSON, which has
+// times in whole seconds.
 func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
 	if second := record.RenewTime.Unix(); l.tried.at.IsZero() || l.tried.second != second {
 		l.tried = try{second, l.now()}
 	}
 }
 
-// release releases the lease if this process holds it. This process does not lead afterwards, also if the release has
+// release releases the lease if this process holds it. This process does not lead afterwards, even if the release has
 // failed.
 func (l *Lock) release(ctx context.Context) error {
 	defer l.renewed.Store(nil)

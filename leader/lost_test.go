@@ -105,7 +105,7 @@ func TestALeaseThatMayNotBeCreatedIsReportedAndTakenOnceItExists(t *testing.T) {
 	})
 }
 
-// campaignLogged campaigns until the test ends. The function returns what was logged.
+// campaignLogged campaigns until the test ends. The function that it returns returns the log.
 func campaignLogged(t *testing.T, l *candidate) func() string {
 	var mu sync.Mutex
 	var log bytes.Buffer

@@ -223,8 +223,9 @@ func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.
 	}
 }
 
-// rivals compete for ten minutes. Once both have read the lease, it is disturbed, and soon after, a third one starts.
-// Leaders may yield whenever that is permitted, and take up to 3 s to end their calls.
+// rivals has two candidates that compete for ten minutes. Once both have read the lease, the lease is disturbed, and
+// soon after, a third candidate starts. Leaders may yield whenever Yield permits it, and take up to 3 s to end their
+// calls.
 func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), yield bool) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}

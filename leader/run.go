@@ -18,8 +18,8 @@ type Campaign func(ctx context.Context, lead func(context.Context) error) error
 // Always is the campaign of a process that leads from beginning to end, without a lease.
 func Always(ctx context.Context, lead func(context.Context) error) error { return lead(ctx) }
 
-// Run runs the manager until ctx ends or one of the two fails. It keeps the leadership until the manager's calls have
-// ended, so that no call is cut short or overlaps with the next leader's.
+// Run runs the manager and the campaign until ctx ends or one of the two fails. It keeps the leadership until the
+// manager's calls have ended, so that no call is cut short, and none overlaps with a call of the next leader.
 func Run(ctx context.Context, m Manager, c Campaign) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()

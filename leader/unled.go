@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// unledAfter is how long no process must have led until [Election.Unled] returns an error, if it is longer than two
-// durations of the lease: a leader renews within one of them, and this process sees that within another.
+// unledAfter is how long no process must have led before [Election.Unled] returns an error. The time is at least two
+// lease durations: a leader renews the lease within one duration, and this process reads the lease within another one.
 const unledAfter = time.Minute
 
 // observations are what a lock has observed of its lease. Any goroutine may call their methods.
@@ -39,7 +39,7 @@ func (o *observations) note(now time.Time, record *resourcelock.LeaderElectionRe
 	}
 }
 
-// unled returns an error if nobody was observed to lead for that time.
+// unled returns an error if no process was observed to lead for the time patience.
 func (o *observations) unled(now time.Time, patience time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,8 +55,8 @@ func (o *observations) unled(now time.Time, patience time.Duration) error {
 }
 
 // Unled returns nil unless this process has been a candidate for a minute, and has not seen for a minute that any
-// process, this one included, renews the lease. With leases of more than 30 s it is two of their durations instead of a
-// minute. The error names neither servers nor processes, so that it may be shown to everybody.
+// process, including itself, renews the lease. For leases of more than 30 s, the time is two lease durations instead of
+// a minute. The error names neither servers nor processes, so that it may be shown to everybody.
 func (e *Election) Unled() error {
 	return e.lock.observations.unled(e.lock.now(), max(unledAfter, 2*e.settings.LeaseDuration.Duration))
 }

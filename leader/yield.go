@@ -13,7 +13,7 @@ import (
 )
 
 // yieldInterval is the shortest time between two yields of a process, in lease durations. A yield that fails leaves the
-// cluster without a leader for one of them, so a process that yields again and again leads for 95 % of the time.
+// cluster without a leader for one lease duration, so a process that yields again and again leads for 95 % of the time.
 const yieldInterval = 20
 
 // errYielded ends a term because of Yield.
@@ -61,8 +61,8 @@ func (e *Election) failedYield() time.Time {
 	return time.Time{}
 }
 
-// standAside waits after a yield until another process has led, but no longer than the lease duration. It does not wait
-// if the lease can't be released.
+// standAside releases the lease after a yield, and waits until another process has led, but no longer than the lease
+// duration. It does not wait if the lease can't be released.
 func (e *Election) standAside(ctx context.Context) {
 	at := e.lock.now()
 	if !e.release(ctx) {

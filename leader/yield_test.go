@@ -39,8 +39,8 @@ func TestAYieldReleasesTheLeaseOnlyOnceTheCallsHaveEnded(t *testing.T) {
 	})
 }
 
-// TestALeaderThatYields has a candidate that yields after a minute, and another one that starts and ends at certain times
-// after that. It is checked at a last time. All times are since the yield.
+// TestALeaderThatYields has a candidate that yields after a minute, and another candidate that starts and ends at
+// certain times. Both are checked at the time at. All times are since the yield.
 func TestALeaderThatYields(t *testing.T) {
 	const never = time.Hour
 	for _, c := range []struct {
@@ -194,7 +194,7 @@ func TestALeaderThatDoesNotLeadByItsOwnClockDoesNotYield(t *testing.T) {
 	})
 }
 
-// The other process leads between two looks at the lease.
+// The other process leads between two reads of the lease.
 func TestAProcessThatHasLedForAMomentEndsAYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

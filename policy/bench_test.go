@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// hundred returns policies of which the last one that could match decides, after all others were evaluated.
+// hundred returns policies of which the last decides, after all others were evaluated.
 func hundred(match func(i int) policy.Match) policy.Config {
 	var c policy.Config
 	for i := range policy.MaxPolicies {
@@ -40,7 +40,7 @@ func hundreds() map[string]policy.Config {
 
 // usualPod returns a pod of a node that fails and is under maintenance.
 func usualPod() (*taint.Pod, *taint.Node) {
-	pod := aPod(bearing(v1.TaintNodeNotReady, 300), bearing(v1.TaintNodeUnreachable, 300))
+	pod := aPod(tolerating(v1.TaintNodeNotReady, 300), tolerating(v1.TaintNodeUnreachable, 300))
 	pod.Namespace = "team-99"
 	return pod, nodeWith(on(10, "example.com/maintenance", "kernel"), on(20, v1.TaintNodeUnreachable, ""))
 }

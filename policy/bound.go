@@ -8,9 +8,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Bound returns the time by which a pod that the policy decides is gone, counted from the start of its exposure:
-// "asked to go by 20m, deleted by 1h50m, gone by 1h58m, without holds"; or why there is no such time. Breakers of
-// the guards delay the beginning; an eviction that waits for a rate is later.
+// Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's exposure: "asked
+// to go by 20m, deleted by 1h50m, gone by 1h58m, without holds". Without a bound, it returns the reasons. The bound
+// includes the settle times of the breakers. It does not include holds and waits for rates.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -34,12 +34,12 @@ func (p *Policy) Bound(guards Guards) string {
 	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.broken(asked) + p.exceptions()
 }
 
-// slowestFailure is how long a pod's eviction requests may fail in a webhook until that counts as a refusal: tries are
-// up to two minutes apart.
+// slowestFailure is the longest time after which failures of a webhook count as a refusal: eviction requests are up to
+// two minutes apart.
 const slowestFailure = WebhookFailsFor + 2*time.Minute
 
-// broken says when a pod is deleted whose eviction requests fail in a webhook, unless deleteAfter is longer than that
-// takes.
+// broken describes when a pod is deleted if its eviction requests fail in a webhook. It returns nothing if deleteAfter
+// is longer than such failures take to count as a refusal.
 func (p *Policy) broken(asked time.Duration) string {
 	if p.Method != Evict || p.DeleteAfter.Duration >= slowestFailure {
 		return ""
@@ -88,7 +88,7 @@ func (m *Match) mayName(key TaintKey) bool {
 	return slices.ContainsFunc(m.keys(), func(k KeyPattern) bool { return k.selects(key.Key) })
 }
 
-// gone describes when a pod that is deleted then has ended, which depends on its kubelet.
+// gone describes when a pod has ended that is deleted at this time. The end depends on the pod's kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
 	words := "gone within its own grace period"
 	if p.GracePeriod != nil {
@@ -127,11 +127,11 @@ func (p *Policy) exceptions() string {
 	return "; " + strings.Join(of, " and ") + " stay if they tolerate the taint without a limit"
 }
 
-// onlyNoSchedule reports whether all taints of the match have that effect. Such a match does not include pods of
-// DaemonSets unless it names them.
+// onlyNoSchedule reports whether the match names taints of effect NoSchedule only. Such a match does not include pods
+// of DaemonSets unless it names DaemonSet as an owner kind.
 func (m *Match) onlyNoSchedule() bool {
 	return len(m.Taints) > 0 && !slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return len(t.Effects) == 0 || slices.Contains(t.Effects, v1.TaintEffectNoExecute)
+		return t.hasEffect(v1.TaintEffectNoExecute)
 	})
 }
 

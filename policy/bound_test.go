@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// bounds are the lines of the golden file, each with a change to a policy that is bounded.
+// bounds are the lines of the golden file, each with a change to a policy that has a bound.
 var bounds = []struct {
 	name   string
 	change func(p *policy.Policy, g *policy.Guards)

@@ -19,9 +19,9 @@ const (
 	defaultSettle     = 10 * time.Second
 	defaultResetAfter = 5 * time.Minute
 
-	// safeGroup is how many nodes must be affected for a trip of a breaker with a topologyKey, if minNodes is left out.
-	// A kubelet may write most labels of its node, so one or two nodes may be a group of their own, whose breaker would
-	// hold their pods for ever.
+	// safeGroup is the default of minNodes for a breaker with a topologyKey. A kubelet may write most labels of its
+	// node, so one or two nodes can make a group of their own. A smaller default would let the breaker hold the pods of
+	// such a group for ever.
 	safeGroup = 3
 )
 
@@ -30,14 +30,14 @@ func (b *Breaker) SettleTime() time.Duration {
 	return ptr.Deref(b.Settle, metav1.Duration{Duration: defaultSettle}).Duration
 }
 
-// ResetTime returns how long few enough nodes must have been affected for a reset. A deleted node counts for that
-// time.
+// ResetTime returns how long the affected nodes must have been within the limit before a reset. An affected node that
+// was deleted counts for the same time.
 func (b *Breaker) ResetTime() time.Duration {
 	return ptr.Deref(b.ResetAfter, metav1.Duration{Duration: defaultResetAfter}).Duration
 }
 
-// Counts reports whether the rate counts evictions because of a taint with this key. Without any taints, it counts all
-// except out-of-service.
+// Counts reports whether the rate counts evictions because of a taint with this key. A rate without taints counts all
+// keys except out-of-service.
 func (r *Rate) Counts(key string) bool {
 	if len(r.Taints) == 0 {
 		return key != v1.TaintNodeOutOfService
@@ -53,7 +53,7 @@ func (b *breaker) guards(p *pair) bool {
 	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
-// settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
+// settled returns the latest end of the settle times of the breakers that guard the pair; zero if no breaker waits.
 func (p *pair) settled() (latest time.Time) {
 	for i := range p.set.breakers {
 		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.guards(p) {
@@ -96,8 +96,8 @@ func (b *Breaker) LeastNodes() int {
 // ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.
 func (g *Guards) ResetOf(breaker, topologyKey string) Reset {
 	for i := range g.Breakers {
-		if one := &g.Breakers[i]; one.Name == breaker && one.TopologyKey == topologyKey {
-			return cmp.Or(one.Reset, Automatic)
+		if b := &g.Breakers[i]; b.Name == breaker && b.TopologyKey == topologyKey {
+			return cmp.Or(b.Reset, Automatic)
 		}
 	}
 	return ""

@@ -3,8 +3,8 @@ package policy
 import "strings"
 
 // ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
-// "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone are not
-// among them, because the built-in taint manager does not see those taints. A nil Set has none.
+// "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone do not
+// conflict, because the built-in taint manager ignores NoSchedule taints. A nil Set has no conflicts.
 func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
@@ -29,7 +29,7 @@ func (s *Set) ConflictsWithBuiltin() (names []string) {
 }
 
 // conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in taint manager does.
-// gracePeriod, and tolerations.max and unlimited, only let them go earlier.
+// gracePeriod, tolerations.max and tolerations.unlimited only let pods go earlier.
 func (p *Policy) conflictsWithBuiltin() (fields []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() {
 		return nil

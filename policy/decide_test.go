@@ -27,9 +27,9 @@ func only(method policy.Method, key string, values ...string) policy.Policy {
 
 // TestDecide lists the times of the eviction request and of the deletion, in seconds.
 func TestDecide(t *testing.T) {
-	daemon := aPod(bearing("a", -1))
+	daemon := aPod(tolerating("a", -1))
 	ownedBy("DaemonSet")(daemon)
-	criticalPod := aPod(bearing("a", -1))
+	criticalPod := aPod(tolerating("a", -1))
 	criticalPod.Priority = 2e9
 	named := staying(policy.Tolerations{Unlimited: secs(30), Absent: secs(0)})
 	named.Match.OwnerKinds = []string{"DaemonSet"}
@@ -48,48 +48,70 @@ func TestDecide(t *testing.T) {
 		node          *taint.Node
 		evict, delete int64
 	}{
-		{"Delete goes at the deadline", []policy.Policy{only(policy.Delete, "a")}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 15},
-		{"Evict is asked at the deadline", []policy.Policy{only(policy.Evict, "a")}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), 15, never},
-		{"and deleted after deleteAfter", []policy.Policy{hour(policy.Match{})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), 15, 3615},
+		{"Delete goes at the deadline", []policy.Policy{only(policy.Delete, "a")}, aPod(tolerating("a", 5)), nodeWith(on(10, "a", "")), never, 15},
+		{"Evict is asked at the deadline", []policy.Policy{only(policy.Evict, "a")}, aPod(tolerating("a", 5)), nodeWith(on(10, "a", "")), 15, never},
+		{"and deleted after deleteAfter", []policy.Policy{hour(policy.Match{})}, aPod(tolerating("a", 5)), nodeWith(on(10, "a", "")), 15, 3615},
 		{"Hold gives no time", []policy.Policy{only(policy.Hold, "a")}, aPod(), nodeWith(on(10, "a", "")), never, never},
 		{"Ignore is as if the taint were not there", []policy.Policy{only(policy.Ignore, "a")}, aPod(), nodeWith(on(10, "a", "")), never, never},
 		{"a pod that is held leaves a node that dies", []policy.Policy{only(policy.Hold, "a")}, aPod(), nodeWith(on(10, "a", ""), on(20, v1.TaintNodeUnreachable, "")), never, 20},
 		{"a pod whose drain is blocked leaves a node that dies", []policy.Policy{hour(taints(policy.Taint{Key: "a"}))}, aPod(), nodeWith(on(10, "a", ""), on(20, v1.TaintNodeUnreachable, "")), 10, 20},
-		{"the earliest of all pairs counts", []policy.Policy{hour(policy.Match{})}, aPod(bearing("a", 50), bearing("b", 5)), nodeWith(on(10, "a", ""), on(20, "b", "")), 25, 3625},
+		{"the earliest of all pairs counts", []policy.Policy{hour(policy.Match{})}, aPod(tolerating("a", 50), tolerating("b", 5)), nodeWith(on(10, "a", ""), on(20, "b", "")), 25, 3625},
 
-		{"absent: pods that do not bear the taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(), nodeWith(on(10, "a", "")), never, 70},
-		{"absent says nothing of others", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 15},
-		{"min", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 40},
-		{"min, of one that bears it for no time", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(bearing("a", 0)), nodeWith(on(10, "a", "")), never, 40},
-		{"max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", 500)), nodeWith(on(10, "a", "")), never, 40},
-		{"max, of one that bears it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
-		{"between min and max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(3), Max: secs(30)})}, aPod(bearing("a", 9)), nodeWith(on(10, "a", "")), never, 19},
-		{"unlimited left out: they stay", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", -1)), nodeWith(on(10, "a", "")), never, never},
-		{"unlimited", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(bearing("a", -1)), nodeWith(on(10, "a", "")), never, 40},
-		{"unlimited, of one that bears it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(bearing("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
+		{"absent: pods that do not tolerate the taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(), nodeWith(on(10, "a", "")), never, 70},
+		{"absent says nothing of others", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(tolerating("a", 5)), nodeWith(on(10, "a", "")), never, 15},
+		{"min", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(tolerating("a", 5)), nodeWith(on(10, "a", "")), never, 40},
+		{"min, of a pod that tolerates it for no time", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(tolerating("a", 0)), nodeWith(on(10, "a", "")), never, 40},
+		{"max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(tolerating("a", 500)), nodeWith(on(10, "a", "")), never, 40},
+		{"max, of a pod that tolerates it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(tolerating("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
+		{"between min and max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(3), Max: secs(30)})}, aPod(tolerating("a", 9)), nodeWith(on(10, "a", "")), never, 19},
+		{"unlimited left out: they stay", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(tolerating("a", -1)), nodeWith(on(10, "a", "")), never, never},
+		{"unlimited", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(tolerating("a", -1)), nodeWith(on(10, "a", "")), never, 40},
+		{"unlimited, of a pod that tolerates it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(tolerating("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
 		{"unlimited leaves DaemonSets' pods alone", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, daemon, nodeWith(on(10, "a", "")), never, never},
 		{"unless ownerKinds names them", []policy.Policy{named}, daemon, nodeWith(on(10, "a", "")), never, 40},
 		{"unlimited leaves critical pods alone", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, criticalPod, nodeWith(on(10, "a", "")), never, never},
 		{"unless priority names them", []policy.Policy{namedPriority}, criticalPod, nodeWith(on(10, "a", "")), never, 40},
 		{"a range that is open does not name them", []policy.Policy{openPriority}, criticalPod, nodeWith(on(10, "a", "")), never, never},
 
-		{"NoSchedule: a toleration counts as if for NoExecute", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(bearing("a", 9)), draining(10, "a", ""), never, 19},
+		{"NoSchedule: a toleration counts as if for NoExecute", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(tolerating("a", 9)), draining(10, "a", ""), never, 19},
 		{"NoSchedule: one that matches as it stands, without a limit", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(asItStands), draining(10, "a", ""), never, never},
 		{"which unlimited bounds", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(8)})}, aPod(asItStands), draining(10, "a", ""), never, 18},
 		{"NoSchedule: first as if for NoExecute", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(both...), draining(10, "a", ""), never, 17},
 		{"NoSchedule: in the other order, too", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(reversed...), draining(10, "a", ""), never, 17},
-		{"NoSchedule: a toleration for NoSchedule bears no NoExecute taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(asItStands), nodeWith(on(10, "a", "")), never, 11},
+		{"NoSchedule: a toleration for NoSchedule tolerates no NoExecute taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(asItStands), nodeWith(on(10, "a", "")), never, 11},
 		{"NoSchedule: no policy, no trigger", []policy.Policy{only(policy.Delete, "a")}, aPod(), draining(10, "a", ""), never, never},
 
-		{"a value that is ignored ends the exposure", []policy.Policy{only(policy.Ignore, "a", "x")}, aPod(bearing("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 90},
-		{"a value that is held does not", []policy.Policy{only(policy.Hold, "a", "x")}, aPod(bearing("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 70},
-		{"a value borne for ever does not, where unlimited bounds it", []policy.Policy{staying(policy.Tolerations{Absent: secs(5), Unlimited: secs(50)})}, aPod(v1.Toleration{Key: "a", Value: "x"}, bearing("a", 20)), nodeWith(then(on(10, "a", "x"), 20, "2")), never, 30},
+		{"a value that is ignored ends the exposure", []policy.Policy{only(policy.Ignore, "a", "x")}, aPod(tolerating("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 90},
+		{"a value that is held does not", []policy.Policy{only(policy.Hold, "a", "x")}, aPod(tolerating("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 70},
+		{"a value tolerated for ever does not, where unlimited bounds it", []policy.Policy{staying(policy.Tolerations{Absent: secs(5), Unlimited: secs(50)})}, aPod(v1.Toleration{Key: "a", Value: "x"}, tolerating("a", 20)), nodeWith(then(on(10, "a", "x"), 20, "2")), never, 30},
 		{"a release by value: asked at once, deleted deleteAfter later", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(), nodeWith(then(on(10, "a", ""), 5000, "go")), 10, 8600},
-		{"a hold that ended before the deadline postpones nothing", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(bearing("a", 9000)), nodeWith(then(on(10, "a", ""), 5000, "go")), 9010, 12610},
+		{"a hold that ended before the deadline postpones nothing", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(tolerating("a", 9000)), nodeWith(then(on(10, "a", ""), 5000, "go")), 9010, 12610},
 	} {
 		v := compiled(t, policies(c.policies...)).Decide(c.pod, c.node, nil)
 		if got := [2]int64{seconds(v.Request), seconds(v.Delete)}; got != [2]int64{c.evict, c.delete} {
 			t.Errorf("%s: got %v, want %v: %+v", c.name, got, [2]int64{c.evict, c.delete}, v)
+		}
+	}
+}
+
+// Times after the year 9999 have no JSON form.
+func TestADeadlineAfterTheYear9999NeverComes(t *testing.T) {
+	node := nodeWith(on(0, "a", ""))
+	node.Taints[0][0].Since = time.Date(9999, 12, 31, 23, 59, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		tolerations policy.Tolerations
+		pod         *taint.Pod
+		goes        bool
+	}{
+		"absent: 90s":              {policy.Tolerations{Absent: secs(90)}, aPod(), false},
+		"absent: 30s":              {policy.Tolerations{Absent: secs(30)}, aPod(), true},
+		"unlimited: 90s":           {policy.Tolerations{Absent: secs(0), Unlimited: secs(90)}, aPod(tolerating("a", -1)), false},
+		"min: 90s":                 {policy.Tolerations{Absent: secs(0), Min: secs(90)}, aPod(tolerating("a", 1)), false},
+		"max: 30s, of a long time": {policy.Tolerations{Absent: secs(0), Max: secs(30)}, aPod(tolerating("a", 1<<62)), true},
+	} {
+		v := compiled(t, policies(staying(c.tolerations))).Decide(c.pod, node, nil)
+		if v.Goes() != c.goes || v.Goes() == (v.Stay == taint.Tolerated) {
+			t.Errorf("%s: got %+v", name, v)
 		}
 	}
 }
@@ -115,7 +137,7 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	}
 }
 
-// No pod is deleted against a budget that was not asked.
+// No pod is deleted against a budget that this process has not asked.
 func TestADeletionByDeleteAfterNeedsARefusalBefore(t *testing.T) {
 	short := hour(policy.Match{})
 	short.DeleteAfter = secs(20)
@@ -138,7 +160,7 @@ func TestWhyAPodStays(t *testing.T) {
 	finished.Phase = v1.PodSucceeded
 	for want, got := range map[taint.Stay]policy.Verdict{
 		taint.NotTainted:  set.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
-		taint.Tolerated:   set.Decide(aPod(bearing("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
+		taint.Tolerated:   set.Decide(aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
 		taint.NodeUnknown: set.Decide(aPod(), nil, nil),
 		taint.Finished:    set.Decide(finished, nodeWith(on(1, "b", "")), nil),
 	} {
@@ -154,7 +176,7 @@ func TestWhyAPodStaysNamesWhatIgnoresATaint(t *testing.T) {
 	byDefault := compiled(t, policy.Config{Method: policy.Ignore, Policies: policies(only(policy.Delete, "c")).Policies})
 	for want, got := range map[string]policy.Verdict{
 		"policy a ignores a taint of the node, and no other one evicts the pod":                                byPolicy.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
-		"every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node": byPolicy.Decide(aPod(bearing("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
+		"every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node": byPolicy.Decide(aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
 		"the method Ignore ignores a taint of the node, and no other one evicts the pod":                       byDefault.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
 		"the node has no NoExecute taint": byPolicy.Decide(aPod(), nodeWith(), nil),
 	} {
@@ -210,7 +232,7 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 		want int64
 	}{
 		"a pod that goes at once":              {aPod(), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 20},
-		"a pod that stays longer than that":    {aPod(bearing("", 60)), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 70},
+		"a pod that stays longer than that":    {aPod(tolerating("", 60)), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 70},
 		"another value of the taint":           {aPod(), nodeWith(then(on(10, v1.TaintNodeUnreachable, ""), 15, "x")), 20},
 		"a key that the breaker does not know": {aPod(), nodeWith(swapped), 40},
 		"found in a list after a gap":          {aPod(), nodeWith(relisted(on(10, v1.TaintNodeUnreachable, ""))), 70},
@@ -260,7 +282,7 @@ func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
 
 func recorded(holds ...policy.HoldRecord) *policy.Facts { return &policy.Facts{Holds: holds} }
 
-// Without keys a hold was of all taints that a policy without taints matches, or of all, as a pause is.
+// A policy without taints holds all taints but out-of-service. A pause holds all taints.
 func TestOnlyAHoldOfAllTaintsCountsForOutOfService(t *testing.T) {
 	set := compiled(t, policies(hour(policy.Match{Taints: []policy.Taint{{Key: v1.TaintNodeOutOfService}}})))
 	for name, c := range map[string]struct {
@@ -279,7 +301,7 @@ func TestOnlyAHoldOfAllTaintsCountsForOutOfService(t *testing.T) {
 	}
 }
 
-// What is released by a change is recorded under another fingerprint, or under another hold.
+// A change that releases pods is recorded by another fingerprint, or as another hold.
 func TestAChangeThatMayReleasePodsChangesTheEntry(t *testing.T) {
 	hold := policy.Policy{Name: "quarantine", Method: policy.Hold, Match: taints(policy.Taint{Key: "a", Values: []string{"1"}})}
 	before, after := policy.Policy{Name: "before", Method: policy.Delete}, policy.Policy{Name: "after", Method: policy.Delete}

@@ -58,7 +58,7 @@ func (v *Verdict) times(now time.Time) (first, deleted time.Duration) {
 	return min(v.Request.from(now), deleted), deleted
 }
 
-// from returns the time until the action: 0 if it is due, and the longest duration if it never comes.
+// from returns the time until the action: 0 if it is due, and the longest duration if there is no action.
 func (a *Action) from(now time.Time) time.Duration {
 	if !a.Evict {
 		return math.MaxInt64

@@ -14,8 +14,8 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Holds are the holds of the record. Those that have ended count; whether a pair is held now follows from the other
-	// facts and the policies.
+	// Holds is the record of holds. Verdicts use only the ends of the holds: whether a pair is held now follows from
+	// the other facts and the policies.
 	Holds []HoldRecord
 }
 
@@ -28,7 +28,7 @@ type Trip struct {
 	Group   string `json:"group,omitempty"`
 }
 
-// NoGroup is the group of the nodes that lack the label by which nodes are grouped. It is no label's value.
+// NoGroup is the group of the nodes that lack the label by which nodes are grouped. No label can have this value.
 const NoGroup = "<none>"
 
 // GroupOf returns the group of a node with these labels: the value of the label, [NoGroup] if it is missing, and ""

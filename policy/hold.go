@@ -15,9 +15,9 @@ import (
 // ByPause is the value of HoldRecord.By for a pause.
 const ByPause = "pause"
 
-// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and one of its
-// groups, or for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group
-// that have a taint of the entry. These may be more pods than were held.
+// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and a group of nodes,
+// or for the pause. The end of a hold delays deletions by deleteAfter of all pods on nodes of the group that have a
+// taint of the entry, even of pods that were not held.
 type HoldRecord struct {
 	// By names the policy, the breaker or the pause: "policy quarantine".
 	By string `json:"by"`
@@ -29,8 +29,8 @@ type HoldRecord struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
-	// Rules is a fingerprint of the rules that say which pods are held. If they change, the hold may release pods, so
-	// it counts as ended.
+	// Rules is a fingerprint of the rules by which pods are held. A change of the rules may release pods, so the hold
+	// counts as ended.
 	Rules string `json:"rules,omitempty"`
 
 	// Holds reports whether the hold is in force.
@@ -54,7 +54,7 @@ func (k KeyPattern) selects(key string) bool {
 	return strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
 }
 
-// Same reports whether two entries are about the same hold. A hold of other taints is another hold.
+// Same reports whether two entries are for the same hold. A hold of other taints is another hold.
 func (h *HoldRecord) Same(other *HoldRecord) bool {
 	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group &&
 		slices.Equal(h.Taints, other.Taints)

@@ -47,8 +47,8 @@ func (c *compiled) fits(p *pair) fit {
 	return fitsNot
 }
 
-// names reports whether the match includes the taint. Without any taints, it includes all of effect NoExecute except
-// out-of-service, which only its exact key matches.
+// names reports whether the match includes the taint. A match without taints includes all taints of effect NoExecute
+// except out-of-service, which only its exact key matches.
 func (m *Match) names(of *v1.Taint) bool {
 	if len(m.Taints) == 0 {
 		return (&Taint{}).names(of)
@@ -63,8 +63,15 @@ func (m *Match) names(of *v1.Taint) bool {
 
 func (t *Taint) names(of *v1.Taint) bool {
 	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) &&
-		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
-		(len(t.Effects) == 0 && of.Effect == v1.TaintEffectNoExecute || slices.Contains(t.Effects, of.Effect))
+		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) && t.hasEffect(of.Effect)
+}
+
+// hasEffect reports whether the taint is selected with this effect: NoExecute if no effects are given.
+func (t *Taint) hasEffect(effect v1.TaintEffect) bool {
+	if len(t.Effects) == 0 {
+		return effect == v1.TaintEffectNoExecute
+	}
+	return slices.Contains(t.Effects, effect)
 }
 
 func (m *Match) inNamespace(name string) bool {
@@ -84,9 +91,9 @@ func (p *PriorityRange) includes(priority int32) bool {
 	return p == nil || (p.Min == nil || *p.Min <= priority) && (p.Max == nil || priority <= *p.Max)
 }
 
-// owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, it includes pods of
-// DaemonSets, which would return to the node, and pods without a controller, which would not return, only if it
-// names them.
+// owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, the match includes pods of
+// DaemonSets and pods without a controller only if it names them: the former would return to the node, and the latter
+// would not return at all.
 func (m *Match) owns(p *pair) bool {
 	kind := ownerKindOf(p.pod)
 	if len(m.OwnerKinds) > 0 {

@@ -106,7 +106,7 @@ func expression(key string, operator metav1.LabelSelectorOperator, values ...str
 	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
 }
 
-// prod returns labels of production for every namespace, except for the one that is not known yet.
+// prod returns labels of production for every namespace except new, which is not known yet.
 func prod(name string) (map[string]string, bool) {
 	return map[string]string{"tier": "prod"}, name != "new"
 }

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
 type Needs struct {
-	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are
-	// those that only policies in mode Audit name: their starts are shown, but do not begin an exposure.
+	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are the
+	// sorted keys that only policies in mode Audit name: the starts of these taints are shown, but no exposure begins.
 	Triggers, Audited []string
 
 	// PodLabels are the sorted keys of the labels of pods that policies select by.
@@ -23,7 +22,7 @@ type Needs struct {
 	Breakers bool
 
 	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of
-	// the taints not-ready and unreachable. Policies may decide differently for states of a taint that differ in these.
+	// the taints not-ready and unreachable. A policy may tell states of a taint apart by them.
 	Values  []string
 	Swapped bool
 
@@ -37,41 +36,42 @@ func (s *Set) Needs() Needs {
 	if s == nil {
 		return n
 	}
-	triggers, audited, values := sets.New[string](), sets.New[string](), sets.New[string]()
-	n.Breakers, n.Swapped = len(s.breakers) > 0, s.swapped()
-	grouped := func(r Rate) bool { return r.TopologyKey != "" }
-	n.NodeLabels = n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	for i := range s.policies {
-		p := &s.policies[i]
-		n.NodeLabels = n.NodeLabels || !p.nodes.Empty()
-		n.PodLabels = union(n.PodLabels, keysOf(p.pods))
-		n.NamespaceLabels = n.NamespaceLabels || !p.namespaces.Empty()
-		n.PodOwners = n.PodOwners || len(p.Match.OwnerKinds) > 0 || p.stay.Unlimited != nil
-		n.GracePeriods = n.GracePeriods || p.GracePeriod != nil
-		for _, t := range p.Match.Taints {
-			values.Insert(t.Values...)
-			switch noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule); {
-			case noSchedule && p.Mode == Audit:
-				audited.Insert(t.Key)
-			case noSchedule:
-				triggers.Insert(t.Key)
-			}
-		}
+		n = n.Or(s.policies[i].needs())
 	}
-	n.PodOwners = n.PodOwners || len(triggers)+len(audited) > 0
-	n.Triggers, n.Audited, n.Values = sets.List(triggers), sets.List(audited.Difference(triggers)), sets.List(values)
+	n.Audited = slices.DeleteFunc(n.Audited, func(key string) bool { return contains(n.Triggers, key) })
+	grouped := func(r Rate) bool { return r.TopologyKey != "" }
+	n.Breakers = len(s.breakers) > 0
+	n.NodeLabels = n.NodeLabels || n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	return n
 }
 
-// swapped reports whether a policy matches only one of the taints that the node lifecycle controller swaps.
-func (s *Set) swapped() bool {
-	for i := range s.policies {
-		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
-			m := &s.policies[i].Match
-			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(
-				&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
-				return true
-			}
+// needs returns the data that the policy uses; its lists are not sorted.
+func (c *compiled) needs() Needs {
+	n := Needs{
+		PodLabels: keysOf(c.pods), NodeLabels: !c.nodes.Empty(), NamespaceLabels: !c.namespaces.Empty(),
+		PodOwners:    len(c.Match.OwnerKinds) > 0 || c.stay.Unlimited != nil || c.Match.triggersOnNoSchedule(),
+		GracePeriods: c.GracePeriod != nil, Swapped: c.Match.namesOneOfSwapped(),
+	}
+	for _, t := range c.Match.Taints {
+		n.Values = append(n.Values, t.Values...)
+		switch noSchedule := t.hasEffect(v1.TaintEffectNoSchedule); {
+		case noSchedule && c.Mode == Audit:
+			n.Audited = append(n.Audited, t.Key)
+		case noSchedule:
+			n.Triggers = append(n.Triggers, t.Key)
+		}
+	}
+	return n
+}
+
+// namesOneOfSwapped reports whether the match includes only one of the taints that the node lifecycle controller swaps.
+func (m *Match) namesOneOfSwapped() bool {
+	for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
+		notReady := v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}
+		unreachable := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}
+		if m.names(&notReady) != m.names(&unreachable) {
+			return true
 		}
 	}
 	return false
@@ -86,8 +86,8 @@ func (n *Needs) Distinguish(a, b *v1.Taint) bool {
 	return a.Value != b.Value && (contains(n.Values, a.Value) || contains(n.Values, b.Value))
 }
 
-// TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would if it were
-// enforced.
+// TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would make them
+// triggers if it were enforced.
 func (n *Needs) TriggeredBy(key string) bool {
 	return contains(n.Triggers, key) || contains(n.Audited, key)
 }
@@ -97,7 +97,7 @@ func contains(sorted []string, s string) bool {
 	return found
 }
 
-// Or returns the union of both needs.
+// Or returns the union of both needs, with sorted lists.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
 	n.PodLabels = union(n.PodLabels, m.PodLabels)

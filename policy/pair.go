@@ -10,8 +10,8 @@ import (
 
 // PairDecision is the decision about one pair of a pod and a taint.
 type PairDecision struct {
-	// Action has the deadline of the pair, unless the taint is ignored, or tolerated without a limit. It is not carried
-	// out if the pair is held.
+	// Action has the deadline of the pair, unless the taint is ignored or tolerated without a limit. The action of a
+	// pair that is held is not carried out.
 	Action
 
 	// Taint is the taint of the pair.
@@ -31,8 +31,8 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal is the longest time for which a request must have been refused before a deletion by deleteAfter. So
-// an outage delays the deletion by a minute, and no pod is deleted against a budget that was not asked.
+// longestRefusal is the longest time that must pass between the first refused request and a deletion by deleteAfter. No
+// pod is deleted against a budget that this process has not asked, and an outage delays the deletion by a minute.
 const longestRefusal = time.Minute
 
 // WebhookFailsFor is how long a webhook must have failed for the eviction requests of a pod until that counts as a
@@ -71,7 +71,7 @@ func (p *pair) in(state int) *pair {
 	return &before
 }
 
-// match is the policy that decides a pair.
+// match is the policy that decides a pair, or one of the policies unmatched and untriggered of the set.
 type match struct {
 	*compiled
 
@@ -110,17 +110,17 @@ func (p *pair) decide() PairDecision {
 	d := PairDecision{Taint: p.taint, Method: m.method(), Action: Action{
 		Policy: m.Name, Verdict: taint.Verdict{Stay: taint.Tolerated, Node: p.pod.Node},
 	}}
-	toleration, limit, exposed := p.exposure(m)
-	if !exposed {
+	own := p.toleration()
+	if !p.exposed(m, own) {
 		return d
 	}
 	start := later(p.exposedSince(), p.pod.Bound)
-	at, ends := limit.from(start)
+	at, ends := m.deadline(p.pod, own, start)
 	if !ends {
 		return d
 	}
 	d.Verdict = taint.Verdict{
-		Evict: true, At: later(at, p.settled()), Start: start, Node: p.pod.Node, Taint: p.taint, Toleration: toleration,
+		Evict: true, At: later(at, p.settled()), Start: start, Node: p.pod.Node, Taint: p.taint, Toleration: own,
 	}
 	if d.Held = p.heldBy(m); d.Held.By != 0 {
 		d.Held.Verdict = d.Verdict
@@ -133,16 +133,14 @@ func (p *pair) decide() PairDecision {
 	return d
 }
 
-// exposure returns how long the pod may stay with the taint, by which of its own tolerations. It returns false if the
-// taint is ignored, or tolerated without a limit.
-func (p *pair) exposure(m match) (*v1.Toleration, limit, bool) {
+// exposed reports whether the pod is exposed to the taint. It is not if the taint is ignored, or tolerated without a
+// limit. own is the pod's toleration that counts for the taint.
+func (p *pair) exposed(m match, own *v1.Toleration) bool {
 	if method := m.method(); method == "" || method == Ignore {
-		return nil, limit{}, false
+		return false
 	}
-	own, since := p.toleration(), p.states[len(p.states)-1].Since
-	limit := m.limit(p.pod, own)
-	_, ends := limit.from(since)
-	return own.Toleration, limit, ends
+	_, ends := m.deadline(p.pod, own, p.states[len(p.states)-1].Since)
+	return ends
 }
 
 // exposedSince returns the start of the latest unbroken run of states to which the pod is exposed. The last state must
@@ -150,8 +148,7 @@ func (p *pair) exposure(m match) (*v1.Toleration, limit, bool) {
 func (p *pair) exposedSince() time.Time {
 	first := len(p.states) - 1
 	for ; first > 0; first-- {
-		before := p.in(first - 1)
-		if _, _, exposed := before.exposure(before.match()); !exposed {
+		if before := p.in(first - 1); !before.exposed(before.match(), before.toleration()) {
 			break
 		}
 	}

@@ -26,7 +26,7 @@ type twin struct {
 	ended   []endedHold
 }
 
-// endedHold is a hold that ended at that second.
+// endedHold is a hold that ended at the second at.
 type endedHold struct {
 	policy.HoldRecord
 	at int64
@@ -226,7 +226,7 @@ func (tw *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int6
 	if method == policy.Ignore {
 		return forever
 	}
-	own, found := bears(tw.pod.Tolerations, t.Key, t.Value, t.Effect)
+	own, found := tolerates(tw.pod.Tolerations, t.Key, t.Value, t.Effect)
 	if p == nil || p.Tolerations == nil {
 		return own
 	}
@@ -256,9 +256,9 @@ func (tw *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int6
 	return int64(tolerations.Unlimited.Seconds())
 }
 
-// bears returns how long a pod tolerates a taint: by tolerations that count as for NoExecute; otherwise without a
-// limit, by one for NoSchedule.
-func bears(tolerations []v1.Toleration, key, value string, effect v1.TaintEffect) (int64, bool) {
+// tolerates returns how long a pod tolerates a taint: by tolerations that count as if the effect were NoExecute;
+// otherwise without a limit, by a toleration for NoSchedule.
+func tolerates(tolerations []v1.Toleration, key, value string, effect v1.TaintEffect) (int64, bool) {
 	for _, as := range []v1.TaintEffect{v1.TaintEffectNoExecute, effect} {
 		for _, t := range tolerations {
 			if t.Key != "" && t.Key != key || t.Effect != "" && t.Effect != as || t.Operator != "Exists" && t.Value != value {
@@ -326,14 +326,14 @@ func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		rules := taint.Rules{NoComparison: rapid.Bool().Draw(rt, "no comparison")}
 		want := taint.Decide(w.pod, w.node, rules)
-		stranger := policy.Policy{Name: "x", Match: taints(policy.Taint{Key: "not-there"}), Method: policy.Ignore}
+		unrelated := policy.Policy{Name: "x", Match: taints(policy.Taint{Key: "not-there"}), Method: policy.Ignore}
 		breaker := policy.Breaker{Name: "x", Taints: []policy.TaintKey{{Key: "not-there"}}}
 		for name, c := range map[string]policy.Config{
 			"none":                            {},
 			"the method Evict":                {Method: policy.Evict},
-			"a policy that matches nothing":   {Policies: []policy.Policy{stranger}},
+			"a policy that matches nothing":   {Policies: []policy.Policy{unrelated}},
 			"a breaker that guards nothing":   {Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}},
-			"and the method Evict for others": {Policies: []policy.Policy{stranger}, Method: policy.Evict},
+			"and the method Evict for others": {Policies: []policy.Policy{unrelated}, Method: policy.Evict},
 		} {
 			c.Rules = rules
 			v := compiled(t, c).Decide(w.pod, w.node, w.facts())

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -91,58 +90,4 @@ func (t *Tolerations) validate(at problems) {
 
 func (p problems) notNegative(d *metav1.Duration) {
 	p.refuseIf(d != nil && d.Duration < 0, "it takes 0s or more", "write 0s for at once")
-}
-
-func (m *Match) validate(at problems) {
-	for i := range m.Taints {
-		m.Taints[i].validate(at.at(".taints[%d]", i))
-	}
-	at.at(".nodeSelector").selector(m.NodeSelector)
-	for i, name := range m.Namespaces {
-		at.at(".namespaces[%d]", i).refuseIf(!isNamespacePattern(name),
-			"it takes names of namespaces, in which * stands for anything", "write it as team-a or team-*")
-	}
-	at.at(".namespaceSelector").selector(m.NamespaceSelector)
-	at.at(".podSelector").selector(m.PodSelector)
-	for i, kind := range m.OwnerKinds {
-		at.at(".ownerKinds[%d]", i).ownerKind(kind)
-	}
-	at.at(".ownerKinds").unique(m.OwnerKinds)
-	at.at(".namespaces").unique(m.Namespaces)
-	if p := m.Priority; p != nil {
-		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max",
-			"raise max, or lower min")
-	}
-}
-
-// triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
-func (m *Match) triggersOnNoSchedule() bool {
-	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
-	})
-}
-
-func (t *Taint) validate(at problems) {
-	at.refuseIf((t.Key == "") == (t.KeyPrefix == ""), "it takes either key or keyPrefix", "write the key of the taint")
-	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0,
-		"it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
-	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix),
-		"it takes the beginning of the key of a taint, such as example.com/",
-		"write it as 'kubectl describe node' shows it")
-	for i, value := range t.Values {
-		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint",
-			"write it as 'kubectl describe node' shows it, or leave values out for any")
-	}
-	at.at(".values").unique(t.Values)
-	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
-	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
-		"write key instead")
-	for i, effect := range t.Effects {
-		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule",
-			"PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
-		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule ||
-			effect == v1.TaintEffectPreferNoSchedule
-		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
-		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
-	}
 }

@@ -18,20 +18,20 @@ type Verdict struct {
 	// Node is the name of the pod's node.
 	Node string
 
-	// Request and Delete are the actions, each with the pair that makes it the earliest. From Request.At on, the
-	// eviction of the pod is requested; from Delete.At on, the pod is deleted. An action that does not exist has the
-	// value false in Evict.
+	// Request and Delete are the earliest eviction request and the earliest deletion, each with the pair that leads to
+	// it. From Request.At on, the eviction of the pod is requested; from Delete.At on, the pod is deleted. Evict is
+	// false in an action that does not exist.
 	Request, Delete Action
 
-	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs one: then it
-	// may be carried out while Delete may not.
+	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs a refused
+	// request, and permits a deletion before such a request.
 	Unconditional Action
 
-	// Held describes the hold of the pair with the earliest deadline of those that are held.
+	// Held describes the hold with the earliest deadline; Held.By is 0 if no pair is held.
 	Held Held
 
-	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or by the method of the
-	// configuration if that is empty.
+	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or, if Ignored is empty, by the
+	// method of the configuration.
 	Ignores bool
 	Ignored string
 }
@@ -46,8 +46,8 @@ type Action struct {
 	// GracePeriod is the maximal grace period of the pod; 0 stands for its own terminationGracePeriodSeconds.
 	GracePeriod time.Duration
 
-	// RefusedFor, of a deletion by deleteAfter, is how long before it an eviction request of this process must have
-	// been refused, by a budget, by admission or by a webhook that fails for long. If it is 0, no request is needed.
+	// RefusedFor is how long before a deletion by deleteAfter an eviction request of this process must have been
+	// refused: by a budget, by admission or by a webhook that fails for long. 0 means that no request is needed.
 	RefusedFor time.Duration
 }
 
@@ -102,8 +102,8 @@ func (v *Verdict) Ignorer() string {
 	return "policy " + v.Ignored
 }
 
-// WhyStays returns why a pod stays, for people. ignorer is what Ignorer returns: a node whose only taints are ignored
-// is judged like one without taints, and that alone would not be true of it.
+// WhyStays returns why a pod stays, for people. ignorer is the result of [Verdict.Ignorer]: if all taints of a node are
+// ignored, stay is [taint.NotTainted], although the node has taints.
 func WhyStays(stay taint.Stay, ignorer string) string {
 	switch {
 	case ignorer == "":
@@ -128,11 +128,11 @@ func (v *Verdict) add(d PairDecision) {
 			v.Held = d.Held
 		}
 	case d.Method == Evict:
-		v.Request.earlier(&d.Action)
+		v.Request.replaceIfLater(&d.Action)
 	}
-	v.Delete.earlier(&d.Delete)
+	v.Delete.replaceIfLater(&d.Delete)
 	if d.Delete.RefusedFor == 0 {
-		v.Unconditional.earlier(&d.Delete)
+		v.Unconditional.replaceIfLater(&d.Delete)
 	}
 	if v.Goes() || v.Held.By != 0 {
 		v.Stay = 0
@@ -154,7 +154,7 @@ func (v *Verdict) First() taint.Verdict {
 // Earliest returns the earliest action and its method; nil if there is none.
 func (v *Verdict) Earliest() (Method, *Action) {
 	switch {
-	case v.Delete.sooner(&v.Request):
+	case v.Delete.precedes(&v.Request):
 		return Delete, &v.Delete
 	case v.Request.Evict:
 		return Evict, &v.Request
@@ -175,13 +175,13 @@ func (v *Verdict) Due(now time.Time) (Method, *Action) {
 
 func (a *Action) due(now time.Time) bool { return a.Evict && !a.At.After(now) }
 
-// sooner reports whether a comes no later than the other one.
-func (a *Action) sooner(than *Action) bool {
-	return a.Evict && (!than.Evict || !than.At.Before(a.At))
+// precedes reports whether the action exists, and comes no later than the other action.
+func (a *Action) precedes(other *Action) bool {
+	return a.Evict && (!other.Evict || !other.At.Before(a.At))
 }
 
-// earlier makes other the action if that exists, and comes earlier.
-func (a *Action) earlier(other *Action) {
+// replaceIfLater replaces the action by the other action if the other action comes earlier.
+func (a *Action) replaceIfLater(other *Action) {
 	if other.Evict && (!a.Evict || other.At.Before(a.At)) {
 		*a = *other
 	}

@@ -41,8 +41,8 @@ func (c *Config) Warnings() []Warning {
 	return all
 }
 
-// risky are taints that nodes get in normal operation, with the consequence if they are triggers. A key that ends in
-// / is a prefix.
+// risky are taints that nodes get in normal operation, with the consequence of a policy that makes them triggers. A key
+// that ends in / is a prefix.
 var risky = []struct {
 	keys []string
 	text string
@@ -82,13 +82,13 @@ func (p *Policy) triggerWarnings() (texts []string) {
 	return texts
 }
 
-// triggers reports whether the taint has that key and the effect NoSchedule, or, for a key that ends in /, that
-// prefix.
+// triggers reports whether the taint has this key and the effect NoSchedule. If the key ends in /, it reports whether
+// the taint has this prefix, with any effect.
 func (t *Taint) triggers(key string) bool {
 	if prefix, ok := strings.CutSuffix(key, "/"); ok {
 		return strings.HasPrefix(t.Key+t.KeyPrefix, prefix+"/")
 	}
-	return t.Key == key && slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+	return t.Key == key && t.hasEffect(v1.TaintEffectNoSchedule)
 }
 
 // deadNodeWarnings returns the warnings about pods that stay on nodes that may be dead.
@@ -108,8 +108,8 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	return texts
 }
 
-// besideWarnings returns the warnings about promises that do not hold while the built-in taint manager runs. The
-// method Ignore is meant for that case.
+// besideWarnings returns the warnings about promises that do not hold beside another taint manager. With
+// eviction.method: Ignore another taint manager is likely to run.
 func (c *Config) besideWarnings(p *Policy) []string {
 	fields := p.conflictsWithBuiltin()
 	if c.Method != Ignore || p.Method == Ignore || len(fields) == 0 {

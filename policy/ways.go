@@ -39,10 +39,10 @@ type Calls struct {
 	RequestNotBefore, DeleteNotBefore time.Time
 }
 
-// Ways returns the requests that may be sent for the pod now, the preferred request first, and when that next changes;
-// next is zero if only another event changes it. There is a way for each taint because of which the pod is to go now,
-// if any rate counts evictions: a rate that counts one of the taints does not delay the eviction because of another
-// taint.
+// Ways returns the requests that may be sent for the pod now, the preferred request first. next is when the result
+// changes if nothing else happens; zero if time alone does not change it. With rates, the result has a way for each
+// taint because of which the pod is to go now: a rate that counts one taint does not delay the eviction because of
+// another taint. Without rates, it has one way at most.
 func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (ways []Way, next time.Time) {
 	for {
 		verdict := j.Decide(pod, node)
@@ -59,8 +59,8 @@ func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (w
 	}
 }
 
-// way returns the request that may be sent now; its method is empty if there is none. Of two actions that are due, the
-// deletion counts, so the wait after a refused request does not delay the deletion.
+// way returns the request that may be sent now; its method is empty if no request may be sent. If both actions are due,
+// it returns the deletion, so the wait after a refused request does not delay the deletion.
 func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	deletion, deleteAt := v.DeletionAfter(c)
 	if deletion != nil && !deleteAt.After(now) {
@@ -79,8 +79,8 @@ func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	return Way{Evict, v.Request, requestAt}, next
 }
 
-// DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as
-// deleteAfter applies only after a refused request.
+// DeletionAfter returns the next deletion after these calls, and when it may start. It returns nil if no deletion is to
+// come. deleteAfter applies only after a refused request.
 func (v *Verdict) DeletionAfter(c Calls) (*Action, time.Time) {
 	switch {
 	case !v.Delete.Evict:

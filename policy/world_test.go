@@ -56,8 +56,8 @@ func aPod(tolerations ...v1.Toleration) *taint.Pod {
 	}
 }
 
-// bearing returns a toleration of a key: without a limit if seconds is negative.
-func bearing(key string, seconds int64) v1.Toleration {
+// tolerating returns a toleration of a key: without a limit if seconds is negative.
+func tolerating(key string, seconds int64) v1.Toleration {
 	t := v1.Toleration{Key: key, Operator: v1.TolerationOpExists}
 	if seconds >= 0 {
 		t.TolerationSeconds = &seconds

@@ -7,11 +7,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// endOfTime is the first second after the year 9999, as Unix time: a deadline from then on means none.
+// endOfTime is the first second after the year 9999, as Unix time: a deadline from then on counts as never.
 const endOfTime = 253402300800
 
-// matching returns the first toleration of the list that matches the taint, or nil. Later ones do not count, even if
-// they would tolerate the taint for longer.
+// matching returns the first toleration of the list that matches the taint, or nil. Later tolerations do not count,
+// even if they would tolerate the taint for longer.
 func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Toleration {
 	// The zero logger discards: ToleratesTaint logs an error for every value that is not a number.
 	var discard logr.Logger

@@ -21,15 +21,15 @@ type Node struct {
 	// record of the journal shows that they did not change.
 	Version string
 
-	// Taints holds one history for each taint that is on the node now. The taints
-	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
+	// Taints has one history for each taint that is on the node now. The taints node.kubernetes.io/not-ready and
+	// node.kubernetes.io/unreachable share one history.
 	Taints []History
 
-	// Triggers holds, in the same way, one history for each NoSchedule taint that a policy makes a trigger. [Decide]
-	// ignores them.
+	// Triggers has, in the same way, one history for each NoSchedule taint that a policy makes a trigger. [Decide]
+	// ignores these taints.
 	Triggers []History
 
-	// Audited holds, in the same way, one history for each NoSchedule taint that only policies in mode Audit name. No
+	// Audited has, in the same way, one history for each NoSchedule taint that only policies in mode Audit name. No
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
@@ -61,8 +61,8 @@ func (n *Node) Without(key string) *Node {
 	return &without
 }
 
-// ended returns the histories with the states of this key ended. The exposure to another taint of a history stays as
-// long as it is.
+// ended returns the histories with the states of this key ended. The start of an exposure to another taint of a history
+// stays the same.
 func ended(histories []History, key string) []History {
 	histories = slices.Clone(histories)
 	for i, history := range histories {
@@ -83,7 +83,7 @@ type History []State
 
 // State is a taint with the value that it had from some moment on.
 type State struct {
-	// Taint has its key, value and effect set. No verdict depends on its TimeAdded, which is the last one seen.
+	// Taint has the key, the value and the effect. No verdict depends on its TimeAdded, which is the last one seen.
 	Taint v1.Taint
 
 	// Since is the moment from which the taint counts as being on the node in this state.
@@ -92,9 +92,9 @@ type State struct {
 	// Ended means that the node no longer carries the taint in this state.
 	Ended bool
 
-	// From is the node's resourceVersion at which the taint was first seen in this state. To is the one at which it was
-	// first seen without it; empty while it is in this state, and if unknown. No verdict depends on them: where two
-	// states overlap, the histories of a [Node] have the one that counts.
+	// From is the node's resourceVersion at which the taint was first seen in this state. To is the resourceVersion at
+	// which the node was first seen without this state; empty while the state lasts, and if unknown. No verdict depends
+	// on the two: where two states overlap, the histories of a [Node] have the state that counts.
 	From, To string
 
 	// FoundInList means that the state was found in a list, and was not seen to begin. No verdict depends on it.
@@ -105,8 +105,8 @@ type State struct {
 	Relisted time.Time
 }
 
-// Normalize returns the taints with a zero timeAdded replaced by nil. The two mean the same: the API's protobuf encodes
-// a stored zero, and its JSON omits it. Normalize does not modify its argument.
+// Normalize returns the taints with each zero timeAdded replaced by nil. Zero and nil mean the same: the API's protobuf
+// encodes a stored zero, and its JSON omits it. Normalize does not modify its argument.
 func Normalize(taints []v1.Taint) []v1.Taint {
 	zero := func(t v1.Taint) bool { return t.TimeAdded != nil && t.TimeAdded.IsZero() }
 	if !slices.ContainsFunc(taints, zero) {

@@ -21,20 +21,20 @@ type Pod struct {
 	// Bound is the moment from which the pod counts as bound: no exposure starts before it.
 	Bound time.Time
 
-	// Seen is when this process learnt the pod's current node and tolerations. No verdict depends on it: requests to
-	// the API server that were sent earlier prove nothing about the pod.
+	// Seen is when this process learnt the pod's current node and tolerations. A request to the API server that was
+	// sent before Seen proves nothing about the pod. No verdict depends on it.
 	Seen time.Time
 
-	// Tolerations in the order of the pod's spec, which matters. A cache may leave out those that do not count for any
-	// taint of the pod's node.
+	// Tolerations of the pod, in the order of its spec: the first that matches a taint counts. A cache may leave out
+	// tolerations that count for no taint of the pod's node.
 	Tolerations []v1.Toleration
 
-	// Labels of the pod, for policies and for [Pod.Workload]. A cache may leave out those that neither of them reads.
-	// Pods with equal labels may share one map.
+	// Labels of the pod, for policies and for [Pod.Workload]. A cache may leave out labels that neither of the two
+	// reads. Pods with equal labels may share one map.
 	Labels map[string]string
 
-	// LabelHash is a hash of the namespace and of all labels, without those that name a single pod. Its seed is the
-	// process's. Pods with equal hashes count as one workload when it is decided whose turn it is.
+	// LabelHash is a hash of the namespace and of all labels except the labels that name a single pod. Each process has
+	// its own seed. Evictions take turns between workloads, and pods with equal hashes count as one workload.
 	LabelHash uint64
 
 	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one

@@ -2,13 +2,13 @@ package taint
 
 import v1 "k8s.io/api/core/v1"
 
-// Matching returns the pod's toleration that counts for the taint: the first one that matches it, or nil.
+// Matching returns the pod's toleration that counts for the taint: the first that matches the taint, or nil.
 func Matching(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return matching(pod.Tolerations, t, rules)
 }
 
-// Longer returns the toleration that would tolerate the taint the longest, if that is longer than the one that counts
-// because it comes first in the list; otherwise nil.
+// Longer returns the pod's toleration that would tolerate the taint the longest, if it does not count because another
+// toleration comes before it; otherwise nil.
 func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	counts := matching(pod.Tolerations, t, rules)
 	best := counts

@@ -25,7 +25,7 @@ const (
 
 // Verdict is the result of [Decide] for one pod.
 type Verdict struct {
-	// Evict reports whether the pod is to be evicted. If false, only Stay and Node are set.
+	// Evict reports whether the pod is to be evicted. If it is false, only Stay and Node are set.
 	Evict bool
 
 	// Stay is the reason why the pod stays; 0 if it is to be evicted.

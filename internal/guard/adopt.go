@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// adopt merges the record of the journal into the state. A standby takes the leader's record as it is. A leader joins
-// it with its own, so that no end of a hold is lost; holds of the record that are not present have ended now.
+// adopt takes the record of the journal into the state. A standby takes the record as it is. A leader merges the record
+// with its own, so that no end of a hold is lost. A recorded hold that is not in force has ended now.
 func (c *Core) adopt(now time.Time, j Journaled) {
 	c.changed = true
 	if !j.Known {
@@ -24,29 +24,31 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 	c.breakers.Adopt(c.recorded, read.Trips)
 	c.recorded = read.Trips
 	if c.leading {
-		read = without(c.unknown, read.Merge(c.record))
+		read = withoutUnknown(c.unknown, read.Merge(c.record))
 	}
 	c.record, c.unknown, c.written = read, time.Time{}, new(j.Record)
 }
 
-// endOfUnknown returns the end of all holds that were not known when a leader began. It is recorded, as the next leader
-// does not know them either. Each has its own name, so that it is not merged with that of another leader.
+// endOfUnknown returns an entry by which all holds that a leader did not know when it began have ended then. The entry
+// is recorded, because the next leader does not know these holds either. The time in its name tells it apart from the
+// entry of another leader.
 func endOfUnknown(began time.Time) policy.HoldRecord {
 	return policy.HoldRecord{By: "holds before " + began.UTC().Format(time.RFC3339Nano), Ended: began}
 }
 
-// without returns the record without the end of the holds that were not known at this moment, as they are known now.
-func without(began time.Time, r Record) Record {
+// withoutUnknown returns the record without the entry of a leader that began then: the holds are known now. A zero time
+// stands for no such leader.
+func withoutUnknown(began time.Time, r Record) Record {
 	if began.IsZero() {
 		return r
 	}
-	all := endOfUnknown(began)
-	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Same(&all) })
+	unknown := endOfUnknown(began)
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Same(&unknown) })
 	return r
 }
 
-// notAfter returns a record without times after now. A time that lies in the future, as the clock of the process that
-// recorded it is ahead, counts as now.
+// notAfter returns the record with now in place of each later time. Later times come from a process whose clock is
+// ahead.
 func notAfter(now time.Time, r Record) Record {
 	return r.Converted(func(t time.Time) time.Time {
 		if t.After(now) {

@@ -17,7 +17,7 @@ func zoned(reset policy.Reset) guard.Config {
 	return configured(false, []policy.Breaker{z}, lingering())
 }
 
-// tripsOf returns the trips of zones, as "zone since second", those that were reset by hand with a star.
+// tripsOf returns the trips of zones as "zone since second", with a star if they were reset by hand.
 func tripsOf(trips []guard.TripRecord) (list []string) {
 	for _, t := range trips {
 		text := fmt.Sprintf("%s since %g", t.Group, t.Began.Sub(zero).Seconds())
@@ -45,8 +45,8 @@ func byHand(r guard.Record) guard.Record {
 	return r
 }
 
-// The last record that a standby has read is the leader's, and decides about trips that its nodes do not show: whether they
-// are over, were reset, or were forged.
+// The last record that a standby has read is the leader's. It decides about trips that the standby's nodes do not show:
+// whether the trips are over, were reset, or were forged.
 func TestWhatAStandbyKnowsOfTripsIsWhatTheLeaderRecordsAndWhatItsNodesShow(t *testing.T) {
 	read := func(r guard.Record) guard.Input { return guard.RecordRead{Record: r} }
 	shows := func(affected int) guard.Input { return guard.NodesChanged{Changes: nodes(4, affected)} }
@@ -121,7 +121,7 @@ func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 	want(t, "the first one leads again, with the old file", tripsOf(first.Trips()), nil)
 }
 
-// A leader that has ended before it could record a trip says nothing about it.
+// A leader may end before it records a trip.
 func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
 	standby := &leader{Core: guard.NewCore(zoned(policy.Manual))}
 	standby.step(0, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: known}, guard.RecordRead{})

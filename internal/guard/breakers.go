@@ -40,8 +40,8 @@ type Event struct {
 	Names []string
 }
 
-// Breakers record which groups of nodes are tripped. Until [Breakers.Synced] they know only some of the nodes, and
-// no breaker trips.
+// Breakers count the affected nodes of each group, and know which groups are tripped. Until [Breakers.Synced] they know
+// only some of the nodes, and no breaker trips.
 type Breakers struct {
 	synced bool
 	nodes  map[string]*Node
@@ -69,7 +69,7 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
 	}
 	for _, breaker := range b.list {
 		for _, g := range breaker.groups {
-			breaker.judgeGroup(g, now, b.synced)
+			breaker.evaluate(g, now, b.synced)
 		}
 		events = append(events, b.changes(breaker, now)...)
 	}
@@ -93,7 +93,7 @@ func (b *Breakers) changes(of *breaker, now time.Time) (events []Event) {
 	return events
 }
 
-// event returns the event of a group that has tripped at that time, or was reset.
+// event returns the event of a group that has tripped at this time, or was reset.
 func (b *Breakers) event(of *breaker, g *group, tripped bool, at time.Time) Event {
 	e := Event{Trip: policy.Trip{Breaker: of.Name, Group: g.name}, Tripped: tripped, At: at}
 	e.Affected, e.Nodes = g.share()
@@ -147,7 +147,7 @@ func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
 	return removals
 }
 
-// Next returns when a step is due even if nothing changes. It returns false if none is.
+// Next returns when a step is due even if nothing changes. It returns false if no step is due.
 func (b *Breakers) Next() (next time.Time, ok bool) {
 	for _, breaker := range b.list {
 		for _, g := range breaker.groups {
@@ -170,18 +170,18 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 	return all
 }
 
-// Replace replaces the breakers. A breaker that keeps its name and its groups stays tripped; the others are judged
-// anew by the present nodes. Deleted nodes no longer count if the breaker's taints or its nodeSelector have changed.
+// Replace replaces the breakers. A breaker that keeps its name and its topologyKey keeps its trips. If it keeps its
+// taints and its nodeSelector, too, it keeps its groups; otherwise it counts the present nodes anew, and deleted nodes
+// no longer.
 func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
 	trips, old := b.Trips(), b.list
 	b.list = nil
 	for i := range list {
 		breaker := newBreaker(&list[i])
 		if j := slices.IndexFunc(old, breaker.same); j >= 0 {
-			breaker.carryOn(old[j])
-		}
-		for _, n := range b.nodes {
-			breaker.apply(now, nil, n)
+			breaker.groups = old[j].groups
+		} else {
+			breaker.countAll(now, b.nodes)
 		}
 		b.list = append(b.list, breaker)
 	}

@@ -47,7 +47,7 @@ func is(name, zone string, taints []v1.Taint) guard.NodeChange {
 
 func gone(name string) guard.NodeChange { return guard.NodeChange{Name: name} }
 
-// renewed returns the change by which a new node replaces the one of the same name.
+// renewed returns the change by which a new node replaces the node of the same name.
 func renewed(name, zone string, taints []v1.Taint) guard.NodeChange {
 	c := is(name, zone, taints)
 	c.Node.UID = "another"
@@ -193,7 +193,7 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 	wantTripped(t, b, "for a minute")
 }
 
-// A kubelet may write the label of its node, and would be a group of its own, in which one node is all.
+// A kubelet may write the label of its node, which is the only node of its group then.
 func TestOneOrTwoNodesAreNoOutageOfAGroupUnlessMinNodesSaysSo(t *testing.T) {
 	z, whole := zones(), zones()
 	z.MinNodes, whole.MinNodes, whole.TopologyKey = nil, nil, ""
@@ -380,6 +380,34 @@ func TestAReloadKeepsTrips(t *testing.T) {
 	wantTripped(t, b, "with it, and the nodes as they are", "a")
 }
 
+// A node that was deleted may not count for the breaker as it is now.
+func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
+	same, otherTaints, otherNodes := zones(), zones(), zones()
+	otherTaints.Taints = []policy.TaintKey{{Key: "lost"}}
+	otherNodes.NodeSelector = &metav1.LabelSelector{MatchLabels: in("a")}
+	lost := []v1.Taint{{Key: "lost", Effect: v1.TaintEffectNoExecute}}
+	for name, c := range map[string]struct {
+		after policy.Breaker
+		want  []string
+	}{"the same breaker": {same, []string{"a"}}, "other taints": {otherTaints, nil}, "other nodes": {otherNodes, nil}} {
+		b := synced(many(3, well), zones())
+		b.Step(at(1), is("n0", "a", out))
+		b.Step(at(2), gone("n0"))
+		b.Replace(at(3), []policy.Breaker{c.after})
+		b.Step(at(4), is("n1", "a", lost))
+		wantTripped(t, b, name+": one of two, beside one that was deleted", c.want...)
+	}
+}
+
+func TestAReloadCountsNoNodeTwice(t *testing.T) {
+	b := synced(many(4, well), zones())
+	b.Replace(at(1), []policy.Breaker{zones()})
+	b.Step(at(2), many(2, out)...)
+	wantTripped(t, b, "two of four")
+	b.Step(at(3), many(3, out)...)
+	wantTripped(t, b, "three of four", "a")
+}
+
 // TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and
 // computes each share from it anew.
 func TestBreakersAgreeWithTheirTwin(t *testing.T) {
@@ -443,7 +471,7 @@ func newTwin(b policy.Breaker) *twin {
 
 func (t *twin) play(second int, changes []guard.NodeChange) {
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		t.judge(second, zone)
+		t.evaluate(second, zone)
 	}
 	for _, c := range changes {
 		if was := t.nodes[c.Name]; was != nil && was.Taints[0].Key != "dedicated" && (c.Node == nil || c.Node.UID != was.UID) {
@@ -457,7 +485,7 @@ func (t *twin) play(second int, changes []guard.NodeChange) {
 		}
 	}
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		t.judge(second, zone)
+		t.evaluate(second, zone)
 	}
 }
 
@@ -468,7 +496,7 @@ func zoneOf(n *guard.Node) string {
 	return n.Labels["zone"]
 }
 
-func (t *twin) judge(second int, zone string) {
+func (t *twin) evaluate(second int, zone string) {
 	affected, all, reset := 0, 0, int(t.ResetAfter.Seconds())
 	for _, n := range t.nodes {
 		if zoneOf(n) == zone {

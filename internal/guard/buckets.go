@@ -23,7 +23,8 @@ type member struct {
 	group string
 }
 
-// sameGroup reports whether the other member is of the same group, of the same rate or of the rate that continues it.
+// sameGroup reports whether the other member is the bucket of the same group, of the same rate or of a rate that the
+// rate continues.
 func (m member) sameGroup(other member) bool {
 	return m.rate.continues(other.rate) && m.group == other.group
 }
@@ -51,14 +52,14 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 // has a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
-		if wait := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
+		if wait := m.rate.bucket(now, m.group).wait(now); wait > 0 && now.Add(wait).After(until) {
 			rate, until = m.rate.Name, now.Add(wait)
 		}
 	}
 	return rate, until
 }
 
-// Take takes a token of each bucket, also of one that has none.
+// Take takes a token of each bucket, also of an empty bucket.
 func (b Buckets) Take(now time.Time) {
 	for _, m := range b.of {
 		m.rate.bucket(now, m.group).take(now)
@@ -68,11 +69,11 @@ func (b Buckets) Take(now time.Time) {
 // Return gives a token back to each bucket, up to its burst.
 func (b Buckets) Return(now time.Time) {
 	for _, m := range b.of {
-		m.rate.bucket(now, m.group).give(now)
+		m.rate.bucket(now, m.group).give()
 	}
 }
 
-// Beyond returns those buckets that the other ones do not have, nor a bucket that these continue.
+// Beyond returns the buckets without those that are among the other buckets or continue one of them.
 func (b Buckets) Beyond(other Buckets) Buckets {
 	b.of = slices.DeleteFunc(slices.Clone(b.of), func(m member) bool {
 		return slices.ContainsFunc(other.of, m.sameGroup)

@@ -12,31 +12,34 @@ type Core struct {
 	config     Config
 	breakers   *Breakers
 	namespaces policy.Namespaces
-	facts      *policy.Facts
 
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
 	began   time.Time // the present leadership
-	unknown time.Time // when a leader began that does not know the record; zero otherwise
+	unknown time.Time // began, if the leader does not know the record; zero otherwise
 
 	record  Record
 	written *Record // as the journal has it; nil if that is not known
 
-	recorded []TripRecord // of the record that was read last, or made by the end of the last leadership
+	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
 
-	trips   []TripRecord // as the last facts have them
-	changed bool         // something else that facts or the record depend on
+	trips   []TripRecord // at the end of the last step
+	changed bool         // the judge or the record may have changed although the trips have not
 }
 
 // NewCore returns the core of a process that knows neither nodes nor the record yet.
 func NewCore(c Config) *Core {
-	return &Core{config: c, breakers: NewBreakers(c.Guards.Breakers), facts: &policy.Facts{Paused: c.Paused}}
+	return &Core{config: c, breakers: NewBreakers(c.Guards.Breakers)}
 }
 
 // Judge returns the present judge.
-func (c *Core) Judge() policy.Judge { return policy.Judge{Set: c.config.Set, Facts: c.facts} }
+func (c *Core) Judge() policy.Judge {
+	return policy.Judge{Set: c.config.Set, Facts: &policy.Facts{
+		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused, Holds: c.record.Holds,
+	}}
+}
 
-// Next returns when [TimePassed] is due even if nothing else happens. It returns false if it is not.
+// Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
 	if !c.ready {
 		return time.Time{}, false
@@ -95,8 +98,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
 }
 
-// read adopts a record that another process has written. A leader reads one if the leader before it has written after
-// this process had last heard of the journal.
+// read adopts a record that another process has written. A leader reads such a record if the leader before it has
+// written after this process had last read the journal.
 func (c *Core) read(now time.Time, r Record) []Event {
 	if c.leading && !c.ready {
 		return nil
@@ -108,8 +111,8 @@ func (c *Core) read(now time.Time, r Record) []Event {
 	return c.breakers.Step(now)
 }
 
-// conclude derives the record, the facts and the judge from the state, if that has changed. Without policies and
-// breakers no verdict depends on facts, so the judge stays until it is reconfigured.
+// conclude derives the record and the judge from the state, if the state has changed. Without policies and
+// breakers no verdict depends on facts, so only a new configuration makes a new judge.
 func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	trips := c.breakers.Trips()
 	if !c.changed && slices.Equal(trips, c.trips) {
@@ -122,10 +125,6 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 			c.record = c.record.Merge(Record{Holds: []policy.HoldRecord{endOfUnknown(c.unknown)}})
 		}
 		do.Record = c.unwritten()
-	}
-	c.facts = &policy.Facts{
-		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
-		Holds: c.record.Holds,
 	}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())

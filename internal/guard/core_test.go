@@ -16,11 +16,12 @@ import (
 	"github.com/taint-manager/taint-manager/test/faketime"
 )
 
-// quarantine returns a policy that holds, and lingering one that evicts, and deletes later.
+// quarantine returns a policy that holds.
 func quarantine() policy.Policy {
 	return policy.Policy{Name: "quarantine", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "quarantine"}}}}
 }
 
+// lingering returns a policy that evicts, and deletes an hour later.
 func lingering() policy.Policy {
 	return policy.Policy{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(3600)}
 }
@@ -297,7 +298,8 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 	want(t, "another term, without a journal", l.known(), []string{"holds before 2026-01-01T00:00:20Z at 20s", "pause at 1s", "policy quarantine at 9s"})
 }
 
-// The leader before it has written after this one had last heard of the journal, and perhaps after it had begun.
+// The former leader has written after the new leader had last read the journal, and perhaps after the new leader had
+// begun.
 func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
 	before := leading(whole(true), known)
 	old := before.stored(t)
@@ -311,7 +313,7 @@ func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
 	want(t, "by the last one", next.ends(), []string{"pause at 5s", "policy quarantine at 8s"})
 }
 
-// The store may have replaced what it has read by what the leader set at the same moment.
+// The store may have replaced the record that it read by a record that the leader set at the same moment.
 func TestALeaderRecordsWhatItHasReadLateOnceMore(t *testing.T) {
 	l := leading(whole(true), known)
 	recorded := len(l.records)
@@ -321,7 +323,7 @@ func TestALeaderRecordsWhatItHasReadLateOnceMore(t *testing.T) {
 	}
 }
 
-// What one leader does not know, the next one cannot know either: it must not count holds as ended earlier.
+// The next leader does not know the holds that a leader did not know: it must not count them as ended earlier.
 func TestTheEndOfUnknownHoldsOutlivesTheLeader(t *testing.T) {
 	first := leading(whole(false), guard.Journaled{})
 	want(t, "the first leader", first.ends(), []string{"holds before 2026-01-01T00:00:00Z at 0s"})

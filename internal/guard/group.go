@@ -31,7 +31,7 @@ func newBreaker(b *policy.Breaker) *breaker {
 	return &breaker{Breaker: *b, selects: policy.NodesSelected(b.NodeSelector), groups: map[string]*group{}}
 }
 
-// group returns the group of that name, which is new if there was none.
+// group returns the group of this name, and adds it if it is missing.
 func (b *breaker) group(name string) *group {
 	g := b.groups[name]
 	if g == nil {
@@ -41,14 +41,14 @@ func (b *breaker) group(name string) *group {
 	return g
 }
 
-// counts reports whether the node counts; nil does not.
+// counts reports whether the breaker counts the node; it does not count nil.
 func (b *breaker) counts(n *Node) bool { return n != nil && b.selects(n.Labels) }
 
 func (b *breaker) affects(n *Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return b.Counts(t.Key) })
 }
 
-// apply replaces the previous state of a node by the present one. Either may be nil.
+// apply replaces the previous state of a node by the present state. Either state may be nil.
 func (b *breaker) apply(now time.Time, was, is *Node) {
 	if b.counts(was) {
 		g := b.group(policy.GroupOf(b.TopologyKey, was.Labels))
@@ -69,12 +69,19 @@ func (b *breaker) apply(now time.Time, was, is *Node) {
 	}
 }
 
-// share returns the numbers of affected nodes and of all nodes; both include those that were deleted and still count.
+// countAll counts nodes that the breaker has not counted yet.
+func (b *breaker) countAll(now time.Time, nodes map[string]*Node) {
+	for _, n := range nodes {
+		b.apply(now, nil, n)
+	}
+}
+
+// share returns the numbers of affected nodes and of all nodes; both include the deleted nodes that still count.
 func (g *group) share() (affected, nodes int) {
 	return g.affected + len(g.departed), g.nodes + len(g.departed)
 }
 
-// empty reports whether the group has no nodes, and no deleted ones that still count. A nil group has none.
+// empty reports whether the group has neither nodes nor deleted nodes that still count. A nil group is empty.
 func (g *group) empty() bool { return g == nil || g.nodes == 0 && len(g.departed) == 0 }
 
 // exceeded reports whether the nodes of the group show a trip.
@@ -113,13 +120,13 @@ func (b *breaker) advance(now time.Time, synced bool) {
 			for len(g.departed) > 0 && !g.departed[0].Add(b.ResetTime()).After(at) {
 				g.departed = g.departed[1:]
 			}
-			b.judgeGroup(g, at, synced)
+			b.evaluate(g, at, synced)
 		}
 	}
 }
 
-// judgeGroup trips or resets the breaker for a group.
-func (b *breaker) judgeGroup(g *group, now time.Time, synced bool) {
+// evaluate trips or resets the breaker for a group, by the nodes and the time.
+func (b *breaker) evaluate(g *group, now time.Time, synced bool) {
 	above := b.above(g)
 	if g.trip.holds() && b.endedByHand(g.trip.Began) {
 		ended := *g.trip
@@ -152,18 +159,9 @@ func (b *breaker) endedByHand(began time.Time) bool {
 	return b.ResetBefore != nil && began.Before(b.ResetBefore.Time)
 }
 
-// same reports whether the other one is this breaker before a reload: with the same name, groups and nodes.
+// same reports whether the other breaker is this breaker before a reload, with the same groups and the same affected
+// nodes.
 func (b *breaker) same(other *breaker) bool {
 	return b.Name == other.Name && b.TopologyKey == other.TopologyKey && slices.Equal(b.Taints, other.Taints) &&
 		reflect.DeepEqual(b.NodeSelector, other.NodeSelector)
-}
-
-// carryOn adopts the deleted nodes, and since when few enough nodes are affected.
-func (b *breaker) carryOn(old *breaker) {
-	for name, g := range old.groups {
-		if len(g.departed) > 0 || !g.below.IsZero() {
-			now := b.group(name)
-			now.departed, now.below = g.departed, g.below
-		}
-	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// holdTwin is the plain implementation: it writes down, after each input, what holds, and computes from that list which
-// holds have ended, and when.
+// holdTwin is the plain implementation: it writes down all holds after each input, and computes from that list when
+// each hold has ended.
 type holdTwin struct {
 	config   guard.Config
 	breakers *guard.Breakers

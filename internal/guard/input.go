@@ -26,7 +26,7 @@ type NodesListed struct{ Nodes []NodeChange }
 // NamespacesChanged reports the present labels of namespaces.
 type NamespacesChanged struct{ Namespaces policy.Namespaces }
 
-// Ready reports that all nodes are known, and that the journal was read, or is not available. It comes once.
+// Ready reports that all nodes are known, and that the journal was read or is not available. It comes once.
 type Ready struct{ Journaled }
 
 // RecordRead reports the record as the journal has it now.
@@ -44,7 +44,7 @@ type Reconfigured struct{ Config }
 // TimePassed reports that the time of [Core.Next] has come.
 type TimePassed struct{}
 
-// Journaled is the record that the journal has. If Known is false, it has none, or cannot be read.
+// Journaled is the record that the journal has. If Known is false, the journal has no record, or cannot be read.
 type Journaled struct {
 	Record Record
 	Known  bool

@@ -38,8 +38,8 @@ func TestAHoldThatEndsAgainIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// Nothing that bounds or merges records makes a deletion earlier than the records themselves, with the holds that each
-// process finds when it compares.
+// Bounding or merging records makes no deletion earlier than the records alone would, after the next leader has
+// compared its holds with them.
 func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 	c := holdThenEvict()
 	set, _ := policy.Compile(c)

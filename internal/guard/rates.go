@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -9,17 +10,18 @@ import (
 )
 
 // Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken
-// of each group of each rate, besides those that were given back in that window. That holds even across a change of
-// leader or of the configuration: buckets begin empty, and a rate that keeps its name and its groups keeps its level.
+// of each group of each rate, without the tokens that were given back in that window. A change of leader or of the
+// configuration does not exceed this limit: buckets begin empty, and a rate that keeps its name and its topologyKey
+// keeps its levels.
 type Rates struct {
 	rates []*rate
 }
 
 type rate struct {
 	policy.Rate
-	fresh   bucket // for a group without evictions so far
-	buckets map[string]*bucket
-	sweepAt int // the number of buckets that starts a sweep
+	fresh   bucket             // of each group without evictions so far
+	buckets map[string]*bucket // by group
+	sweepAt int                // the number of buckets that starts a sweep
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -35,7 +37,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	r.rates = nil
 	for i := range list {
 		next := &rate{Rate: list[i], buckets: map[string]*bucket{}, sweepAt: 64}
-		next.fresh = bucket{pace: paceOf(&list[i]), at: now}
+		next.fresh = emptyBucket(now, paceOf(&list[i]))
 		if j := slices.IndexFunc(old, next.continues); j >= 0 {
 			next.carryOn(now, old[j])
 		}
@@ -47,7 +49,7 @@ func paceOf(r *policy.Rate) pace {
 	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
 }
 
-// continues reports whether the other one is this rate before a reload: with the same name and groups.
+// continues reports whether the other rate is this rate before a reload, with the same groups.
 func (r *rate) continues(old *rate) bool {
 	return r.Name == old.Name && r.TopologyKey == old.TopologyKey
 }
@@ -62,7 +64,7 @@ func (r *rate) carryOn(now time.Time, old *rate) {
 	}
 }
 
-// bucket returns the bucket of a group, filled up to now.
+// bucket returns the bucket of a group.
 func (r *rate) bucket(now time.Time, group string) *bucket {
 	b := r.buckets[group]
 	if b == nil {
@@ -70,30 +72,16 @@ func (r *rate) bucket(now time.Time, group string) *bucket {
 		b = new(r.fresh)
 		r.buckets[group] = b
 	}
-	b.fill(now)
 	return b
 }
 
-// sweep removes buckets that equal a fresh one, once there are many.
+// sweep removes the buckets that are as full as a fresh bucket, once the rate has many buckets.
 func (r *rate) sweep(now time.Time) {
 	if len(r.buckets) < r.sweepAt {
 		return
 	}
-	r.fresh.fill(now)
-	for group, b := range r.buckets {
-		if b.fill(now); *b == r.fresh {
-			delete(r.buckets, group)
-		}
-	}
+	maps.DeleteFunc(r.buckets, func(_ string, b *bucket) bool { return b.level(now) == r.fresh.level(now) })
 	r.sweepAt = 2*len(r.buckets) + 64
-}
-
-// Buckets returns the number of buckets.
-func (r *Rates) Buckets() (n int) {
-	for _, rate := range r.rates {
-		n += len(rate.buckets)
-	}
-	return n
 }
 
 // Level describes how much of a rate is available.
@@ -101,7 +89,7 @@ type Level struct {
 	// Rate is the name of the rate.
 	Rate string
 
-	// Tokens are those that can be taken now, in the group that has the fewest.
+	// Tokens is the number of tokens that can be taken now, in the group with the fewest tokens.
 	Tokens int
 }
 
@@ -109,14 +97,9 @@ type Level struct {
 func (r *Rates) Levels(now time.Time) []Level {
 	levels := make([]Level, len(r.rates))
 	for i, rate := range r.rates {
-		rate.fresh.fill(now)
-		fewest := rate.fresh.tokens()
-		if rate.TopologyKey == "" && len(rate.buckets) > 0 {
-			fewest = rate.fresh.pace.burst // there is one group, and it has a bucket
-		}
+		fewest := rate.fresh.tokens(now) // no bucket has more
 		for _, b := range rate.buckets {
-			b.fill(now)
-			fewest = min(fewest, b.tokens())
+			fewest = min(fewest, b.tokens(now))
 		}
 		levels[i] = Level{rate.Name, int(fewest)}
 	}

@@ -24,7 +24,7 @@ func in(zone string) map[string]string { return map[string]string{"zone": zone} 
 
 func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
 
-// spend takes as many tokens as there are, at most n, and returns their number.
+// spend takes all tokens, at most n, and returns their number.
 func spend(b guard.Buckets, now time.Time, n int) (taken int) {
 	for ; taken < n; taken++ {
 		if rate, _ := b.Wait(now); rate != "" {
@@ -56,7 +56,7 @@ func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
 	wantWait(t, a, 100, "r", 102)
 }
 
-// The rate is one of starts: a call that lasts keeps nobody waiting.
+// A rate counts the starts of calls: a call that lasts delays no other call.
 func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
 	b := r.BucketsOf("a", nil)
@@ -187,15 +187,27 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-// token is one that was taken, or that came back.
+func TestABucketThatIsNotFullIsKept(t *testing.T) {
+	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
+	for i := range 1000 {
+		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(10))
+	}
+	for i := range 1000 {
+		if n := spend(r.BucketsOf("a", in(time.Duration(i).String())), at(10), 1); n > 0 {
+			t.Fatalf("the token of group %d can be taken twice", i)
+		}
+	}
+}
+
+// token is a token that was taken, or that came back.
 type token struct {
 	at   time.Time
 	zone string
 	n    int // 1 or -1
 }
 
-// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes of
-// leader and of the configuration. The calls of a leader end with it.
+// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes
+// of leader and of the configuration. The calls of a leader end with it.
 func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rates := []policy.Rate{
@@ -234,7 +246,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	})
 }
 
-// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
+// tighter returns the same rates with lower limits. The looser limits bound windows across a reload.
 func tighter(rates []policy.Rate) []policy.Rate {
 	less := slices.Clone(rates)
 	for i := range less {
@@ -257,8 +269,8 @@ func checkWindows(t *rapid.T, all []token, r policy.Rate) {
 	}
 }
 
-// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that Wait
-// gives.
+// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that
+// Wait gives.
 func TestNoTokenIsWithheld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}

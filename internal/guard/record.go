@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// MaxEnded is the maximum number of holds in a record that are over.
+// MaxEnded is the maximum number of ended holds in a record.
 const MaxEnded = 256
 
 // Record is the state of guards and holds that outlives the process. While a process has it, its times carry the
@@ -21,17 +21,17 @@ type Record struct {
 	Holds []policy.HoldRecord `json:"holds,omitempty"`
 }
 
-// With returns the record with these trips and these present holds. A hold that is no longer present has ended now,
-// even if it ended while no process was running: a new process compares its holds with the record. So has a hold whose
-// rules have changed, but it holds on. With does not change the record.
+// With returns the record with these trips and these present holds. A recorded hold that is no longer present has ended
+// now, even if it ended while no process was running: a new process compares its holds with the record. A hold whose
+// rules have changed has ended now and is in force again. With does not change the record.
 func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRecord) Record {
 	next := Record{Trips: trips, Holds: slices.Clone(r.Holds)}
 	for i := range next.Holds {
 		h := &next.Holds[i]
-		goesOn := slices.ContainsFunc(present, func(p policy.HoldRecord) bool {
+		continues := slices.ContainsFunc(present, func(p policy.HoldRecord) bool {
 			return p.Same(h) && p.Rules == h.Rules
 		})
-		if h.Holds && !goesOn {
+		if h.Holds && !continues {
 			h.Holds, h.Rules, h.Ended = false, "", later(h.Ended, now)
 		}
 	}
@@ -41,9 +41,9 @@ func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRec
 	return next.Bounded()
 }
 
-// Merge returns the record with what another one has in addition: trips of other groups, and holds. Where both have
-// the same trip or the same hold, the one that ends later counts. Merge is for a leader that reads the last record
-// of the leader before it after it has begun to make its own. It changes neither record.
+// Merge returns the trips and holds of both records. If both records have a trip of the same group, or an entry of the
+// same hold, the later end counts. Merge is for a leader that has already made a record when it reads the last record
+// of the leader before it. Merge changes neither record.
 func (r Record) Merge(other Record) Record {
 	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
 	for _, t := range other.Trips {
@@ -66,11 +66,11 @@ func (r *Record) addTrip(t TripRecord) {
 	own.Began = later(own.Began, t.Began)
 }
 
-// unknownRules is the fingerprint of rules that are not known. It equals no other one, so the hold counts as ended when
-// the next leader compares it with its own.
+// unknownRules is the fingerprint of rules that are not known. It differs from every other fingerprint, so the hold
+// counts as ended when the next leader compares it with its own holds.
 const unknownRules = "?"
 
-// addHold adds an entry, or merges it into the one of the same hold.
+// addHold adds an entry, or merges it into the entry of the same hold.
 func (r *Record) addHold(h *policy.HoldRecord) {
 	i := slices.IndexFunc(r.Holds, func(own policy.HoldRecord) bool { return own.Same(h) })
 	if i < 0 {
@@ -87,16 +87,16 @@ func (r *Record) addHold(h *policy.HoldRecord) {
 	own.Ended = later(own.Ended, h.Ended)
 }
 
-// Bounded returns the record with at most [MaxEnded] holds that are over. The oldest ones become one that counts for
-// all pods, so deletions are later, never earlier.
+// Bounded returns the record with at most [MaxEnded] ended holds. The oldest of them become one entry for all pods,
+// so deletions are later, never earlier.
 func (r Record) Bounded() Record {
-	over := slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Holds })
-	extra := len(over) - MaxEnded
+	ended := slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Holds })
+	extra := len(ended) - MaxEnded
 	if extra <= 0 {
 		return r
 	}
-	slices.SortFunc(over, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
-	last := over[extra].Ended
+	slices.SortFunc(ended, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
+	last := ended[extra].Ended
 	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
 		return !h.Holds && !h.Ended.After(last)
 	})
@@ -104,7 +104,7 @@ func (r Record) Bounded() Record {
 	return r
 }
 
-// Converted returns the record with each of its times converted.
+// Converted returns the record with each time converted.
 func (r Record) Converted(convert func(time.Time) time.Time) Record {
 	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
 	for i := range r.Trips {

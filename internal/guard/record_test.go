@@ -109,8 +109,8 @@ func tainted(since time.Time, key string) *taint.Node {
 	}}
 }
 
-// The nodes of a wave become affected one by one within settle, in any order: no pod is evicted after the moment at
-// which the first one could have been.
+// The nodes of a wave become affected one by one within settle, in any order: no pod is evicted, although settle has
+// passed for the first node.
 func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
 	z := zones()
 	z.Settle = lasting(10)

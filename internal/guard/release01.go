@@ -10,9 +10,8 @@ import (
 type stored struct {
 	record
 
-	// Holding and Ended are the holds as release 0.1 records them. A record with holds has one entry in Holding that no
-	// program holds, so that a program of release 0.1 that reads the record counts all holds as ended when it begins to
-	// lead.
+	// Holding and Ended are the holds as release 0.1 records them. If the record has holds, Holding has an entry that
+	// matches no hold of any program. A program of release 0.1 that begins to lead then counts all holds as ended.
 	Holding []hold01 `json:"holding,omitempty"`
 	Ended   []hold01 `json:"ended,omitempty"`
 }

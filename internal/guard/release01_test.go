@@ -49,7 +49,8 @@ func TestAllHoldsOfARecordOfRelease01EndWhenTheNextLeaderBegins(t *testing.T) {
 	}
 }
 
-// Release 0.1 takes what it does not know as a hold of all pods that has ended when it begins to lead, and knows the trips.
+// Release 0.1 takes an entry that it does not know as a hold of all pods that has ended when it begins to lead. It
+// knows the trips.
 func TestRelease01CountsTheHoldsOfALaterRecordFromItsBegin(t *testing.T) {
 	c := whole(true)
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}}

@@ -34,8 +34,8 @@ func (n *needs) setExtra(extra policy.Needs) <-chan error {
 	return n.keep(n.judge.Or(extra))
 }
 
-// Prepare adopts the record of the journal, and blocks until the cache has the data that its holds need. Replace waits
-// until then, because the needs of a replacement may never be met, and no eviction is to wait for them.
+// Prepare adopts the record of the journal, and blocks until the cache has the data that the holds of the record need.
+// Replace waits for Prepare: the cache may never get the data that a replacement needs, and no eviction waits for them.
 func (t *Tracker) Prepare(ctx context.Context) error {
 	if err := t.Do(ctx, Ready{}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)

@@ -34,8 +34,8 @@ func inRun(t *testing.T, c guard.Config, test func(t *testing.T, tracker *guard.
 	})
 }
 
-// The cache keeps what both configurations need until the new one decides, the new rates count all pods that it releases,
-// and no pod that it pauses goes by the old one.
+// The cache keeps the data that both configurations need until the new configuration decides. The new rates count all
+// pods that the new configuration releases, and no pod that it pauses goes by the old configuration.
 func TestAConfigurationIsReplacedInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after bool // paused

@@ -73,8 +73,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block. Ready, LeadershipBegan and NamespacesChanged may be empty: they receive the
-// record or the namespaces of now right before their step.
+// Put adds an input. It does not block. Ready, LeadershipBegan and NamespacesChanged may be empty: right before their
+// step, the tracker fills in the present record or the present namespaces.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
@@ -157,7 +157,7 @@ func (t *Tracker) step(in Input) {
 	}
 }
 
-// complete adds the record of the journal, or the namespaces of the cache, to the inputs that have them.
+// complete fills the record of the journal, or the namespaces of the cache, into the inputs that carry them.
 func (t *Tracker) complete(in Input) Input {
 	switch in.(type) {
 	case Ready:

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// receiver collects what a tracker passes on.
+// receiver collects the effects that a tracker passes on.
 type receiver struct {
 	mu      sync.Mutex
 	judges  []policy.Judge
@@ -128,7 +128,7 @@ func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T)
 	})
 }
 
-// Two goroutines report namespaces. The one that has read them first may report them last.
+// Two goroutines report namespaces. The goroutine that has read them first may report them last.
 func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := receiver{tier: "test"}

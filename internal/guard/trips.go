@@ -18,12 +18,12 @@ type TripRecord struct {
 	// Began is when the breaker tripped.
 	Began time.Time `json:"began"`
 
-	// Ended means that the trip was reset by hand while too many nodes are affected: the breaker does not trip again
-	// before there are fewer.
+	// Ended means that the trip was reset by hand while too many nodes were affected: the breaker does not trip again
+	// before fewer nodes are affected.
 	Ended bool `json:"ended,omitempty"`
 }
 
-// holds reports whether there is a trip, and it has not ended.
+// holds reports whether the trip holds evictions. A nil trip does not, and neither does a trip that has ended.
 func (t *TripRecord) holds() bool { return t != nil && !t.Ended }
 
 // sameGroup reports whether the other trip is of the same breaker, in the same group.
@@ -62,13 +62,13 @@ func (b *Breakers) Trips() (all []TripRecord) {
 	return all
 }
 
-// Unrecorded returns an event for each present trip that a record does not have.
+// Unrecorded returns an event for each present trip that the record with these trips lacks.
 func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 	for _, breaker := range b.list {
 		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
 			g := breaker.groups[name]
-			has := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
-			if g.trip.holds() && !slices.ContainsFunc(recorded, has) {
+			same := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
+			if g.trip.holds() && !slices.ContainsFunc(recorded, same) {
 				events = append(events, b.event(breaker, g, true, g.trip.Began))
 			}
 		}
@@ -79,16 +79,16 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 // Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the
 // record before it.
 //
-// The latest record is the leader's, so it decides about a trip whose nodes have recovered, which this process cannot
-// tell from one that was reset, or that never was:
+// The latest record is the leader's. It decides about a trip whose nodes have recovered, because this process cannot
+// know whether such a trip lasts, was reset, or never was:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
-//   - A trip that the record had, and no longer has, has ended, unless the nodes show it.
-//   - A trip that no record has had is this process's own: it stays, as the leader may have ended before recording it.
+//   - A trip that the record before had, and the latest record lacks, has ended, unless the nodes show it.
+//   - A trip that neither record has is this process's own. It stays: the leader may have ended before recording it.
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// Adopt does not change when a trip of this process began. Breakers are judged at the next step; a share at or below
-// maxNodes counts from then on.
+// Adopt does not change when a trip of this process began. The breakers are evaluated at the next step, from which on a
+// share at or below maxNodes counts.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
 	for _, breaker := range b.list {
 		for _, g := range breaker.groups {
@@ -114,12 +114,12 @@ func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	}
 }
 
-// adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has
-// it, and the configuration does not reset it.
+// adopt puts a recorded trip in force. A trip that an earlier record has reset by hand is in force again if this record
+// contradicts the reset, and the configuration does not reset the trip.
 func (b *breaker) adopt(t TripRecord) {
 	g := b.group(t.Group)
-	wrong := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
-	if g.trip == nil || wrong {
+	contradicted := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
+	if g.trip == nil || contradicted {
 		g.trip = &t
 	}
 }

@@ -2,8 +2,7 @@ package policy
 
 import (
 	"regexp"
-	"strconv"
-	"strings"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -71,40 +70,11 @@ func (p problems) topologyKey(key string) {
 }
 
 func (p problems) taintKeys(taints []TaintKey) {
-	seen := map[string]bool{}
 	for i, t := range taints {
 		key := p.at(".taints[%d].key", i)
 		key.refuseIf(len(validation.IsQualifiedName(t.Key)) > 0,
 			"it takes the key of a taint, such as node.kubernetes.io/unreachable",
 			"write it as 'kubectl describe node' shows it")
-		key.refuseIf(seen[t.Key], "it is there twice", "leave one out")
-		seen[t.Key] = true
-	}
-}
-
-var keyCharacters = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]*)?$`)
-
-func isKeyPrefix(prefix string) bool { return len(prefix) <= 253 && keyCharacters.MatchString(prefix) }
-
-// isNamespacePattern reports whether the pattern is a valid name if each * is replaced by a letter.
-func isNamespacePattern(pattern string) bool {
-	return len(validation.IsDNS1123Label(strings.ReplaceAll(pattern, "*", "x"))) == 0
-}
-
-var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
-
-func (p problems) ownerKind(kind string) {
-	p.refuseIf(kind == "Deployment", "it takes the kind of the owner that controls the pod, which of a Deployment is its ReplicaSet", "write ReplicaSet")
-	p.refuseIf(!ownerKind.MatchString(kind),
-		"it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one",
-		"write it as in the pod's ownerReferences")
-}
-
-// unique refuses duplicates in a list.
-func (p problems) unique(list []string) {
-	seen := map[string]bool{}
-	for i, s := range list {
-		p.at("[%d]", i).refuseIf(seen[s], "it is there twice ("+strconv.Quote(s)+")", "leave one out")
-		seen[s] = true
+		key.refuseIf(slices.Contains(taints[:i], t), "it is there twice", "leave one out")
 	}
 }

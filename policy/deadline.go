@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// critical is the lowest priority that Kubernetes calls system-critical.
+const critical = 2_000_000_000
+
+// toleration returns the pod's toleration that counts for the taint; nil if none matches. For a taint of effect
+// NoSchedule, tolerations count as if the effect were NoExecute. Only if none of them matches, a toleration that
+// matches the taint itself counts.
+func (p *pair) toleration() *v1.Toleration {
+	asNoExecute := v1.Taint{Key: p.taint.Key, Value: p.taint.Value, Effect: v1.TaintEffectNoExecute}
+	t := taint.Matching(p.pod, &asNoExecute, p.set.config.Rules)
+	if t != nil || p.taint.Effect == v1.TaintEffectNoExecute {
+		return t
+	}
+	return taint.Matching(p.pod, p.taint, p.set.config.Rules)
+}
+
+// timed reports whether the toleration has a limit. The tolerationSeconds of a toleration for NoSchedule do not count.
+func timed(t *v1.Toleration) bool {
+	return t.TolerationSeconds != nil && t.Effect != v1.TaintEffectNoSchedule
+}
+
+// deadline returns until when the policy lets the pod stay with a taint, if the exposure began at start. own is the
+// pod's toleration that counts for the taint. Deadline returns false if the pod may stay without a limit.
+func (c *compiled) deadline(pod *taint.Pod, own *v1.Toleration, start time.Time) (time.Time, bool) {
+	var at time.Time
+	switch {
+	case own == nil:
+		at = start.Add(ptr.Deref(c.stay.Absent, metav1.Duration{}).Duration)
+	case timed(own) && !taint.Forever(*own.TolerationSeconds, start):
+		at = c.bounded(start, taint.AddSeconds(start, max(0, *own.TolerationSeconds)))
+	case timed(own) && c.stay.Max != nil:
+		at = start.Add(c.stay.Max.Duration)
+	case c.stay.Unlimited == nil || c.exempt.of(pod):
+		return time.Time{}, false
+	default:
+		at = start.Add(c.stay.Unlimited.Duration)
+	}
+	return at, !taint.Forever(0, at)
+}
+
+// bounded returns the deadline of a toleration with a limit, kept between min and max after start.
+func (c *compiled) bounded(start, at time.Time) time.Time {
+	if c.stay.Min != nil {
+		at = later(at, start.Add(c.stay.Min.Duration))
+	}
+	if c.stay.Max != nil && at.After(start.Add(c.stay.Max.Duration)) {
+		return start.Add(c.stay.Max.Duration)
+	}
+	return at
+}
+
+func exemptOf(m *Match) exempt {
+	return exempt{
+		daemonSets: !slices.Contains(m.OwnerKinds, daemonSet),
+		critical:   m.Priority == nil || !m.Priority.namesCritical(),
+	}
+}
+
+// namesCritical reports whether a bound of the range is a system-critical priority: such a policy includes critical
+// pods on purpose.
+func (p *PriorityRange) namesCritical() bool {
+	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
+}
+
+// of reports whether tolerations.unlimited does not apply to the pod.
+func (e exempt) of(pod *taint.Pod) bool {
+	return e.daemonSets && ownerKindOf(pod) == daemonSet || e.critical && pod.Priority >= critical
+}
