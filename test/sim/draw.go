@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,63 +32,31 @@ type weighted struct {
 // common returns the actions of users and controllers.
 func common() []weighted {
 	return []weighted{
-		{setTaint, 22},
-		{liftTaint, 10},
-		{flap, 8},
-		{swap, 10},
-		{ready, 3},
-		{rewrite, 3},
-		{heartbeat, 4},
-		{deleteNode, 2},
-		{createPod, 8},
-		{deletePod, 3},
-		{forceDelete, 1},
-		{replacePod, 3},
-		{tolerate, 8},
-		{finishPod, 1},
-		{touchPod, 2},
+		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3},
+		{heartbeat, 4}, {deleteNode, 2},
+		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3},
+		{tolerate, 8}, {finishPod, 1}, {touchPod, 2},
 	}
 }
 
 // faults returns all other actions.
 func faults() []weighted {
 	return []weighted{
-		{away, 3},
-		{hang, 1},
-		{failing, 3},
-		{throttling, 2},
-		{losing, 4},
-		{slow, 2},
-		{refusing, 2},
-		{budget, 2},
-		{holding, 3},
-		{holdingToo, 2},
-		{breakWatch, 3},
-		{forgetWatch, 5},
-		{stallWatch, 3},
-		{kill, 6},
-		{stop, 2},
-		{pause, 2},
-		{setClock, 1},
-		{handOver, 2},
-		{losePartition, 1},
-		{touchPartition, 1},
-		{journalBroken, 1},
+		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2},
+		{refusing, 2}, {budget, 2}, {holding, 3}, {holdingToo, 2},
+		{breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3},
+		{kill, 6}, {stop, 2}, {pause, 2}, {setClock, 1}, {handOver, 2},
+		{losePartition, 1}, {touchPartition, 1}, {journalBroken, 1},
 	}
 }
 
+// choose draws a kind, each as often as its weight says.
 func choose(r *rand.Rand, list []weighted) kind {
-	total := 0
+	var all []kind
 	for _, w := range list {
-		total += w.weight
+		all = append(all, slices.Repeat([]kind{w.kind}, w.weight)...)
 	}
-	n := r.IntN(total)
-	for _, w := range list {
-		if n -= w.weight; n < 0 {
-			return w.kind
-		}
-	}
-	return list[0].kind
+	return pick(r, all...)
 }
 
 // stock adds pods and taints that exist before the program starts.
@@ -216,8 +185,6 @@ func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:
 		return span(d.r, 0, pick(d.r, 10*time.Millisecond, 500*time.Millisecond, 5*time.Second))
-	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
-		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
 	case deleteNode:
 		return span(d.r, 0, 2*time.Second)
 	case breakWatch, forgetWatch, stallWatch, kill, stop:
@@ -226,6 +193,9 @@ func (d *drawer) lasts(k kind) time.Duration {
 		return span(d.r, time.Second, 25*time.Second)
 	case setClock:
 		return span(d.r, -time.Hour, time.Hour)
+	}
+	if k.isFault() {
+		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
 	}
 	return 0
 }

@@ -55,10 +55,8 @@ func (p *process) govern() {
 // reload makes every process take in a file, some time after it was mounted.
 func (w *World) reload(n int) {
 	w.say("world", "mounts file %d", n)
-	for _, p := range w.processes {
-		if p != nil {
-			p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
-		}
+	for _, p := range w.up() {
+		p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // kind of an action.
@@ -54,6 +56,15 @@ const (
 	deafen         kind = "watch of the journal breaks"
 	forge          kind = "journal partition forged"
 )
+
+// isFault reports whether an action of this kind is a fault of the API server, which lasts for a while.
+func (k kind) isFault() bool {
+	switch k {
+	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
+		return true
+	}
+	return false
+}
 
 // action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
 type action struct {
@@ -146,6 +157,14 @@ func draw(seed uint64) *plan {
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
+}
+
+// method returns the method of pairs that no policy decides.
+func (p *plan) method() config.Method {
+	if p.evict {
+		return config.MethodEvict
+	}
+	return config.MethodDelete
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

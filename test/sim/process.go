@@ -61,7 +61,7 @@ func (w *World) start(replica int) {
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
-		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
+		w: w, replica: replica, name: name, clock: newClock(w.now(), w.clocks[replica]),
 		r:    w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
 		gets: map[string]get{}, timer: never,
 	}
@@ -101,7 +101,7 @@ func (p *process) asksTheTime() {
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
-		p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
+		p.clock.ahead(p.w.now())-p.w.server.clock.ahead(p.w.now()), least, most)
 	if p.skew.Excess(p.Now()) > 0 {
 		p.w.counts["Ahead"]++
 	}

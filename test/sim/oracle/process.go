@@ -71,11 +71,11 @@ func (p *Process) ClockSet() { p.set = true }
 
 // ahead returns how far the wall clock of the process is ahead of the API server's.
 func (p *Process) ahead(at time.Duration) time.Duration {
-	return p.clock(at) - p.oracle.serverAhead(at)
+	return p.clock(at) - p.oracle.ServerClock(at)
 }
 
 func (p *Process) view(at time.Duration, how How) *view {
-	server := p.oracle.serverAhead(at)
+	server := p.oracle.ServerClock(at)
 	v := &view{
 		at: at, how: how, ahead: p.ahead(at), skew: skewAt(p.ahead(at)), watched: none, slip: p.oracle.slip,
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + server,

@@ -45,7 +45,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 		}
 	}
 	if r.version < least || r.version > k.version {
-		return r, violation(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
+		return r, Broken(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
 			node, r.version, least, k.version)
 	}
 	return r, nil

@@ -27,11 +27,10 @@ type nodeStory struct {
 
 // podStory is the true history of one pod UID.
 type podStory struct {
-	pod     *v1.Pod // the present or last version
-	created time.Duration
-	bound   time.Duration // none while it is not bound
-	edited  bool          // its tolerations were edited
-	gone    bool
+	pod    *v1.Pod       // the present or last version
+	bound  time.Duration // none while it is not bound
+	edited bool          // its tolerations were edited
+	gone   bool
 }
 
 // Oracle knows the true history of one world. It is not safe for concurrent use.
@@ -39,8 +38,7 @@ type Oracle struct {
 	// Epoch is the true moment zero.
 	Epoch time.Time
 
-	// ServerClock returns how far the API server's clock is ahead of the true time. If it is nil, the clock is
-	// right.
+	// ServerClock returns how far the API server's clock is ahead of the true time. [New] sets a clock that is right.
 	ServerClock func(at time.Duration) time.Duration
 
 	// Drifting means that clocks drift.
@@ -72,23 +70,20 @@ type Oracle struct {
 
 // New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
-	return &Oracle{Epoch: epoch, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
+	right := func(time.Duration) time.Duration { return 0 }
+	return &Oracle{Epoch: epoch, ServerClock: right, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
 }
 
-// serverAhead returns how far the API server's clock is ahead.
-func (o *Oracle) serverAhead(at time.Duration) time.Duration {
-	if o.ServerClock == nil {
-		return 0
-	}
-	return o.ServerClock(at)
-}
-
-// NodeWritten records that the API server has written a node.
-func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
+// NodeWritten records that the API server has written a node; if gone is set, the node was deleted.
+func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node, gone bool) {
 	story := o.nodes[n.UID]
 	if story == nil {
 		story = &nodeStory{name: n.Name, gone: none}
 		o.nodes[n.UID] = story
+	}
+	if gone {
+		story.gone = at
+		return
 	}
 	story.versions = append(story.versions, nodeVersion{
 		version: number(n.ResourceVersion), at: at,
@@ -96,15 +91,16 @@ func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
 	})
 }
 
-// NodeDeleted records that a node is gone.
-func (o *Oracle) NodeDeleted(at time.Duration, uid types.UID) { o.nodes[uid].gone = at }
-
-// PodWritten records that the API server has written a pod.
-func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
+// PodWritten records that the API server has written a pod; if gone is set, the pod was removed.
+func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	story := o.pod(p.UID)
 	if story == nil {
-		story = &podStory{created: at, bound: none}
+		story = &podStory{bound: none}
 		o.pods = append(o.pods, story)
+	}
+	if gone {
+		story.gone = true
+		return
 	}
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
@@ -112,9 +108,6 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
 	story.edited = story.edited || story.pod != nil && !sameTolerations(story.pod, p)
 	story.pod = p
 }
-
-// PodDeleted records that a pod is gone.
-func (o *Oracle) PodDeleted(uid types.UID) { o.pod(uid).gone = true }
 
 func (o *Oracle) pod(uid types.UID) *podStory {
 	for _, story := range o.pods {
