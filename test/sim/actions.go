@@ -85,20 +85,15 @@ func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
 }
 
 // timed returns the taint as kubectl or a controller sets it now.
-func (s *server) timed(t v1.Taint, how timing) v1.Taint {
-	now := s.stamp()
-	switch how {
-	case untimed:
-		t.TimeAdded = nil
-	case timed:
-		t.TimeAdded = &now
-	case inThePast:
-		t.TimeAdded = &metav1.Time{Time: now.Add(-40 * time.Second)}
-	case inTheFuture:
-		t.TimeAdded = &metav1.Time{Time: now.Add(40 * time.Second)}
+func (s *server) timed(t v1.Taint, ahead *time.Duration) v1.Taint {
+	if t.TimeAdded = nil; ahead != nil {
+		t.TimeAdded = &metav1.Time{Time: s.stamp().Add(*ahead)}
 	}
 	return t
 }
+
+// stamped returns the taint with the present time as its timeAdded.
+func (s *server) stamped(t v1.Taint) v1.Taint { return s.timed(t, new(time.Duration(0))) }
 
 // swapped returns the taints after the node lifecycle controller has seen the node fail in another way: unreachable
 // replaces not-ready, or the reverse, in one write, and timeAdded is now.
@@ -107,14 +102,14 @@ func (s *server) swapped(list []v1.Taint) []v1.Taint {
 	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
 		from, to = to, from
 	}
-	return with(without(list, from), s.timed(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}, timed))
+	return with(without(list, from), s.stamped(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}))
 }
 
 // rewritten returns the taints after that controller was restarted: timeAdded is now.
 func (s *server) rewritten(list []v1.Taint) []v1.Taint {
 	for i := range list {
 		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
-			list[i] = s.timed(list[i], timed)
+			list[i] = s.stamped(list[i])
 		}
 	}
 	return list

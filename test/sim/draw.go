@@ -200,16 +200,17 @@ func (d *drawer) lasts(k kind) time.Duration {
 	return 0
 }
 
-func (d *drawer) timing() timing {
+// timing draws how far a timeAdded is in the future; nil for no timeAdded.
+func (d *drawer) timing() *time.Duration {
 	switch n := d.r.IntN(20); {
 	case n < 11:
-		return untimed
+		return nil
 	case n < 18:
-		return timed
+		return new(time.Duration(0))
 	case n == 18:
-		return inThePast
+		return new(-40 * time.Second)
 	}
-	return inTheFuture
+	return new(40 * time.Second)
 }
 
 func (d *drawer) taint() v1.Taint {

@@ -75,21 +75,11 @@ type action struct {
 	replica     int
 	pods        bool // the watch of pods, not of nodes
 	taint       v1.Taint
-	timed       timing
+	timed       *time.Duration // how far the taint's timeAdded is in the future; nil: it has none
 	tolerations []v1.Toleration
 	lasts       time.Duration
 	shape       podShape
 }
-
-// timing says which timeAdded a taint gets.
-type timing int
-
-const (
-	untimed timing = iota
-	timed
-	inThePast
-	inTheFuture
-)
 
 // podShape is the rest of what describes a pod.
 type podShape struct {

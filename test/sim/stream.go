@@ -16,6 +16,7 @@ type stream struct {
 	w    *World
 	p    *process
 	r    *rand.Rand
+	what string // its name in a trace
 	pods bool
 
 	pos      int           // position of the next event in the server's log
@@ -28,14 +29,6 @@ type stream struct {
 	lag      time.Duration // of the next event
 	quietTil time.Duration // nothing is delivered before that moment
 	failures int
-}
-
-// what returns the stream's name in a trace.
-func (s *stream) what() string {
-	if s.pods {
-		return "pods"
-	}
-	return "nodes"
 }
 
 // later schedules a function for this term of the stream; it does not run while the process is frozen.
@@ -60,7 +53,7 @@ func (s *stream) connect() {
 	if s.listed && !s.forgets {
 		s.open = true
 		s.w.counts["Resumed"]++
-		s.w.say(s.p.name, "watches %s on", s.what())
+		s.w.say(s.p.name, "watches %s on", s.what)
 		s.plan()
 		return
 	}
@@ -111,7 +104,7 @@ func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	if !s.open {
 		return
 	}
-	s.w.say(s.p.name, "watch of %s breaks", s.what())
+	s.w.say(s.p.name, "watch of %s breaks", s.what)
 	s.term++
 	s.open, s.planned = false, false
 	s.forgets = s.forgets || forgets

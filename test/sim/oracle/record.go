@@ -223,7 +223,7 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 		theirs.bridged = true
 	}
 	last := max(own.stepAt(version), 0)
-	if !must || version > k.changed || version == own.recorded || !sameStates(own.at(last), theirs.at(theirs.steps-1)) {
+	if !must || version > k.changed || version == own.recorded || !sameStates(own.at(last), theirs.at(len(theirs.shown)-1)) {
 		own.join(theirs, version)
 		return own
 	}
@@ -255,7 +255,7 @@ func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
 			j := slices.IndexFunc(all, func(o state) bool {
-				return o.key == s.key && o.value == s.value && same(o.added, s.added)
+				return o.pair == s.pair && same(o.added, s.added)
 			})
 			if j < 0 {
 				all = append(all, s)
@@ -271,7 +271,7 @@ func together(lists ...[]state) (all []state) {
 // exposure begins after them.
 func (l *life) hasMore(than *life) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool {
-		return !slices.ContainsFunc(than.states, func(t state) bool { return t.key == s.key && t.value == s.value })
+		return !slices.ContainsFunc(than.states, func(t state) bool { return t.pair == s.pair })
 	})
 }
 
@@ -280,20 +280,21 @@ func (l *life) hasMore(than *life) bool {
 // moment. States are in the order in which they began, so a state that was found in a list since may count from as
 // late as the recorded ones.
 func (l *life) carryOn(own *life, last int, version int64) {
-	shift, now, latest := l.steps-1-last, l.at(l.steps-1), l.latest()
+	steps, latest := len(l.shown), l.latest()
+	shift, now := steps-1-last, l.at(steps-1)
 	for i := range own.states {
 		s := own.states[i]
 		if s.to != standing {
 			s.to += shift
 		}
 		switch s.from += shift; {
-		case s.from >= l.steps:
+		case s.from >= steps:
 			if !s.seen {
 				s.hi = max(s.hi, latest)
 			}
 			l.states = append(l.states, s)
 			l.total++
-		case s.to >= l.steps:
+		case s.to >= steps:
 			same := like(now, &own.states[i])
 			same.to, same.added = s.to, s.added
 			if s.seen {
@@ -301,8 +302,7 @@ func (l *life) carryOn(own *life, last int, version int64) {
 			}
 		}
 	}
-	l.shown[l.steps-1] = min(version, own.shown[last])
+	l.shown[steps-1] = min(version, own.shown[last])
 	l.shown = append(l.shown, own.shown[last+1:]...)
-	l.steps += own.steps - 1 - last
 	l.dropped = l.dropped || own.dropped
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -133,18 +134,13 @@ func (n *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 
 // index returns the position of a version in the story.
 func (n *nodeStory) index(version int64) int {
-	for i := range n.versions {
-		if n.versions[i].version == version {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(n.versions, func(v nodeVersion) bool { return v.version == version })
 }
 
 // setAt returns when the taint, as it is in that version, was set: the start of its unbroken presence.
 func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 	i := n.index(version)
-	for i > 0 && carries(n.versions[i-1].taints, t.Key, t.Value) {
+	for i > 0 && carries(n.versions[i-1].taints, pairOf(t)) {
 		i--
 	}
 	return n.versions[i].at
@@ -166,13 +162,10 @@ func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
 }
 
 // carries reports whether one of the taints has this key and value, and the effect NoExecute.
-func carries(taints []v1.Taint, key, value string) bool {
-	for i := range taints {
-		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute && t.Key == key && t.Value == value {
-			return true
-		}
-	}
-	return false
+func carries(taints []v1.Taint, p pair) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
+		return t.Effect == v1.TaintEffectNoExecute && pairOf(&t) == p
+	})
 }
 
 // group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
@@ -184,14 +177,7 @@ func group(key string) string {
 	return key
 }
 
-func present(taints []v1.Taint, g string) bool {
-	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
-			return true
-		}
-	}
-	return false
-}
+func present(taints []v1.Taint, g string) bool { return len(of(taints, g)) > 0 }
 
 // number returns a resourceVersion as a number.
 func number(version string) int64 {
