@@ -254,7 +254,7 @@ func (b *bubble) doManager(d *action, m *manager) {
 // calmDown ends all faults.
 func (b *bubble) calmDown() {
 	b.say("world", "all faults end")
-	b.server.faults = map[kind][]time.Duration{}
+	b.server.faults = map[kind]time.Duration{}
 	for i, m := range b.managers {
 		if m == nil {
 			b.start(i)

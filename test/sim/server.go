@@ -45,7 +45,7 @@ type server struct {
 	labels     map[string]map[string]string // of nodes
 	born       map[string]int               // how many nodes and pods of a name there have been
 	shapes     map[types.UID]podShape       // what pods were created with
-	faults     map[kind][]time.Duration     // when each fault ends
+	faults     map[kind]time.Duration       // when they end
 	partitions [journal.Partitions]partition
 	lease      lease
 }
@@ -53,7 +53,7 @@ type server struct {
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	s := &server{
 		line: line, oracle: o, wrote: wrote,
-		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[kind][]time.Duration{},
+		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[kind]time.Duration{},
 	}
 	o.ServerClock = s.clock.ahead
 	return s
@@ -246,16 +246,9 @@ func watched(p *v1.Pod) bool {
 // answers reports whether the server can be reached, and answers.
 func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
 
-// begin starts a fault; strike reports whether a fault of that kind is present.
+// begin starts a fault, or makes it last longer; strike reports whether there is one of that kind.
 func (s *server) begin(k kind, lasts time.Duration) {
-	s.faults[k] = append(s.faults[k], s.line.now()+lasts)
+	s.faults[k] = max(s.faults[k], s.line.now()+lasts)
 }
 
-func (s *server) strike(k kind) bool {
-	for _, until := range s.faults[k] {
-		if s.line.now() < until {
-			return true
-		}
-	}
-	return false
-}
+func (s *server) strike(k kind) bool { return s.line.now() < s.faults[k] }

@@ -26,7 +26,6 @@ type stream struct {
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
 	planned  bool          // a delivery is scheduled
-	lag      time.Duration // of the next event
 	quietTil time.Duration // nothing is delivered before that moment
 	failures int
 }
@@ -123,13 +122,12 @@ func (s *stream) plan() {
 	if s.pos == len(log) {
 		return
 	}
-	if s.r.IntN(8) > 0 {
-		s.lag = span(s.r, 0, 2*time.Millisecond)
-	} else {
-		s.lag = span(s.r, 0, s.w.plan.lag)
+	most := 2 * time.Millisecond
+	if s.r.IntN(8) == 0 {
+		most = s.w.plan.lag
 	}
 	s.planned = true
-	s.later(max(log[s.pos].at+s.lag, s.quietTil)-s.w.now(), s.deliver)
+	s.later(max(log[s.pos].at+span(s.r, 0, most), s.quietTil)-s.w.now(), s.deliver)
 }
 
 // deliver delivers the next event.

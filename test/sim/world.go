@@ -146,7 +146,7 @@ func (w *World) end(calm time.Duration) error {
 // calmDown ends all faults.
 func (w *World) calmDown() {
 	w.say("world", "all faults end")
-	w.server.faults = map[kind][]time.Duration{}
+	w.server.faults = map[kind]time.Duration{}
 	for i, p := range w.processes {
 		if p == nil {
 			w.start(i)

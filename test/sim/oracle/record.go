@@ -54,7 +54,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 // Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
 // clock of the process, and perhaps later.
 func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
-	by := p.view(how.At, FirstListed).between(&how, &r)
+	by := p.between(&how, &r)
 	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
 	for _, l := range r.lives {
 		l = l.copied(by)
@@ -90,7 +90,7 @@ func (p *Process) endExcuse(k *nodeView) {
 	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
 		return
 	}
-	by := p.view(h.how.At, FirstListed).between(&h.how, &h.record)
+	by := p.between(&h.how, &h.record)
 	for _, l := range k.lives {
 		theirs := lifeIn(h.record.lives, l.group)
 		if l.gone == 0 || h.record.version <= l.gone || theirs == nil || theirs.bridged || theirs.found {
@@ -127,7 +127,7 @@ func (p *Process) Adopted(how Adoption, r Record) {
 	v := p.view(how.At, FirstListed)
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
-			by := v.between(&how, &r)
+			by := p.between(&how, &r)
 			if how.Watched {
 				own.late = max(own.late, by.hi)
 			}
@@ -158,11 +158,11 @@ func (v *view) creation(n *v1.Node) time.Duration {
 // between bounds how much later the times of a record count for its reader. If the reader watched the partition
 // change, the ages are those at the time of the writing, so the times are later by the delivery. If it found the
 // partition, see found. A writer whose clock was set rounds times up to whole seconds.
-func (v *view) between(how *Adoption, r *Record) (by skew) {
+func (p *Process) between(how *Adoption, r *Record) (by skew) {
 	if how.Watched {
 		by.hi = how.Received - r.written
 	} else {
-		by = v.found(r.ahead, how.Stored-r.written)
+		by = p.view(how.At, FirstListed).found(r.ahead, how.Stored-r.written)
 	}
 	if r.set {
 		by.lo -= 10 * time.Millisecond
