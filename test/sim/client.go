@@ -61,7 +61,7 @@ func (n nodeClient) Get(_ context.Context, name string, _ metav1.GetOptions) (no
 
 // Delete sends the DELETE of a pod.
 func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions) error {
-	what := "DELETE of pod "
+	what := "DELETE of pod " + name
 	if len(o.DryRun) > 0 {
 		what = "dry run of " + what
 	}
@@ -70,13 +70,13 @@ func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 
 // EvictV1 sends the POST of a pod's eviction.
 func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
-	return p.p.delete("eviction of pod ", e.Name, e.DeleteOptions, true)
+	return p.p.delete("eviction of pod "+e.Name, e.Name, e.DeleteOptions, true)
 }
 
 // delete sends a request that deletes a pod.
 func (p *process) delete(what, name string, o *metav1.DeleteOptions, eviction bool) error {
 	f, a := p.turn, &ask{writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
-	a.request = request{what: what + name, pod: name, do: func() error {
+	a.request = request{what: what, pod: name, do: func() error {
 		pod, err := p.w.server.delete(name, *o, eviction)
 		if pod != nil {
 			f.arrived(a, pod.UID)

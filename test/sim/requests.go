@@ -6,9 +6,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// timeout of a request: that of package evict.
-const timeout = config.CallTimeout
-
 // gaveUp is the time after which the API server gives up a write that admission delays.
 const gaveUp = 34 * time.Second
 
@@ -44,7 +41,7 @@ func (p *process) send(r *request) {
 	if s.strike(slow) && p.r.IntN(2) == 0 {
 		there = span(p.r, 0, 40*time.Second)
 	}
-	p.w.after(timeout, func() { r.deliver(p, timedOut()) })
+	p.w.after(config.CallTimeout, func() { r.deliver(p, timedOut()) })
 	p.w.after(there, func() { p.serve(r) })
 }
 
