@@ -23,40 +23,33 @@ type drawer struct {
 	created int // number of pods created so far
 }
 
-// weighted is a kind of action and its weight.
-type weighted struct {
-	kind   kind
-	weight int
-}
-
-// common returns the actions of users and controllers.
-func common() []weighted {
-	return []weighted{
-		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3},
-		{heartbeat, 4}, {deleteNode, 2},
-		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3},
-		{tolerate, 8}, {finishPod, 1}, {touchPod, 2},
-	}
+// common returns the actions of users and controllers, each as often as it is to be drawn.
+func common() []kind {
+	return slices.Concat(
+		times(22, setTaint), times(10, liftTaint), times(8, flap), times(10, swap), times(3, ready, rewrite),
+		times(4, heartbeat), times(2, deleteNode),
+		times(8, createPod), times(3, deletePod), times(1, forceDelete), times(3, replacePod),
+		times(8, tolerate), times(1, finishPod), times(2, touchPod),
+	)
 }
 
 // faults returns all other actions.
-func faults() []weighted {
-	return []weighted{
-		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2},
-		{refusing, 2}, {budget, 2}, {holding, 3}, {holdingToo, 2},
-		{breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3},
-		{kill, 6}, {stop, 2}, {pause, 2}, {setClock, 1}, {handOver, 2},
-		{losePartition, 1}, {touchPartition, 1}, {journalBroken, 1},
-	}
+func faults() []kind {
+	return slices.Concat(
+		times(3, away), times(1, hang), times(3, failing), times(2, throttling), times(4, losing),
+		times(2, slow, refusing, budget), times(3, holding), times(2, holdingToo),
+		times(3, breakWatch), times(5, forgetWatch), times(3, stallWatch),
+		times(6, kill), times(2, stop, pause), times(1, setClock), times(2, handOver),
+		times(1, losePartition, touchPartition, journalBroken),
+	)
 }
 
-// choose draws a kind, each as often as its weight says.
-func choose(r *rand.Rand, list []weighted) kind {
-	var all []kind
-	for _, w := range list {
-		all = append(all, slices.Repeat([]kind{w.kind}, w.weight)...)
+// times returns each of the kinds n times.
+func times(n int, kinds ...kind) (all []kind) {
+	for _, k := range kinds {
+		all = append(all, slices.Repeat([]kind{k}, n)...)
 	}
-	return pick(r, all...)
+	return all
 }
 
 // stock adds pods and taints that exist before the program starts.
@@ -83,9 +76,9 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.action(choose(d.r, faults()), d.at))
+		d.add(d.action(pick(d.r, faults()...), d.at))
 	default:
-		d.add(d.action(choose(d.r, common()), d.at))
+		d.add(d.action(pick(d.r, common()...), d.at))
 	}
 }
 

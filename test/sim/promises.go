@@ -36,7 +36,8 @@ func (f *flight) decided() error {
 	by := g.heldBy(key, node, g.tooMany)
 	switch {
 	case by != "":
-		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID, key, by)
+		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID,
+			key, by)
 	case p.w.now()-p.w.shownSince(node, key) < g.settle(key)-slip:
 		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name,
 			e.Pod.UID, key)
@@ -172,19 +173,8 @@ func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
 func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
 	now := map[onNode]time.Duration{}
 	for _, t := range n.Spec.Taints {
-		is := onNode{n.Name, t.Key}
-		before, was := g.shown[is]
-		switch other, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
-		case gone || t.Effect != v1.TaintEffectNoExecute:
-		case swapped:
-			now[is] = other // both are one exposure
-			if was {
-				now[is] = min(before, other)
-			}
-		case was:
-			now[is] = before
-		default:
-			now[is] = since
+		if !gone && t.Effect == v1.TaintEffectNoExecute {
+			now[onNode{n.Name, t.Key}] = min(since, g.exposedSince(n.Name, t.Key))
 		}
 	}
 	ended := func(t onNode, _ time.Duration) bool { _, is := now[t]; return t.node == n.Name && !is }
@@ -194,15 +184,16 @@ func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
 	g.noteHolds()
 }
 
-// swapOf returns the other key of not-ready and unreachable, which count as one; "" for other keys.
-func swapOf(key string) string {
-	switch key {
-	case v1.TaintNodeNotReady:
-		return v1.TaintNodeUnreachable
-	case v1.TaintNodeUnreachable:
-		return v1.TaintNodeNotReady
+// exposedSince returns since when the process was shown the node with this taint, or with one that counts as the same;
+// never if it was not.
+func (g *governance) exposedSince(node, key string) time.Duration {
+	since := never
+	for t, at := range g.shown {
+		if t.node == node && oracle.Group(t.key) == oracle.Group(key) {
+			since = min(since, at)
+		}
 	}
-	return ""
+	return since
 }
 
 // holds reports whether a taint of the pod's node is held.

@@ -41,11 +41,10 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	tenants    int                          // namespaces; 0 counts as 1
-	labels     map[string]map[string]string // of nodes
-	born       map[string]int               // how many nodes and pods of a name there have been
-	shapes     map[types.UID]podShape       // what pods were created with
-	faults     map[kind]time.Duration       // when they end
+	tenants    int                    // namespaces; 0 counts as 1
+	born       map[string]int         // how many nodes and pods of a name there have been
+	shapes     map[types.UID]podShape // what pods were created with
+	faults     map[kind]time.Duration // when they end
 	partitions [journal.Partitions]partition
 	lease      lease
 }
@@ -121,7 +120,7 @@ func (s *server) createNode(name string) {
 		return
 	}
 	s.write(written{node: &v1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: s.labels[name],
+		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: zoneOf(name),
 	}}})
 }
 

@@ -25,8 +25,8 @@ func (t *tokens) fill(now time.Duration) {
 
 // counts reports whether the rate counts the call, in this group.
 func (t *tokens) counts(f *flight) bool {
-	labels := f.p.w.server.labels[f.e.Pod.Node]
-	return t.rate.Counts(f.e.Verdict.Taint.Key) && policy.GroupOf(t.rate.TopologyKey, labels) == t.group
+	group := policy.GroupOf(t.rate.TopologyKey, zoneOf(f.e.Pod.Node))
+	return t.rate.Counts(f.e.Verdict.Taint.Key) && group == t.group
 }
 
 // slack is by how many tokens a clock may be wrong.
@@ -63,8 +63,8 @@ func (f *flight) countTokens(n float64) error {
 		}
 		t.fill(f.p.w.now())
 		if t.left = min(t.left+n, float64(t.rate.Burst)); n < 0 && t.left < -f.p.w.slack(t) {
-			return oracle.Broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name, f.e.Pod.UID,
-				t.rate.Name, -t.left)
+			return oracle.Broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name,
+				f.e.Pod.UID, t.rate.Name, -t.left)
 		}
 	}
 	return nil

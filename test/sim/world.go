@@ -85,11 +85,7 @@ func newWorld(p *plan, o Options) *World {
 	w.server.clock = p.clocks.server
 	w.server.tenants = p.tenants
 	w.time = time.Minute
-	w.server.labels = map[string]map[string]string{}
 	for i := range p.nodes {
-		if o.Policies {
-			w.server.labels[nodeName(i)] = zoneOf(i)
-		}
 		w.server.createNode(nodeName(i))
 	}
 	for i := range p.files {

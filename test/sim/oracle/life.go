@@ -36,7 +36,7 @@ type life struct {
 	recorded int64         // the latest node version of such a record
 	taken    bool          // that record was certainly adopted
 	late     time.Duration // the longest delivery of a record that was received: adopted times stay that late
-	shown    []int64       // the node's version at each step, at which the life has changed; 0 for the steps of a record
+	shown    []int64       // by step, a showing that has changed the life: the node's version; 0 for those of a record
 	total    int           // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
@@ -93,7 +93,7 @@ func (v *view) counts(unix int64) (s span, may, must bool) {
 func of(taints []v1.Taint, g string) []*v1.Taint {
 	var list []*v1.Taint
 	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
+		if taints[i].Effect == v1.TaintEffectNoExecute && Group(taints[i].Key) == g {
 			list = append(list, &taints[i])
 		}
 	}
@@ -114,7 +114,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 		}
 		may = may || knows(l.heard, t)
 		added := v.moment(t.TimeAdded.Unix())
-		if group(t.Key) == v1.TaintNodeUnreachable {
+		if Group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
 			must = must || added.hi <= v.watched
 		}

@@ -130,10 +130,10 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 	var lives []*life
 	for i := range k.node.Spec.Taints {
 		t := &k.node.Spec.Taints[i]
-		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, group(t.Key)) != nil {
+		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, Group(t.Key)) != nil {
 			continue
 		}
-		l, isNew := p.carryOn(k, v, before, group(t.Key))
+		l, isNew := p.carryOn(k, v, before, Group(t.Key))
 		changed = changed || isNew
 		lives = append(lives, l)
 	}

@@ -223,7 +223,8 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 		theirs.bridged = true
 	}
 	last := max(own.stepAt(version), 0)
-	if !must || version > k.changed || version == own.recorded || !sameStates(own.at(last), theirs.at(len(theirs.shown)-1)) {
+	equal := sameStates(own.at(last), theirs.at(len(theirs.shown)-1))
+	if !must || version > k.changed || version == own.recorded || !equal {
 		own.join(theirs, version)
 		return own
 	}

@@ -168,9 +168,9 @@ func carries(taints []v1.Taint, p pair) bool {
 	})
 }
 
-// group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
+// Group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
 // when a taint is there").
-func group(key string) string {
+func Group(key string) string {
 	if key == v1.TaintNodeNotReady {
 		return v1.TaintNodeUnreachable
 	}
