@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
@@ -14,33 +15,24 @@ import (
 // do performs an action. An action whose object does not exist has no effect.
 func (w *World) do(d *action) {
 	w.say("world", "%v", d)
-	switch d.kind {
-	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
-		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		w.server.do(d)
-	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
+	switch {
+	case w.server.do(d):
+	case d.kind.isFault():
 		w.doFault(d)
-	case losePartition, touchPartition, forge:
+	case d.kind == losePartition || d.kind == touchPartition || d.kind == forge:
 		w.doPartition(d)
-	default:
-		if p := w.processes[d.replica]; p != nil {
-			w.doProcess(d, p)
-		}
+	case w.processes[d.replica] != nil:
+		w.doProcess(d, w.processes[d.replica])
 	}
 }
 
-// do performs the actions of users and controllers on nodes and pods.
-func (s *server) do(d *action) {
-	switch d.kind {
-	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
-		s.doNode(d, nodeName(d.node))
-	default:
-		s.doPod(d, podName(d.pod))
-	}
+// do performs an action of users or controllers on nodes and pods, and reports whether it is one.
+func (s *server) do(d *action) bool {
+	return s.doNode(d, nodeName(d.node)) || s.doPod(d, podName(d.pod))
 }
 
 // doNode performs the actions of users and of the node lifecycle controller on nodes.
-func (s *server) doNode(d *action, name string) {
+func (s *server) doNode(d *action, name string) bool {
 	switch d.kind {
 	case setTaint:
 		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
@@ -52,7 +44,7 @@ func (s *server) doNode(d *action, name string) {
 		s.changeTaints(name, s.swapped)
 	case ready:
 		s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
-			return without(without(list, v1.TaintNodeNotReady), v1.TaintNodeUnreachable)
+			return without(list, v1.TaintNodeNotReady, v1.TaintNodeUnreachable)
 		})
 	case rewrite:
 		s.changeTaints(name, s.rewritten)
@@ -61,7 +53,10 @@ func (s *server) doNode(d *action, name string) {
 	case deleteNode:
 		s.deleteNode(name)
 		s.line.after(d.lasts, func() { s.createNode(name) })
+	default:
+		return false
 	}
+	return true
 }
 
 // flap removes a taint and sets it again after a while.
@@ -90,20 +85,15 @@ func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
 }
 
 // timed returns the taint as kubectl or a controller sets it now.
-func (s *server) timed(t v1.Taint, how timing) v1.Taint {
-	now := s.stamp()
-	switch how {
-	case untimed:
-		t.TimeAdded = nil
-	case timed:
-		t.TimeAdded = &now
-	case inThePast:
-		t.TimeAdded = &metav1.Time{Time: now.Add(-40 * time.Second)}
-	case inTheFuture:
-		t.TimeAdded = &metav1.Time{Time: now.Add(40 * time.Second)}
+func (s *server) timed(t v1.Taint, ahead *time.Duration) v1.Taint {
+	if t.TimeAdded = nil; ahead != nil {
+		t.TimeAdded = &metav1.Time{Time: s.stamp().Add(*ahead)}
 	}
 	return t
 }
+
+// stamped returns the taint with the present time as its timeAdded.
+func (s *server) stamped(t v1.Taint) v1.Taint { return s.timed(t, new(time.Duration(0))) }
 
 // swapped returns the taints after the node lifecycle controller has seen the node fail in another way: unreachable
 // replaces not-ready, or the reverse, in one write, and timeAdded is now.
@@ -112,14 +102,14 @@ func (s *server) swapped(list []v1.Taint) []v1.Taint {
 	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
 		from, to = to, from
 	}
-	return with(without(list, from), s.timed(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}, timed))
+	return with(without(list, from), s.stamped(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}))
 }
 
 // rewritten returns the taints after that controller was restarted: timeAdded is now.
 func (s *server) rewritten(list []v1.Taint) []v1.Taint {
 	for i := range list {
 		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
-			list[i] = s.timed(list[i], timed)
+			list[i] = s.stamped(list[i])
 		}
 	}
 	return list
@@ -139,35 +129,37 @@ func with(list []v1.Taint, t v1.Taint) []v1.Taint {
 	return append(list, t)
 }
 
-func without(list []v1.Taint, key string) []v1.Taint {
-	return slices.DeleteFunc(list, func(t v1.Taint) bool { return t.Key == key })
+func without(list []v1.Taint, keys ...string) []v1.Taint {
+	return slices.DeleteFunc(list, func(t v1.Taint) bool { return slices.Contains(keys, t.Key) })
 }
 
 // doPod performs the actions of users, controllers and kubelets on pods.
-func (s *server) doPod(d *action, name string) {
-	if d.kind == createPod {
-		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
-		return
-	}
-	p := s.pod(name)
-	if p == nil {
-		return
+func (s *server) doPod(d *action, name string) bool {
+	var uid types.UID // empty if there is no such pod
+	if p := s.pod(name); p != nil {
+		uid = p.UID
 	}
 	switch d.kind {
-	case deletePod:
-		s.deletePod(p)
-	case forceDelete:
-		s.removePod(p.UID)
-	case replacePod:
-		s.removePod(p.UID)
+	case createPod:
 		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+	case deletePod:
+		s.deletePod(uid)
+	case forceDelete:
+		s.removePod(uid)
+	case replacePod:
+		if s.removePod(uid) {
+			s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+		}
 	case tolerate:
-		s.changePod(p.UID, func(p *v1.Pod) { p.Spec.Tolerations = d.tolerations; p.Generation++ })
+		s.changePod(uid, func(p *v1.Pod) { p.Spec.Tolerations = d.tolerations; p.Generation++ })
 	case finishPod:
-		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
+		s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
 	case touchPod:
-		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodRunning })
+		s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodRunning })
+	default:
+		return false
 	}
+	return true
 }
 
 // doFault starts a fault.
@@ -177,15 +169,13 @@ func (w *World) doFault(d *action) {
 		return
 	}
 	w.counts["Outages"]++
-	for _, p := range w.processes {
-		switch {
-		case p == nil:
-		case d.kind == hang:
-			p.nodes.stall(d.lasts)
-			p.pods.stall(d.lasts)
-		default:
-			p.nodes.breaks(0, false)
-			p.pods.breaks(0, false)
+	for _, p := range w.up() {
+		for _, s := range []*stream{p.nodes, p.pods} {
+			if d.kind == hang {
+				s.stall(d.lasts)
+			} else {
+				s.breaks(0, false)
+			}
 		}
 	}
 }
@@ -269,8 +259,8 @@ func (w *World) doProcess(d *action, p *process) {
 		p.freeze(d.lasts)
 	case setClock:
 		w.counts["ClockSteps"]++
-		w.offsets[d.replica] += d.lasts
-		p.clock.offset = w.offsets[d.replica]
+		w.clocks[d.replica].offset += d.lasts
+		p.clock.deviation = w.clocks[d.replica]
 		p.observer.ClockSet()
 	case deafen:
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)

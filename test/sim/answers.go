@@ -117,7 +117,7 @@ func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1
 	if len(o.DryRun) > 0 {
 		return nil, nil
 	}
-	s.deletePod(p)
+	s.deletePod(p.UID)
 	return p, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
@@ -137,11 +136,7 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.observer = b.oracle.Started(m.name, func(time.Duration) time.Duration { return 0 })
 	client := newLagging(m)
-	method := config.MethodDelete
-	if b.plan.evict {
-		method = config.MethodEvict
-	}
-	api, err := evict.NewAPI(client, evict.APIOptions{Method: method, Leading: m.leading})
+	api, err := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -219,20 +214,16 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 func (b *bubble) do(d *action) {
 	b.say("world", "%v", d)
 	m := b.managers[d.replica]
-	switch d.kind {
-	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
-		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		b.server.do(d)
-	case away, hang, failing, throttling, losing, slow, refusing, budget:
+	switch {
+	case b.server.do(d):
+	case d.kind.isFault():
 		b.server.begin(d.kind, d.lasts)
 		if d.kind == away {
 			b.counts["Outages"]++
 			b.breakAll()
 		}
-	default:
-		if m != nil {
-			b.doManager(d, m)
-		}
+	case m != nil:
+		b.doManager(d, m)
 	}
 }
 
@@ -263,7 +254,7 @@ func (b *bubble) doManager(d *action, m *manager) {
 // calmDown ends all faults.
 func (b *bubble) calmDown() {
 	b.say("world", "all faults end")
-	b.server.faults = map[kind][]time.Duration{}
+	b.server.faults = map[kind]time.Duration{}
 	for i, m := range b.managers {
 		if m == nil {
 			b.start(i)
@@ -278,12 +269,12 @@ func (b *bubble) end() {
 	synctest.Wait()
 	b.mu.Lock()
 	if b.leader < 0 {
-		b.check(nil, broken(oracle.Behind, "nobody leads"))
+		b.check(nil, oracle.Broken(oracle.Behind, "nobody leads"))
 	} else {
 		m := b.managers[b.leader]
 		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
 		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
-			b.check(nil, broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
+			b.check(nil, oracle.Broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
 		}
 	}
 	all := b.managers
@@ -361,7 +352,7 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			p := draw(seed)
-			p.clocks = inStep(p.replicas)
+			p.clocks = clocks{}
 			b := live(t, p)
 			b.counts["Worlds"] = 1
 			b.counts.Add(b.oracle.Seen)

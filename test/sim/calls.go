@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/policy"
@@ -40,26 +39,19 @@ type flight struct {
 
 // ask is a request of a call with its answer, or the end of a GET that another call has sent.
 type ask struct {
-	waits <-chan struct{} // closed at that end; nil for a request
+	request
+	waits <-chan struct{} // closed at the end of that GET; nil for a request
 
-	what     string
-	pod      string                    // the pod whose deletion passes admission; empty for other requests
-	do       func() (types.UID, error) // served by the server; returns the UID that it has deleted
 	meant    types.UID
 	writes   bool
 	deletes  bool
-	arrived  bool // the server has received and accepted it
-	answered bool
+	accepted bool // by the server
 	err      error
 }
 
 // connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
-	method := config.MethodDelete
-	if p.w.plan.evict {
-		method = config.MethodEvict
-	}
-	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading})
+	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
 	if err != nil {
 		panic(err)
 	}
@@ -135,7 +127,7 @@ func (f *flight) run() {
 	f.p.turn = nil
 	for _, other := range f.p.flights {
 		if a := other.ask; a != nil && a.waits != nil && isClosed(a.waits) {
-			f.p.after(0, func() { other.answer(a, nil) })
+			f.p.after(0, func() { a.end(nil) })
 		}
 	}
 	switch f.ask = a; {
@@ -166,55 +158,47 @@ func (f *flight) send(a *ask) {
 	if a.deletes {
 		f.deletes(a)
 	}
-	f.p.send(&request{
-		pod:    a.pod,
-		do:     func() error { return f.arrive(a) },
-		answer: func(err error) { f.answer(a, err) },
-	})
+	f.p.send(&a.request)
 }
 
 // deletes passes a deletion that is sent to the oracle.
 func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
-		f.p.w.check(broken(oracle.Confirmed, "%s deletes pod %s, whose generation an answer showed to be %d instead of %d",
-			f.p.name, f.e.Pod.UID, f.shown, known))
+		f.p.w.check(oracle.Broken(oracle.Confirmed,
+			"%s deletes pod %s, whose generation an answer showed to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known))
 	}
 }
 
-// arrive serves the request at the server.
-func (f *flight) arrive(a *ask) error {
-	uid, err := a.do()
-	if err != nil || uid == "" {
-		return err
-	}
-	a.arrived = true
+// arrived notes that the server has accepted a request that deletes, and which pod it has deleted.
+func (f *flight) arrived(a *ask, uid types.UID) {
+	a.accepted = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
 	f.deleted = true
 	f.p.w.check(f.keepTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
-	if a.answered { // the process has given the request up
-		f.p.w.counts["LostAnswers"]++
-		f.p.observer.Answered(f.e.Pod.UID, false)
+	if a.over {
+		f.received(false)
 	}
-	return nil
+}
+
+// received notes whether the process has received the answer to a request that the server has accepted.
+func (f *flight) received(got bool) {
+	if !got {
+		f.p.w.counts["LostAnswers"]++
+	}
+	f.p.observer.Answered(f.e.Pod.UID, got)
 }
 
 // answer passes the answer, or the error where there is none, to the evictor.
 func (f *flight) answer(a *ask, err error) {
-	if a.answered {
-		return
-	}
-	a.answered, a.err = true, err
+	a.err = err
 	if a.waits == nil {
 		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
 	}
-	if a.arrived {
-		f.p.observer.Answered(f.e.Pod.UID, err == nil)
-		if err != nil {
-			f.p.w.counts["LostAnswers"]++
-		}
+	if a.accepted {
+		f.received(err == nil)
 	}
 	f.run()
 }
@@ -225,14 +209,14 @@ func (f *flight) cut() {
 		f.ended(interrupted())
 		return
 	}
-	f.answer(f.ask, canceled())
+	f.ask.end(canceled())
 }
 
 // drop discards the call, because its process has ended.
 func (f *flight) drop() {
 	f.over = true
 	if f.ask != nil {
-		f.ask.answered = true
+		f.ask.over = true
 	}
 	if f.end != nil {
 		f.end()
@@ -261,13 +245,6 @@ func interrupted() eviction.Outcome {
 		Kind: eviction.Interrupted, NothingDeleted: true,
 		Message: "this process does not lead any longer",
 	}
-}
-
-// term is one period of leadership.
-type term struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	renewed time.Time // when the lease was last renewed
 }
 
 // leastWait returns the shortest wait until the next call: none if that may be a DELETE by deleteAfter.

@@ -18,21 +18,17 @@ import (
 // runs, and waits there for the answer.
 type client struct {
 	kubernetes.Interface
-	p *process
-}
-
-func (c client) CoreV1() typedv1.CoreV1Interface { return coreClient{p: c.p} }
-
-type coreClient struct {
 	typedv1.CoreV1Interface
 	p *process
 }
 
-func (c coreClient) RESTClient() rest.Interface { return nil }
+func (c client) CoreV1() typedv1.CoreV1Interface { return c }
 
-func (c coreClient) Pods(string) typedv1.PodInterface { return podClient{p: c.p} }
+func (c client) RESTClient() rest.Interface { return nil }
 
-func (c coreClient) Nodes() typedv1.NodeInterface { return nodeClient{p: c.p} }
+func (c client) Pods(string) typedv1.PodInterface { return podClient{p: c.p} }
+
+func (c client) Nodes() typedv1.NodeInterface { return nodeClient{p: c.p} }
 
 type podClient struct {
 	typedv1.PodInterface
@@ -50,13 +46,13 @@ type get struct{ sent, served time.Duration }
 // Get sends the GET of a node.
 func (n nodeClient) Get(_ context.Context, name string, _ metav1.GetOptions) (node *v1.Node, err error) {
 	g := get{sent: n.p.w.now()}
-	err = n.p.await(&ask{what: "GET of node " + name, do: func() (types.UID, error) {
+	err = n.p.await(&ask{request: request{what: "GET of node " + name, do: func() error {
 		g.served, node = n.p.w.now(), n.p.w.server.node(name)
 		if node == nil {
-			return "", notFound(name)
+			return notFound(name)
 		}
-		return "", nil
-	}})
+		return nil
+	}}})
 	if err == nil && g.sent >= n.p.gets[name].sent {
 		n.p.gets[name] = g
 	}
@@ -69,38 +65,40 @@ func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 	if len(o.DryRun) > 0 {
 		what = "dry run of " + what
 	}
-	return p.p.await(&ask{
-		what: what, pod: name, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(&o),
-		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(name, o, false)) },
-	})
+	return p.p.delete(what, name, &o, false)
 }
 
 // EvictV1 sends the POST of a pod's eviction.
 func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
-	return p.p.await(&ask{
-		what: "eviction of pod " + e.Name, pod: e.Name, writes: true, deletes: true,
-		meant: precondition(e.DeleteOptions),
-		do:    func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
-	})
+	return p.p.delete("eviction of pod "+e.Name, e.Name, e.DeleteOptions, true)
+}
+
+// delete sends a request that deletes a pod.
+func (p *process) delete(what, name string, o *metav1.DeleteOptions, eviction bool) error {
+	f, a := p.turn, &ask{writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
+	a.request = request{what: what, pod: name, do: func() error {
+		pod, err := p.w.server.delete(name, *o, eviction)
+		if pod != nil {
+			f.arrived(a, pod.UID)
+		}
+		return err
+	}}
+	return p.await(a)
 }
 
 // Patch sends the PATCH of a pod's status.
 func (p podClient) Patch(
 	_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string,
-) (*v1.Pod, error) {
+) (patched *v1.Pod, err error) {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, err
 	}
-	var patched *v1.Pod
 	f := p.p.turn
-	err := p.p.await(&ask{
-		what: "PATCH of pod " + name, writes: true,
-		do: func() (_ types.UID, err error) {
-			patched, err = p.p.w.server.patch(name, object.UID)
-			return "", err
-		},
-	})
+	err = p.p.await(&ask{writes: true, request: request{what: "PATCH of pod " + name, do: func() (err error) {
+		patched, err = p.p.w.server.patch(name, object.UID)
+		return err
+	}}})
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +117,11 @@ func (f *flight) noteGeneration(p *v1.Pod) {
 	}
 }
 
-// await suspends the evictor until the request is answered.
+// await suspends the evictor until the request is over.
 func (p *process) await(a *ask) error {
-	if !p.turn.yield(a) {
+	f := p.turn
+	a.answer = func(err error) { f.answer(a, err) }
+	if !f.yield(a) {
 		return canceled()
 	}
 	return a.err
@@ -146,11 +146,4 @@ func precondition(o *metav1.DeleteOptions) types.UID {
 		return ""
 	}
 	return *o.Preconditions.UID
-}
-
-func uidOf(p *v1.Pod, err error) (types.UID, error) {
-	if p == nil {
-		return "", err
-	}
-	return p.UID, err
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestAStepOfTheWallClockDoesNotMoveAMoment(t *testing.T) {
-	c := newClock(time.Hour, time.Minute, 0)
+	c := newClock(time.Hour, deviation{offset: time.Minute})
 	planned := c.at(time.Hour + time.Second).Add(time.Minute)
 	c.offset += 24 * time.Hour
 	if got := c.moment(planned); got != time.Hour+61*time.Second {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,72 +23,33 @@ type drawer struct {
 	created int // number of pods created so far
 }
 
-// weighted is a kind of action and its weight.
-type weighted struct {
-	kind   kind
-	weight int
-}
-
-// common returns the actions of users and controllers.
-func common() []weighted {
-	return []weighted{
-		{setTaint, 22},
-		{liftTaint, 10},
-		{flap, 8},
-		{swap, 10},
-		{ready, 3},
-		{rewrite, 3},
-		{heartbeat, 4},
-		{deleteNode, 2},
-		{createPod, 8},
-		{deletePod, 3},
-		{forceDelete, 1},
-		{replacePod, 3},
-		{tolerate, 8},
-		{finishPod, 1},
-		{touchPod, 2},
-	}
+// common returns the actions of users and controllers, each as often as it is to be drawn.
+func common() []kind {
+	return slices.Concat(
+		times(22, setTaint), times(10, liftTaint), times(8, flap), times(10, swap), times(3, ready, rewrite),
+		times(4, heartbeat), times(2, deleteNode),
+		times(8, createPod), times(3, deletePod), times(1, forceDelete), times(3, replacePod),
+		times(8, tolerate), times(1, finishPod), times(2, touchPod),
+	)
 }
 
 // faults returns all other actions.
-func faults() []weighted {
-	return []weighted{
-		{away, 3},
-		{hang, 1},
-		{failing, 3},
-		{throttling, 2},
-		{losing, 4},
-		{slow, 2},
-		{refusing, 2},
-		{budget, 2},
-		{holding, 3},
-		{holdingToo, 2},
-		{breakWatch, 3},
-		{forgetWatch, 5},
-		{stallWatch, 3},
-		{kill, 6},
-		{stop, 2},
-		{pause, 2},
-		{setClock, 1},
-		{handOver, 2},
-		{losePartition, 1},
-		{touchPartition, 1},
-		{journalBroken, 1},
-	}
+func faults() []kind {
+	return slices.Concat(
+		times(3, away), times(1, hang), times(3, failing), times(2, throttling), times(4, losing),
+		times(2, slow, refusing, budget), times(3, holding), times(2, holdingToo),
+		times(3, breakWatch), times(5, forgetWatch), times(3, stallWatch),
+		times(6, kill), times(2, stop, pause), times(1, setClock), times(2, handOver),
+		times(1, losePartition, touchPartition, journalBroken),
+	)
 }
 
-func choose(r *rand.Rand, list []weighted) kind {
-	total := 0
-	for _, w := range list {
-		total += w.weight
+// times returns each of the kinds n times.
+func times(n int, kinds ...kind) (all []kind) {
+	for _, k := range kinds {
+		all = append(all, slices.Repeat([]kind{k}, n)...)
 	}
-	n := r.IntN(total)
-	for _, w := range list {
-		if n -= w.weight; n < 0 {
-			return w.kind
-		}
-	}
-	return list[0].kind
+	return all
 }
 
 // stock adds pods and taints that exist before the program starts.
@@ -114,9 +76,9 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.action(choose(d.r, faults()), d.at))
+		d.add(d.action(pick(d.r, faults()...), d.at))
 	default:
-		d.add(d.action(choose(d.r, common()), d.at))
+		d.add(d.action(pick(d.r, common()...), d.at))
 	}
 }
 
@@ -216,8 +178,6 @@ func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:
 		return span(d.r, 0, pick(d.r, 10*time.Millisecond, 500*time.Millisecond, 5*time.Second))
-	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
-		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
 	case deleteNode:
 		return span(d.r, 0, 2*time.Second)
 	case breakWatch, forgetWatch, stallWatch, kill, stop:
@@ -227,19 +187,23 @@ func (d *drawer) lasts(k kind) time.Duration {
 	case setClock:
 		return span(d.r, -time.Hour, time.Hour)
 	}
+	if k.isFault() {
+		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
+	}
 	return 0
 }
 
-func (d *drawer) timing() timing {
+// timing draws how far a timeAdded is in the future; nil for no timeAdded.
+func (d *drawer) timing() *time.Duration {
 	switch n := d.r.IntN(20); {
 	case n < 11:
-		return untimed
+		return nil
 	case n < 18:
-		return timed
+		return new(time.Duration(0))
 	case n == 18:
-		return inThePast
+		return new(-40 * time.Second)
 	}
-	return inTheFuture
+	return new(40 * time.Second)
 }
 
 func (d *drawer) taint() v1.Taint {

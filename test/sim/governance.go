@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +28,7 @@ type governance struct {
 
 	tokens  []*tokens // of the rates in force
 	nodes   map[string]*guard.Node
+	last    []guard.NodeChange          // the last batch of changes of nodes
 	synced  bool                        // nodes are complete
 	shown   map[onNode]time.Duration    // since when taints were shown
 	holding map[onNode]bool             // whether taints are held now
@@ -55,10 +58,8 @@ func (p *process) govern() {
 // reload makes every process take in a file, some time after it was mounted.
 func (w *World) reload(n int) {
 	w.say("world", "mounts file %d", n)
-	for _, p := range w.processes {
-		if p != nil {
-			p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
-		}
+	for _, p := range w.up() {
+		p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
 	}
 }
 
@@ -137,18 +138,30 @@ func (g *governance) replaceJudge(j policy.Judge) {
 
 // NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
 func (p *process) NodesChanged(changes []guard.NodeChange) {
+	g := &p.governance
+	g.last = changes
 	p.after(0, func() {
 		for _, c := range changes {
-			if p.governance.nodes[c.Name] = c.Node; c.Node == nil {
-				delete(p.governance.nodes, c.Name)
+			if g.nodes[c.Name] = c.Node; c.Node == nil {
+				delete(g.nodes, c.Name)
 			}
 		}
-		p.governance.step(guard.NodesChanged{Changes: changes})
+		g.step(guard.NodesChanged{Changes: changes})
 	})
 }
 
-// NodesSynced is called by the cache once breakers know all nodes.
-func (p *process) NodesSynced() { p.governance.synced = true }
+// NodesSynced is called by the cache after a batch that has all nodes.
+func (p *process) NodesSynced() {
+	g := &p.governance
+	all := g.last
+	p.after(0, func() {
+		g.synced = true
+		maps.DeleteFunc(g.nodes, func(name string, _ *guard.Node) bool {
+			return !slices.ContainsFunc(all, func(c guard.NodeChange) bool { return c.Name == name })
+		})
+		g.step(guard.NodesListed{Nodes: all})
+	})
+}
 
 // noteRefusal notes the first refusal of an eviction of the pod.
 func (g *governance) noteRefusal(e *eviction.Request, o *eviction.Outcome) {

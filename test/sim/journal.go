@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/shard"
-	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
@@ -58,7 +58,7 @@ type keeper struct {
 func newKeeper(p *process) keeper {
 	k := keeper{p: p, timer: never}
 	k.core = store.NewCore(store.CoreOptions{
-		Source: source{p}, Leading: p.leading, Ahead: func(now time.Time) time.Duration { return p.skew.Excess(now) },
+		Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess,
 	})
 	return k
 }
@@ -204,7 +204,7 @@ func (k *keeper) write(w *store.Write) {
 	version, _ := strconv.Atoi(w.Content.Version)
 	call := &request{
 		do: func() (err error) {
-			now.version, err = k.p.w.server.writePartition(w.Partition, version, now)
+			now.version, err = k.p.w.writePartition(w.Partition, version, now)
 			return err
 		},
 		answer: func(err error) {
@@ -265,37 +265,33 @@ func (h *heard) adoption(now time.Duration) oracle.Adoption {
 }
 
 // writePartition writes a partition if its version is the one that was read.
-func (s *server) writePartition(i, version int, now partition) (int, error) {
-	if s.strike(journalBroken) {
+func (w *World) writePartition(i, version int, now partition) (int, error) {
+	s := w.server
+	switch {
+	case s.strike(journalBroken):
 		return 0, failed(0)
-	}
-	if s.partitions[i].version != version {
+	case s.partitions[i].version != version:
 		return 0, errConflict
 	}
 	s.version++
-	now.version, now.stored = s.version, s.line.now()
+	now.version, now.stored = s.version, w.now()
 	s.partitions[i] = now
-	s.partitionChanged(i)
+	w.partitionChanged(i)
 	return now.version, nil
 }
 
 // partitionChanged shows the change of a partition to all replicas.
 func (w *World) partitionChanged(i int) {
-	for _, p := range w.processes {
-		if p != nil {
-			p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
-		}
+	for _, p := range w.up() {
+		p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
 	}
 }
 
 // source is the cache of a process, as its journal uses it.
-type source struct{ p *process }
-
-// Tainted returns the tainted nodes.
-func (s source) Tainted() []*taint.Node { return s.p.feed.Tainted() }
-
-// Reached returns how far the nodes were read.
-func (s source) Reached() string { return s.p.feed.Reached() }
+type source struct {
+	*cluster.Feed
+	p *process
+}
 
 // adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the
 // leader's next record has replaced it; a leader may go by it.
@@ -319,5 +315,5 @@ func (s source) Adopt(node string, r journal.Record) bool {
 			break
 		}
 	}
-	return s.p.feed.Adopt(node, r)
+	return s.Feed.Adopt(node, r)
 }

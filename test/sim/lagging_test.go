@@ -22,9 +22,8 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
-// lagging is a fake clientset of client-go whose reactors are the world's API server. Requests for single objects
-// take time, and may fail on their way. The fake holds a lock while it reacts, so this delay has to happen outside
-// of it.
+// lagging is a clientset whose API server is the world's. Lists and watches are those of client-go's fake, with
+// reactors. Requests for single objects take time, and may fail on their way.
 type lagging struct {
 	*fake.Clientset
 	m *manager
@@ -33,10 +32,6 @@ type lagging struct {
 func newLagging(m *manager) *lagging {
 	c := &lagging{&fake.Clientset{}, m}
 	c.AddReactor("list", "*", m.list)
-	c.AddReactor("get", "nodes", m.getNode)
-	c.AddReactor("patch", "pods", m.patch)
-	c.AddReactor("delete", "pods", m.delete)
-	c.AddReactor("create", "pods", m.evict)
 	c.AddWatchReactor("*", m.watch)
 	return c
 }
@@ -66,33 +61,49 @@ type laggingNodes struct {
 	m *manager
 }
 
-func (l laggingNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (n *v1.Node, err error) {
-	err = l.m.request(ctx, func() error {
-		n, err = l.NodeInterface.Get(ctx, name, o)
-		return err
+func (l laggingNodes) Get(ctx context.Context, name string, _ metav1.GetOptions) (live *v1.Node, err error) {
+	err = l.m.request(ctx, func(s *server) error {
+		n := s.node(name)
+		if n == nil {
+			return notFound(name)
+		}
+		live = n.DeepCopy()
+		return nil
 	}, nil)
-	return n, err
+	return live, err
 }
 
-func (l laggingPods) Patch(ctx context.Context, name string, t types.PatchType, body []byte, o metav1.PatchOptions, sub ...string) (p *v1.Pod, err error) {
-	err = l.m.request(ctx, func() error {
-		p, err = l.PodInterface.Patch(ctx, name, t, body, o, sub...)
+func (l laggingPods) Patch(ctx context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (patched *v1.Pod, err error) {
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, err
+	}
+	err = l.m.request(ctx, func(s *server) error {
+		p, err := s.patch(name, object.UID)
+		patched = p.DeepCopy()
 		return err
 	}, nil)
-	return p, err
+	return patched, err
 }
 
 func (l laggingPods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
-	deletion := &deletion{m: l.m, uid: meantBy(ctx), precondition: precondition(&o)}
-	if len(o.DryRun) > 0 {
-		deletion = nil
-	}
-	return l.m.request(ctx, func() error { return l.PodInterface.Delete(ctx, name, o) }, deletion)
+	return l.m.delete(ctx, name, o, false)
 }
 
 func (l laggingPods) EvictV1(ctx context.Context, e *policyv1.Eviction) error {
-	deletion := &deletion{m: l.m, uid: meantBy(ctx), precondition: precondition(e.DeleteOptions)}
-	return l.m.request(ctx, func() error { return l.PodInterface.EvictV1(ctx, e) }, deletion)
+	return l.m.delete(ctx, e.Name, *e.DeleteOptions, true)
+}
+
+// delete sends a request that deletes a pod.
+func (m *manager) delete(ctx context.Context, name string, o metav1.DeleteOptions, eviction bool) error {
+	d := &deletion{m: m, uid: meantBy(ctx), precondition: precondition(&o)}
+	if len(o.DryRun) > 0 {
+		d = nil
+	}
+	return m.request(ctx, func(s *server) error {
+		_, err := s.delete(name, o, eviction)
+		return err
+	}, d)
 }
 
 // deletion is what the oracle has to know of a request that deletes.
@@ -103,7 +114,7 @@ type deletion struct {
 }
 
 // request sends a request: it may fail to reach the server, be rejected there, be slow, or lose its answer.
-func (m *manager) request(ctx context.Context, do func() error, d *deletion) error {
+func (m *manager) request(ctx context.Context, do func(*server) error, d *deletion) error {
 	b := m.b
 	b.mu.Lock()
 	way := b.way()
@@ -127,14 +138,7 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 	}
 	err := way.err
 	if err == nil {
-		err = do()
-		if d != nil && err == nil {
-			b.mu.Lock()
-			d.accepted = true
-			b.counts["Evicted"]++
-			b.check(m, m.observer.Arrived(d.uid, d.uid))
-			b.mu.Unlock()
-		}
+		err = d.served(b, do)
 	}
 	if way.lost {
 		b.mu.Lock()
@@ -146,6 +150,19 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 		err = canceledOr(ctx)
 	}
 	return d.answered(err)
+}
+
+// served has the server answer the request.
+func (d *deletion) served(b *bubble, do func(*server) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := do(b.server)
+	if d != nil && err == nil {
+		d.accepted = true
+		b.counts["Evicted"]++
+		b.check(d.m, d.m.observer.Arrived(d.uid, d.uid))
+	}
+	return err
 }
 
 // answered passes the answer that the process gets to the oracle.
@@ -196,50 +213,6 @@ func canceledOr(ctx context.Context) error {
 		return timedOut()
 	}
 	return canceled()
-}
-
-func (m *manager) getNode(action clienttesting.Action) (bool, runtime.Object, error) {
-	m.b.mu.Lock()
-	defer m.b.mu.Unlock()
-	name := action.(clienttesting.GetAction).GetName()
-	if n := m.b.server.node(name); n != nil {
-		return true, n.DeepCopy(), nil
-	}
-	return true, nil, notFound(name)
-}
-
-func (m *manager) patch(action clienttesting.Action) (bool, runtime.Object, error) {
-	m.b.mu.Lock()
-	defer m.b.mu.Unlock()
-	patch := action.(clienttesting.PatchAction)
-	var object metav1.PartialObjectMetadata
-	if err := json.Unmarshal(patch.GetPatch(), &object); err != nil {
-		return true, nil, err
-	}
-	p, err := m.b.server.patch(patch.GetName(), object.UID)
-	if err != nil {
-		return true, nil, err
-	}
-	return true, p.DeepCopy(), nil
-}
-
-func (m *manager) delete(action clienttesting.Action) (bool, runtime.Object, error) {
-	m.b.mu.Lock()
-	defer m.b.mu.Unlock()
-	d := action.(clienttesting.DeleteActionImpl)
-	_, err := m.b.server.delete(d.GetName(), d.GetDeleteOptions(), false)
-	return true, nil, err
-}
-
-func (m *manager) evict(action clienttesting.Action) (bool, runtime.Object, error) {
-	if action.GetSubresource() != "eviction" {
-		return false, nil, nil
-	}
-	m.b.mu.Lock()
-	defer m.b.mu.Unlock()
-	e := action.(clienttesting.CreateAction).GetObject().(*policyv1.Eviction)
-	_, err := m.b.server.delete(e.Name, *e.DeleteOptions, true)
-	return true, e, err
 }
 
 // list returns the nodes, or the pods that are watched.

@@ -22,6 +22,13 @@ type lease struct {
 	changes int
 }
 
+// term is one period of leadership.
+type term struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	renewed time.Time // when the lease was last renewed
+}
+
 // leading reports whether the process leads, by whichever of its two clocks has run further.
 func (p *process) leading() bool {
 	if p.term == nil || p.term.ctx.Err() != nil {
@@ -93,8 +100,8 @@ func (p *process) endTerm() {
 func (p *process) release() {
 	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""
-		for _, other := range p.w.processes {
-			if other != nil && other != p {
+		for _, other := range p.w.up() {
+			if other != p {
 				other.after(span(other.r, 0, retryPeriod), other.elect)
 			}
 		}

@@ -13,36 +13,31 @@ import (
 
 // Many runs the worlds of n seeds, starting with from, several at a time, and stops after most failures. It returns
 // the counts of all, and the failures by seed.
-func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
-	var (
-		next    atomic.Uint64
-		mu      sync.Mutex
-		sum     = Counts{}
-		failed  []Result
-		running sync.WaitGroup
-	)
-	work := func() {
-		own := Counts{}
-		for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-			r := Run(from+i, o)
-			own.Add(r.Counts)
-			if r.Err == nil {
-				continue
-			}
-			mu.Lock()
-			if failed = append(failed, r); len(failed) >= most {
-				next.Store(n)
-			}
-			mu.Unlock()
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		sum.Add(own)
-	}
+func Many(from, n uint64, workers, most int, o Options) (sum Counts, failed []Result) {
+	var next atomic.Uint64
+	var running sync.WaitGroup
+	results := make(chan Result, workers)
 	for range workers {
-		running.Go(work)
+		running.Go(func() {
+			for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
+				results <- Run(from+i, o)
+			}
+		})
 	}
-	running.Wait()
+	go func() {
+		running.Wait()
+		close(results)
+	}()
+	sum = Counts{}
+	for r := range results {
+		sum.Add(r.Counts)
+		if r.Err == nil {
+			continue
+		}
+		if failed = append(failed, r); len(failed) >= most {
+			next.Store(n)
+		}
+	}
 	slices.SortFunc(failed, func(a, b Result) int { return int(a.Seed) - int(b.Seed) })
 	return sum, failed
 }

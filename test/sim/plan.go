@@ -7,6 +7,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // kind of an action.
@@ -55,6 +57,15 @@ const (
 	forge          kind = "journal partition forged"
 )
 
+// isFault reports whether an action of this kind is a fault of the API server, which lasts for a while.
+func (k kind) isFault() bool {
+	switch k {
+	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
+		return true
+	}
+	return false
+}
+
 // action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
 type action struct {
 	at          time.Duration
@@ -64,21 +75,11 @@ type action struct {
 	replica     int
 	pods        bool // the watch of pods, not of nodes
 	taint       v1.Taint
-	timed       timing
+	timed       *time.Duration // how far the taint's timeAdded is in the future; nil: it has none
 	tolerations []v1.Toleration
 	lasts       time.Duration
 	shape       podShape
 }
-
-// timing says which timeAdded a taint gets.
-type timing int
-
-const (
-	untimed timing = iota
-	timed
-	inThePast
-	inTheFuture
-)
 
 // podShape is the rest of what describes a pod.
 type podShape struct {
@@ -146,6 +147,14 @@ func draw(seed uint64) *plan {
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
+}
+
+// method returns the method of pairs that no policy decides.
+func (p *plan) method() config.Method {
+	if p.evict {
+		return config.MethodEvict
+	}
+	return config.MethodDelete
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

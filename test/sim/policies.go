@@ -20,15 +20,16 @@ type file struct {
 	config guard.Config
 }
 
-// zoneLabel groups the nodes of worlds with policies.
+// zoneLabel groups the nodes.
 const zoneLabel = "zone"
 
 // zoneOf returns the labels of a node. One of four nodes has no zone.
-func zoneOf(i int) map[string]string {
-	if i == 3 {
-		return nil
+func zoneOf(node string) map[string]string {
+	zones := map[string]string{nodeName(0): "a", nodeName(1): "b", nodeName(2): "a"}
+	if zone, ok := zones[node]; ok {
+		return map[string]string{zoneLabel: zone}
 	}
-	return map[string]string{zoneLabel: []string{"a", "b"}[i%2]}
+	return nil
 }
 
 // govern adds policies and guards to the plan: a file at the start, changes of the file, and budgets that block.
@@ -42,7 +43,7 @@ func (p *plan) govern() {
 		if d.IntN(3) == 0 {
 			rates = d.rates()
 		}
-		c := policy.Config{Method: p.method(), Guards: policy.Guards{Rates: rates}}
+		c := policy.Config{Method: p.method().Policy(), Guards: policy.Guards{Rates: rates}}
 		for n := range d.IntN(3) {
 			c.Policies = append(c.Policies, d.policy(n))
 		}

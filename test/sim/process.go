@@ -61,10 +61,10 @@ func (w *World) start(replica int) {
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
-		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
-		r:    w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
+		w: w, replica: replica, name: name, clock: newClock(w.now(), w.clocks[replica]),
 		gets: map[string]get{}, timer: never,
 	}
+	p.r = p.rand(0)
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
@@ -78,8 +78,8 @@ func (w *World) start(replica int) {
 		p.shards = append(p.shards, p.newShard())
 	}
 	p.connectEvictor()
-	p.nodes = &stream{w: w, p: p, r: w.rand(uint64(101 + 1000*replica + 10*w.runs[replica]))}
-	p.pods = &stream{w: w, p: p, r: w.rand(uint64(102 + 1000*replica + 10*w.runs[replica])), pods: true}
+	p.nodes = &stream{w: w, p: p, r: p.rand(1), what: "nodes"}
+	p.pods = &stream{w: w, p: p, r: p.rand(2), what: "pods", pods: true}
 	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
 	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
 	p.keeper = newKeeper(p)
@@ -87,9 +87,14 @@ func (w *World) start(replica int) {
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 
+// rand returns a random source for one part of the process.
+func (p *process) rand(part int) *rand.Rand {
+	return p.w.rand(uint64(100 + 1000*p.replica + 10*p.w.runs[p.replica] + part))
+}
+
 // asksTheTime gives the process the API server's time by some answers that it received just before its start.
 func (p *process) asksTheTime() {
-	r, now := p.w.rand(uint64(103+1000*p.replica+10*p.w.runs[p.replica])), p.w.now()
+	r, now := p.rand(3), p.w.now()
 	for range 1 + r.IntN(4) {
 		now -= span(r, 0, 2*time.Second)
 	}
@@ -101,7 +106,7 @@ func (p *process) asksTheTime() {
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
-		p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
+		p.clock.ahead(p.w.now())-p.w.server.clock.ahead(p.w.now()), least, most)
 	if p.skew.Excess(p.Now()) > 0 {
 		p.w.counts["Ahead"]++
 	}
@@ -255,7 +260,7 @@ func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
 func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
-	p.w.say(p.name, "lists %d %s:", len(list), s.what())
+	p.w.say(p.name, "lists %d %s:", len(list), s.what)
 	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
 	for i := range list {
 		p.w.say(p.name, "  %v", shown{list[i]})

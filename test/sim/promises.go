@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -22,10 +21,6 @@ const (
 	Crowded      = "no more calls than slots and slow places"
 )
 
-func broken(rule, format string, args ...any) error {
-	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
-}
-
 // slip is more than clocks drift in the time of a world.
 const slip = 100 * time.Millisecond
 
@@ -41,14 +36,15 @@ func (f *flight) decided() error {
 	by := g.heldBy(key, node, g.tooMany)
 	switch {
 	case by != "":
-		return broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID, key, by)
+		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, e.Pod.UID,
+			key, by)
 	case p.w.now()-p.w.shownSince(node, key) < g.settle(key)-slip:
-		return broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name,
+		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name,
 			e.Pod.UID, key)
 	case cmp.Or(e.Method, g.config.Method) == method:
 		return nil
 	case method == policy.Delete || of == nil:
-		return broken(ByPolicy, "%s goes on with pod %s by method %s instead of %s", p.name, e.Pod.UID, e.Method,
+		return oracle.Broken(ByPolicy, "%s goes on with pod %s by method %s instead of %s", p.name, e.Pod.UID, e.Method,
 			method)
 	}
 	return f.deletesAfter(of.DeleteAfter.Duration)
@@ -62,12 +58,13 @@ func (f *flight) deletesAfter(after time.Duration) error {
 	}
 	refused, was := p.governance.refused[uid]
 	if !was || now-refused < min(after, time.Minute)-slip {
-		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
+		return oracle.Broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was,
+			refused)
 	}
 	held, was := p.governance.held[onNode{f.e.Pod.Node, f.e.Verdict.Taint.Key}]
 	if was && now-held < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint, instead of %v", p.name, uid, now-held,
-			after)
+		return oracle.Broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint, instead of %v", p.name, uid,
+			now-held, after)
 	}
 	return nil
 }
@@ -92,15 +89,11 @@ func (g *governance) heldBy(key, node string, trips func(b *policy.Breaker, grou
 	}
 	for i := range g.config.Guards.Breakers {
 		b := &g.config.Guards.Breakers[i]
-		if of := g.nodes[node]; of != nil && names(b, key) && trips(b, policy.GroupOf(b.TopologyKey, of.Labels)) {
+		if of := g.nodes[node]; of != nil && b.Counts(key) && trips(b, policy.GroupOf(b.TopologyKey, of.Labels)) {
 			return "breaker " + b.Name
 		}
 	}
 	return ""
-}
-
-func names(b *policy.Breaker, key string) bool {
-	return slices.Contains(b.Taints, policy.TaintKey{Key: key})
 }
 
 // tooMany reports whether more nodes of the group are affected than the breaker permits, by the nodes that the process
@@ -112,7 +105,7 @@ func (g *governance) tooMany(b *policy.Breaker, group string) bool {
 			continue
 		}
 		all++
-		if slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return names(b, t.Key) }) {
+		if slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return b.Counts(t.Key) }) {
 			affected++
 		}
 	}
@@ -131,7 +124,7 @@ func (g *governance) tripped(b *policy.Breaker, group string) bool {
 // settle returns how long a taint of this key must have been shown.
 func (g *governance) settle(key string) (least time.Duration) {
 	for i := range g.config.Guards.Breakers {
-		if b := &g.config.Guards.Breakers[i]; names(b, key) {
+		if b := &g.config.Guards.Breakers[i]; b.Counts(key) {
 			least = max(least, b.SettleTime())
 		}
 	}
@@ -180,19 +173,8 @@ func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
 func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
 	now := map[onNode]time.Duration{}
 	for _, t := range n.Spec.Taints {
-		is := onNode{n.Name, t.Key}
-		before, was := g.shown[is]
-		switch other, swapped := g.shown[onNode{n.Name, swapOf(t.Key)}]; {
-		case gone || t.Effect != v1.TaintEffectNoExecute:
-		case swapped:
-			now[is] = other // both are one exposure
-			if was {
-				now[is] = min(before, other)
-			}
-		case was:
-			now[is] = before
-		default:
-			now[is] = since
+		if !gone && t.Effect == v1.TaintEffectNoExecute {
+			now[onNode{n.Name, t.Key}] = min(since, g.exposedSince(n.Name, t.Key))
 		}
 	}
 	ended := func(t onNode, _ time.Duration) bool { _, is := now[t]; return t.node == n.Name && !is }
@@ -202,15 +184,16 @@ func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
 	g.noteHolds()
 }
 
-// swapOf returns the other key of not-ready and unreachable, which count as one; "" for other keys.
-func swapOf(key string) string {
-	switch key {
-	case v1.TaintNodeNotReady:
-		return v1.TaintNodeUnreachable
-	case v1.TaintNodeUnreachable:
-		return v1.TaintNodeNotReady
+// exposedSince returns since when the process was shown the node with this taint, or with one that counts as the same;
+// never if it was not.
+func (g *governance) exposedSince(node, key string) time.Duration {
+	since := never
+	for t, at := range g.shown {
+		if t.node == node && oracle.Group(t.key) == oracle.Group(key) {
+			since = min(since, at)
+		}
 	}
-	return ""
+	return since
 }
 
 // holds reports whether a taint of the pod's node is held.
@@ -239,9 +222,9 @@ func (f *flight) permitted() error {
 	p, of := f.p, f.e.Pod
 	switch {
 	case p.governance.config.Paused:
-		return broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
+		return oracle.Broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
 	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
-		return broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
+		return oracle.Broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
 	}
 	return f.countTokens(-1)
 }

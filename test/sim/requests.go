@@ -6,29 +6,28 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// timeout of a request: that of package evict.
-const timeout = config.CallTimeout
-
 // gaveUp is the time after which the API server gives up a write that admission delays.
 const gaveUp = 34 * time.Second
 
 // request is one request of a process to the server.
 type request struct {
-	pod    string          // the pod to delete; empty for other requests
+	what   string          // its name in a trace
+	pod    string          // the pod whose deletion passes admission; empty for other requests
 	do     func() error    // served by the server
 	answer func(err error) // receives the answer, or an error if there is none
-	over   bool
+	over   bool            // the process has the answer, or has given the request up
 }
 
-// deliver passes the answer to the process, unless its wait has already timed out.
-func (r *request) deliver(p *process, err error) {
-	p.run(func() {
-		if !r.over {
-			r.over = true
-			r.answer(err)
-		}
-	})
+// end passes the answer on, unless the request is over.
+func (r *request) end(err error) {
+	if !r.over {
+		r.over = true
+		r.answer(err)
+	}
 }
+
+// deliver ends the request in its process.
+func (r *request) deliver(p *process, err error) { p.run(func() { r.end(err) }) }
 
 // send sends a request. What happens to it is drawn: it may fail to reach the server, be rejected there, be slow, or
 // lose its answer.
@@ -42,7 +41,7 @@ func (p *process) send(r *request) {
 	if s.strike(slow) && p.r.IntN(2) == 0 {
 		there = span(p.r, 0, 40*time.Second)
 	}
-	p.w.after(timeout, func() { r.deliver(p, timedOut()) })
+	p.w.after(config.CallTimeout, func() { r.deliver(p, timedOut()) })
 	p.w.after(there, func() { p.serve(r) })
 }
 

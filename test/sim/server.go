@@ -33,9 +33,7 @@ type written struct {
 // server is an API server in memory: nodes, pods, the log of all writes, and the program's own objects.
 type server struct {
 	line    timeline
-	epoch   time.Time     // the moment zero
-	offset  time.Duration // how far its clock is ahead, without the drift
-	drift   oracle.Drift
+	clock   deviation
 	oracle  *oracle.Oracle
 	version int
 	nodes   []*v1.Node
@@ -43,24 +41,20 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	// partitionChanged is called after each write of a partition.
-	partitionChanged func(partition int)
-
-	tenants    int                          // namespaces; 0 counts as 1
-	labels     map[string]map[string]string // of nodes
-	born       map[string]int               // how many nodes and pods of a name there have been
-	grace      map[types.UID]podShape       // what a pod was created with
-	faults     map[kind][]time.Duration     // when each fault ends
+	tenants    int                    // namespaces; 0 counts as 1
+	born       map[string]int         // how many nodes and pods of a name there have been
+	shapes     map[types.UID]podShape // what pods were created with
+	faults     map[kind]time.Duration // when they end
 	partitions [journal.Partitions]partition
 	lease      lease
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	s := &server{
-		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
-		born: map[string]int{}, grace: map[types.UID]podShape{}, faults: map[kind][]time.Duration{},
+		line: line, oracle: o, wrote: wrote,
+		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[kind]time.Duration{},
 	}
-	o.ServerClock = s.ahead
+	o.ServerClock = s.clock.ahead
 	return s
 }
 
@@ -70,16 +64,7 @@ func (s *server) stamp() metav1.Time {
 }
 
 // at returns the time of the server's clock at a true moment.
-func (s *server) at(now time.Duration) time.Time { return s.epoch.Add(now + s.ahead(now)) }
-
-// ahead returns how far the server's clock is ahead of the true time.
-func (s *server) ahead(now time.Duration) time.Duration { return s.offset + s.drift.Of(now) }
-
-// next returns the resourceVersion of the next write.
-func (s *server) next() string {
-	s.version++
-	return strconv.Itoa(s.version)
-}
+func (s *server) at(now time.Duration) time.Time { return s.oracle.Epoch.Add(now + s.clock.ahead(now)) }
 
 // node returns the node of that name; nil if there is none.
 func (s *server) node(name string) *v1.Node {
@@ -112,14 +97,31 @@ func replaced[T metav1.Object](list []T, now T, gone bool) []T {
 	return list
 }
 
+// write writes the next version of a node or of a pod; if the object is gone, its last one.
+func (s *server) write(w written) {
+	s.version++
+	w.version, w.at = s.version, s.line.now()
+	if version := strconv.Itoa(s.version); w.node != nil {
+		w.node.ResourceVersion = version
+		s.nodes = replaced(s.nodes, w.node, w.gone)
+		s.oracle.NodeWritten(w.at, w.node, w.gone)
+	} else {
+		w.pod.ResourceVersion = version
+		s.pods = replaced(s.pods, w.pod, w.gone)
+		s.oracle.PodWritten(w.at, w.pod, w.gone)
+	}
+	s.log = append(s.log, w)
+	s.wrote()
+}
+
 // createNode creates a node unless the name exists.
 func (s *server) createNode(name string) {
 	if s.node(name) != nil {
 		return
 	}
-	s.putNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: s.labels[name],
-	}})
+	s.write(written{node: &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: zoneOf(name),
+	}}})
 }
 
 // uid returns a new UID.
@@ -133,31 +135,15 @@ func (s *server) changeNode(name string, change func(n *v1.Node)) {
 	if n := s.node(name); n != nil {
 		now := *n
 		change(&now)
-		s.putNode(&now)
+		s.write(written{node: &now})
 	}
-}
-
-func (s *server) putNode(n *v1.Node) {
-	n.ResourceVersion = s.next()
-	s.nodes = replaced(s.nodes, n, false)
-	s.oracle.NodeWritten(s.line.now(), n)
-	s.append(written{node: n})
 }
 
 func (s *server) deleteNode(name string) {
 	if n := s.node(name); n != nil {
 		last := *n
-		last.ResourceVersion = s.next()
-		s.nodes = replaced(s.nodes, n, true)
-		s.oracle.NodeDeleted(s.line.now(), n.UID)
-		s.append(written{node: &last, gone: true})
+		s.write(written{node: &last, gone: true})
 	}
-}
-
-func (s *server) append(w written) {
-	w.version, w.at = s.version, s.line.now()
-	s.log = append(s.log, w)
-	s.wrote()
 }
 
 // createPod creates a pod unless the name exists, and has it bound.
@@ -179,8 +165,8 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 	if shape.mirror {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
 	}
-	s.grace[p.UID] = shape
-	s.putPod(p, nil)
+	s.shapes[p.UID] = shape
+	s.write(written{pod: p})
 	if shape.bindsAfter == 0 {
 		s.bind(p.UID, node)
 		return
@@ -199,7 +185,7 @@ func (s *server) namespaceOf(pod string) string {
 func (s *server) bind(uid types.UID, node string) {
 	s.changePod(uid, func(p *v1.Pod) {
 		p.Spec.NodeName = node
-		if !s.grace[uid].unscheduled {
+		if !s.shapes[uid].unscheduled {
 			p.Status.Conditions = []v1.PodCondition{{
 				Type: v1.PodScheduled, Status: v1.ConditionTrue,
 				LastTransitionTime: s.stamp(),
@@ -208,50 +194,47 @@ func (s *server) bind(uid types.UID, node string) {
 	})
 }
 
+// podOf returns the pod of that UID; nil if there is none.
+func (s *server) podOf(uid types.UID) *v1.Pod {
+	return find(s.pods, func(p *v1.Pod) bool { return p.UID == uid })
+}
+
 // changePod writes a pod, if it exists.
 func (s *server) changePod(uid types.UID, change func(p *v1.Pod)) {
-	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+	if p := s.podOf(uid); p != nil {
 		now := *p
 		change(&now)
-		s.putPod(&now, p)
+		s.write(written{pod: &now, before: p})
 	}
 }
 
-func (s *server) putPod(p, before *v1.Pod) {
-	p.ResourceVersion = s.next()
-	s.pods = replaced(s.pods, p, false)
-	s.oracle.PodWritten(s.line.now(), p)
-	s.append(written{pod: p, before: before})
-}
-
-// deletePod starts a graceful deletion, as the API server does for a DELETE.
-func (s *server) deletePod(p *v1.Pod) {
-	if p.DeletionTimestamp != nil {
+// deletePod starts a graceful deletion, as the API server does for a DELETE, if the pod exists.
+func (s *server) deletePod(uid types.UID) {
+	p, shape := s.podOf(uid), s.shapes[uid]
+	switch {
+	case p == nil || p.DeletionTimestamp != nil:
 		return
-	}
-	shape := s.grace[p.UID]
-	if shape.grace == 0 && !shape.finalizer {
-		s.removePod(p.UID)
+	case shape.grace == 0 && !shape.finalizer:
+		s.removePod(uid)
 		return
 	}
 	now := s.stamp()
-	s.changePod(p.UID, func(p *v1.Pod) { p.DeletionTimestamp = &now; p.Generation++ })
+	s.changePod(uid, func(p *v1.Pod) { p.DeletionTimestamp = &now; p.Generation++ })
 	lasts := shape.grace
 	if shape.finalizer {
 		lasts += 20 * time.Second
 	}
-	s.line.after(lasts, func() { s.removePod(p.UID) })
+	s.line.after(lasts, func() { s.removePod(uid) })
 }
 
-// removePod removes a pod, if it exists.
-func (s *server) removePod(uid types.UID) {
-	if p := find(s.pods, func(p *v1.Pod) bool { return p.UID == uid }); p != nil {
+// removePod removes a pod, and reports whether it existed.
+func (s *server) removePod(uid types.UID) bool {
+	p := s.podOf(uid)
+	if p != nil {
 		last := *p
-		last.ResourceVersion = s.next()
-		s.pods = replaced(s.pods, p, true)
-		s.oracle.PodDeleted(uid)
-		s.append(written{pod: &last, before: p, gone: true})
+		s.write(written{pod: &last, before: p, gone: true})
 	}
+	return p != nil
 }
 
 // watched reports whether the program watches the pod.
@@ -262,16 +245,9 @@ func watched(p *v1.Pod) bool {
 // answers reports whether the server can be reached, and answers.
 func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
 
-// begin starts a fault; strike reports whether a fault of that kind is present.
+// begin starts a fault, or makes it last longer; strike reports whether there is one of that kind.
 func (s *server) begin(k kind, lasts time.Duration) {
-	s.faults[k] = append(s.faults[k], s.line.now()+lasts)
+	s.faults[k] = max(s.faults[k], s.line.now()+lasts)
 }
 
-func (s *server) strike(k kind) bool {
-	for _, until := range s.faults[k] {
-		if s.line.now() < until {
-			return true
-		}
-	}
-	return false
-}
+func (s *server) strike(k kind) bool { return s.line.now() < s.faults[k] }

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/shard"
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
@@ -30,27 +30,17 @@ const never = time.Duration(1<<63 - 1)
 func (p *process) newShard() *shardRun {
 	s := &shardRun{p: p, next: never}
 	s.core = shard.NewCore(shard.CoreOptions{
-		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.done,
+		Reader: reader{p.feed}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.done,
 		Jitter: p.r.Float64,
 	})
 	return s
 }
 
-// method returns the method of pairs that no policy decides.
-func (p *plan) method() policy.Method {
-	if p.evict {
-		return policy.Evict
-	}
-	return policy.Delete
-}
-
 // reader reads the cache in an order that depends only on the seed.
-type reader struct{ p *process }
-
-func (r reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) { return r.p.feed.Pod(uid) }
+type reader struct{ *cluster.Feed }
 
 func (r reader) PodsOn(name string) (*taint.Node, []*taint.Pod) {
-	node, pods := r.p.feed.PodsOn(name)
+	node, pods := r.Feed.PodsOn(name)
 	slices.SortFunc(pods, func(a, b *taint.Pod) int { return cmp.Compare(a.UID, b.UID) })
 	return node, pods
 }
@@ -180,7 +170,7 @@ func (p *process) settle() {
 	}
 	p.w.counts["Scheduled"] = max(p.w.counts["Scheduled"], queued)
 	if err == nil && queued != known {
-		p.w.check(broken(oracle.Empty, "%s holds pods that are gone", p.name))
+		p.w.check(oracle.Broken(oracle.Empty, "%s holds pods that are gone", p.name))
 	}
 }
 

@@ -16,6 +16,7 @@ type stream struct {
 	w    *World
 	p    *process
 	r    *rand.Rand
+	what string // its name in a trace
 	pods bool
 
 	pos      int           // position of the next event in the server's log
@@ -25,17 +26,8 @@ type stream struct {
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
 	planned  bool          // a delivery is scheduled
-	lag      time.Duration // of the next event
 	quietTil time.Duration // nothing is delivered before that moment
 	failures int
-}
-
-// what returns the stream's name in a trace.
-func (s *stream) what() string {
-	if s.pods {
-		return "pods"
-	}
-	return "nodes"
 }
 
 // later schedules a function for this term of the stream; it does not run while the process is frozen.
@@ -60,7 +52,7 @@ func (s *stream) connect() {
 	if s.listed && !s.forgets {
 		s.open = true
 		s.w.counts["Resumed"]++
-		s.w.say(s.p.name, "watches %s on", s.what())
+		s.w.say(s.p.name, "watches %s on", s.what)
 		s.plan()
 		return
 	}
@@ -111,7 +103,7 @@ func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	if !s.open {
 		return
 	}
-	s.w.say(s.p.name, "watch of %s breaks", s.what())
+	s.w.say(s.p.name, "watch of %s breaks", s.what)
 	s.term++
 	s.open, s.planned = false, false
 	s.forgets = s.forgets || forgets
@@ -130,13 +122,12 @@ func (s *stream) plan() {
 	if s.pos == len(log) {
 		return
 	}
-	if s.r.IntN(8) > 0 {
-		s.lag = span(s.r, 0, 2*time.Millisecond)
-	} else {
-		s.lag = span(s.r, 0, s.w.plan.lag)
+	most := 2 * time.Millisecond
+	if s.r.IntN(8) == 0 {
+		most = s.w.plan.lag
 	}
 	s.planned = true
-	s.later(max(log[s.pos].at+s.lag, s.quietTil)-s.w.now(), s.deliver)
+	s.later(max(log[s.pos].at+span(s.r, 0, most), s.quietTil)-s.w.now(), s.deliver)
 }
 
 // deliver delivers the next event.

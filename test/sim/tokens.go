@@ -1,11 +1,11 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
 // tokens are those of one group of a rate, by a plain reading of what rates promise: there are none when a term begins,
@@ -25,10 +25,8 @@ func (t *tokens) fill(now time.Duration) {
 
 // counts reports whether the rate counts the call, in this group.
 func (t *tokens) counts(f *flight) bool {
-	if policy.GroupOf(t.rate.TopologyKey, f.p.w.server.labels[f.e.Pod.Node]) != t.group {
-		return false
-	}
-	return len(t.rate.Taints) == 0 || slices.Contains(t.rate.Taints, policy.TaintKey{Key: f.e.Verdict.Taint.Key})
+	group := policy.GroupOf(t.rate.TopologyKey, zoneOf(f.e.Pod.Node))
+	return t.rate.Counts(f.e.Verdict.Taint.Key) && group == t.group
 }
 
 // slack is by how many tokens a clock may be wrong.
@@ -65,8 +63,8 @@ func (f *flight) countTokens(n float64) error {
 		}
 		t.fill(f.p.w.now())
 		if t.left = min(t.left+n, float64(t.rate.Burst)); n < 0 && t.left < -f.p.w.slack(t) {
-			return broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name, f.e.Pod.UID,
-				t.rate.Name, -t.left)
+			return oracle.Broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name,
+				f.e.Pod.UID, t.rate.Name, -t.left)
 		}
 	}
 	return nil
@@ -83,7 +81,7 @@ func (f *flight) giveBack(o *eviction.Outcome) error {
 // keepTokens requires that a call whose deletion the server has accepted has not given its tokens back.
 func (f *flight) keepTokens() error {
 	if f.returned && f.deleted {
-		return broken(RateExceeded, "the call of %s for pod %s has deleted it, and gives its tokens back", f.p.name,
+		return oracle.Broken(RateExceeded, "the call of %s for pod %s has deleted it, and gives its tokens back", f.p.name,
 			f.e.Pod.UID)
 	}
 	return nil

@@ -81,7 +81,7 @@ func (w *waits) evaluate(v *eviction.View, before map[types.UID]time.Duration) e
 	case v.State != eviction.Due && v.State != eviction.Delayed || v.Next.After(p.Now()) || slots <= 0:
 		return nil
 	case cause == eviction.WaitsForSlowPlace && !slow:
-		return broken(oracle.KeptWaiting,
+		return oracle.Broken(oracle.KeptWaiting,
 			"%s keeps pod %s waiting for a slow place, and no call of its namespace was slow", p.name, uid)
 	case cause != "" && cause != eviction.WaitsForTurn:
 		return nil
@@ -93,7 +93,7 @@ func (w *waits) evaluate(v *eviction.View, before map[types.UID]time.Duration) e
 	w.since[uid] = since
 	waits := p.w.now() - max(p.clock.moment(v.Next), since)
 	if waits > dispatch.SlowAfter*time.Duration(1+podNames/slots) {
-		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow",
+		return oracle.Broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow",
 			p.name, uid, waits, len(p.flights), w.slowCalls(""))
 	}
 	return nil

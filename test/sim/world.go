@@ -18,9 +18,9 @@ type World struct {
 	oracle *oracle.Oracle
 	counts Counts
 
-	processes []*process      // by replica; nil while it is down
-	runs      []int           // how often each replica was started
-	offsets   []time.Duration // how far the wall clock of each replica is ahead
+	processes []*process  // by replica; nil while it is down
+	runs      []int       // how often each replica was started
+	clocks    []deviation // of the replicas
 
 	everGoverned []*governance // of all processes so far
 
@@ -67,13 +67,13 @@ func run(p *plan, o Options) Result {
 
 func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
-		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
+		p.files = []file{{0, compiled(policy.Config{Method: p.method().Policy()}, false)}}
 	}
 	w := &World{
 		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
-		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas), clocks: make([]deviation, p.replicas),
 	}
-	w.offsets = append(w.offsets, p.clocks.replicas...)
+	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
 	w.oracle.Ordered = true
@@ -82,15 +82,10 @@ func newWorld(p *plan, o Options) *World {
 		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
 	})
 	w.server = newServer(w, w.oracle, w.wrote)
-	w.server.partitionChanged = w.partitionChanged
-	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
+	w.server.clock = p.clocks.server
 	w.server.tenants = p.tenants
 	w.time = time.Minute
-	w.server.labels = map[string]map[string]string{}
 	for i := range p.nodes {
-		if o.Policies {
-			w.server.labels[nodeName(i)] = zoneOf(i)
-		}
 		w.server.createNode(nodeName(i))
 	}
 	for i := range p.files {
@@ -128,7 +123,7 @@ const maxEvents = 1_000_000
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
 		if w.seq > maxEvents {
-			w.check(broken(oracle.Behind, "the world does not come to rest"))
+			w.check(oracle.Broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}
 	w.time = max(w.time, moment)
@@ -136,18 +131,18 @@ func (w *World) until(moment time.Duration) {
 
 // end judges the world by the view of the leader. What is held may stay.
 func (w *World) end(calm time.Duration) error {
-	for _, p := range w.processes {
-		if p != nil && p.leading() {
+	for _, p := range w.up() {
+		if p.leading() {
 			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
 		}
 	}
-	return broken(oracle.Behind, "nobody leads")
+	return oracle.Broken(oracle.Behind, "nobody leads")
 }
 
 // calmDown ends all faults.
 func (w *World) calmDown() {
 	w.say("world", "all faults end")
-	w.server.faults = map[kind][]time.Duration{}
+	w.server.faults = map[kind]time.Duration{}
 	for i, p := range w.processes {
 		if p == nil {
 			w.start(i)
@@ -161,23 +156,24 @@ func (w *World) calmDown() {
 
 // close ends the remaining coroutines.
 func (w *World) close() {
-	for _, p := range w.processes {
-		if p != nil {
-			p.die()
-		}
+	for _, p := range w.up() {
+		p.die()
 	}
+}
+
+// up returns the processes that run.
+func (w *World) up() []*process {
+	return slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return p == nil })
 }
 
 // wrote tells the watches of a write.
 func (w *World) wrote() {
 	last := &w.server.log[len(w.server.log)-1]
 	w.say("server", "has %v", last)
-	for _, p := range w.processes {
-		switch {
-		case p == nil:
-		case last.pod != nil:
+	for _, p := range w.up() {
+		if last.pod != nil {
 			p.pods.plan()
-		default:
+		} else {
 			p.nodes.plan()
 		}
 	}

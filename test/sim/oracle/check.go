@@ -18,7 +18,8 @@ type Violation struct {
 // Error returns the rule and the text.
 func (v *Violation) Error() string { return v.Rule + ": " + v.Text }
 
-func violation(rule, format string, args ...any) error {
+// Broken returns a violation of a promise.
+func Broken(rule, format string, args ...any) error {
 	return &Violation{rule, fmt.Sprintf(format, args...)}
 }
 
@@ -72,16 +73,16 @@ func (p *Process) settled(at time.Duration, s *podView, h Held) error {
 	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case h.Accepted && !s.accepted:
-		return violation(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
+		return Broken(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
 	case !v.evict && h.Queued:
-		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.cause)
+		return Broken(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.cause)
 	case !v.evict || h.Calling || h.Accepted || p.oracle.Governed && !h.Queued:
 		return nil
 	case !h.Queued:
-		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
+		return Broken(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
 			s.pod.UID, v.lo, v.hi, v.cause)
 	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
-		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
+		return Broken(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
 	return p.within(s, v, h.Deadline)
 }
@@ -89,11 +90,11 @@ func (p *Process) settled(at time.Duration, s *podView, h Held) error {
 // within requires the deadline to be within its bounds.
 func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
-		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
+		return Broken(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
 	if deadline > v.hi && v.hi < cutOff {
-		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
+		return Broken(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
 	return nil
 }
@@ -104,10 +105,10 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 	s := p.ever(uid)
 	s.called = true
 	if p.pod(uid) == nil {
-		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
+		return Broken(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
-		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
+		return Broken(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
 	}
 	return p.due(at, s, deadline)
 }
@@ -117,9 +118,9 @@ func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) erro
 	v := p.drifted(p.evaluate(s), at)
 	switch {
 	case !v.evict:
-		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
+		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
 	case at < v.lo:
-		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
+		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
 	case p.oracle.Rated:
 		v.hi = far // the call may be because of a taint that is due later
 	}
@@ -130,19 +131,19 @@ func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) erro
 func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	s := p.pod(uid)
 	if s == nil {
-		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
+		return Broken(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	v := p.drifted(p.evaluate(s), served)
 	if !v.evict || sent < v.lo {
-		return violation(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
+		return Broken(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}
 	k := p.node(s.pod.Spec.NodeName)
 	live, there := p.oracle.nodes[k.node.UID].at(served)
 	if !there {
-		return violation(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
+		return Broken(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
 	}
 	if k.version < live.version {
-		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid,
+		return Broken(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid,
 			k.version, live.version)
 	}
 	s.confirmed = sent
@@ -155,7 +156,7 @@ const longestConfirmed = 5 * time.Second
 // Writes judges a request that writes a pod.
 func (p *Process) Writes(at time.Duration, uid types.UID) error {
 	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
-		return violation(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at,
+		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at,
 			s.confirmed)
 	}
 	return nil
@@ -187,15 +188,15 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	s := p.ever(uid)
 	switch {
 	case precondition != uid:
-		return violation(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
+		return Broken(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
-		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
+		return Broken(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
 	case s == nil || !p.hasCalled(uid):
-		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
+		return Broken(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
 	case p.oracle.Ordered && !p.StillDue(uid):
-		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
+		return Broken(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
-		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
+		return Broken(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
 			s.lost)
 	case s.lost > 0:
 		p.oracle.Seen["Repeated"]++
@@ -213,7 +214,7 @@ func (p *Process) hasCalled(uid types.UID) bool {
 func (p *Process) Arrived(meant, deleted types.UID) error {
 	p.ever(meant).arrived++
 	if meant != deleted {
-		return violation(OtherUID, "%s meant pod %s and deleted %s", p.Name, meant, deleted)
+		return Broken(OtherUID, "%s meant pod %s and deleted %s", p.Name, meant, deleted)
 	}
 	return nil
 }
@@ -238,13 +239,13 @@ func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) 
 		}
 		s := p.pod(story.pod.UID)
 		if s == nil {
-			return violation(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
+			return Broken(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
 		}
 		if v := p.evaluate(s); v.evict && v.hi+grace < at {
-			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.cause)
+			return Broken(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.cause)
 		}
 		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
-			return violation(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)
+			return Broken(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)
 		}
 	}
 	return nil

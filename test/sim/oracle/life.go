@@ -16,12 +16,17 @@ const standing = math.MaxInt
 
 // state is a taint with one value, as a process was shown it, with the bounds of its start.
 type state struct {
-	key, value string
-	added      *int64 // its timeAdded, as last shown: seconds since 1970
-	lo, hi     time.Duration
-	from, to   int  // the steps of the life at which the state was present: from ≤ step < to
-	seen       bool // the process saw it appear
+	pair
+	added    *int64 // its timeAdded, as last shown: seconds since 1970
+	lo, hi   time.Duration
+	from, to int  // the steps of the life at which the state was present: from ≤ step < to
+	seen     bool // the process saw it appear
 }
+
+// pair is the key and the value of a taint.
+type pair struct{ key, value string }
+
+func pairOf(t *v1.Taint) pair { return pair{t.Key, t.Value} }
 
 // life is one presence of a taint on one node: the time during which a process has to take the taint for unbroken.
 type life struct {
@@ -30,9 +35,8 @@ type life struct {
 	heard    []state       // from records, adopted or not
 	recorded int64         // the latest node version of such a record
 	taken    bool          // that record was certainly adopted
-	steps    int           // how often a showing of the node has changed the life
 	late     time.Duration // the longest delivery of a record that was received: adopted times stay that late
-	shown    []int64       // the node's version at each step; 0 for the steps of a record
+	shown    []int64       // by step, a showing that has changed the life: the node's version; 0 for those of a record
 	total    int           // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
@@ -89,7 +93,7 @@ func (v *view) counts(unix int64) (s span, may, must bool) {
 func of(taints []v1.Taint, g string) []*v1.Taint {
 	var list []*v1.Taint
 	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
+		if taints[i].Effect == v1.TaintEffectNoExecute && Group(taints[i].Key) == g {
 			list = append(list, &taints[i])
 		}
 	}
@@ -110,7 +114,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 		}
 		may = may || knows(l.heard, t)
 		added := v.moment(t.TimeAdded.Unix())
-		if group(t.Key) == v1.TaintNodeUnreachable {
+		if Group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
 			must = must || added.hi <= v.watched
 		}
@@ -121,13 +125,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 
 // knows reports whether one of the states is the taint with the same timeAdded.
 func knows(states []state, t *v1.Taint) bool {
-	for i := range states {
-		s := &states[i]
-		if s.key == t.Key && s.value == t.Value && s.added != nil && *s.added == t.TimeAdded.Unix() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(states, func(s state) bool { return s.pair == pairOf(t) && same(s.added, seconds(t)) })
 }
 
 // latest returns the upper bound of the start of any state.
@@ -152,13 +150,13 @@ func (l *life) earliest() time.Duration {
 func (l *life) take(
 	version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration),
 ) (changed bool) {
-	now := l.steps
+	now := len(l.shown)
 	for i := range l.states {
 		s := &l.states[i]
 		if s.to != standing {
 			continue
 		}
-		t := find(taints, s.key, s.value)
+		t := find(taints, s.pair)
 		if t == nil {
 			s.to, changed = now, true
 			continue
@@ -167,7 +165,7 @@ func (l *life) take(
 		s.added = seconds(t)
 	}
 	for _, t := range taints {
-		if l.stands(t.Key, t.Value) {
+		if l.stands(pairOf(t)) {
 			continue
 		}
 		lo, hi := begin(t)
@@ -175,14 +173,12 @@ func (l *life) take(
 			lo, hi = l.orRecorded(lo, hi)
 		}
 		l.states = append(l.states, state{
-			key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now,
-			to: standing, seen: seen,
+			pair: pairOf(t), added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen,
 		})
 		l.total++
 		changed = true
 	}
 	if changed {
-		l.steps++
 		l.shown = append(l.shown, version)
 	}
 	return changed
@@ -197,10 +193,8 @@ func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 	return lo, hi
 }
 
-func (l *life) stands(key, value string) bool {
-	return slices.ContainsFunc(l.states, func(s state) bool {
-		return s.to == standing && s.key == key && s.value == value
-	})
+func (l *life) stands(p pair) bool {
+	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == p })
 }
 
 // stepAt returns the last step at this version or an earlier one; -1 if there is none.
@@ -217,8 +211,8 @@ func (l *life) stepAt(version int64) int {
 // at returns the states that were present at a step.
 func (l *life) at(step int) (there []*state) {
 	for i := range l.states {
-		if l.states[i].presentAt(step) {
-			there = append(there, &l.states[i])
+		if s := &l.states[i]; s.from <= step && step < s.to {
+			there = append(there, s)
 		}
 	}
 	return there
@@ -232,7 +226,7 @@ func sameStates(a, b []*state) bool {
 // like returns the state with the same taint, or nil.
 func like(states []*state, s *state) *state {
 	for _, other := range states {
-		if other.key == s.key && other.value == s.value {
+		if other.pair == s.pair {
 			return other
 		}
 	}
@@ -242,7 +236,7 @@ func like(states []*state, s *state) *state {
 // copied returns the life with its bounds moved later by the skew.
 func (l *life) copied(by skew) *life {
 	c := *l
-	c.states, c.shown = slices.Clone(l.states), make([]int64, l.steps)
+	c.states, c.shown = slices.Clone(l.states), make([]int64, len(l.shown))
 	for i := range c.states {
 		c.states[i].lo += min(by.lo, 0)
 		c.states[i].seen = false
@@ -262,15 +256,8 @@ func (l *life) widen(lo, hi time.Duration) {
 // exposed reports whether the pod was exposed at that step: whether a taint was present that it does not tolerate
 // without a limit.
 func (l *life) exposed(tolerations []v1.Toleration, step int) bool {
-	for i := range l.states {
-		if l.states[i].presentAt(step) && !l.states[i].toleratedForever(tolerations) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.at(step), func(s *state) bool { return !s.toleratedForever(tolerations) })
 }
-
-func (s *state) presentAt(step int) bool { return s.from <= step && step < s.to }
 
 func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
 	_, forever := tolerates(tolerations, s.key, s.value)
@@ -280,13 +267,13 @@ func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
 // exposure bounds the start of the pod's present exposure. docs/semantics.md, "When an exposure starts": the start
 // of the latest unbroken run of the taint's states that the pod does not bear without a limit.
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
-	first := l.steps - 1
+	first := len(l.shown) - 1
 	for first > 0 && l.exposed(tolerations, first-1) {
 		first--
 	}
 	lo, hi = far, far
-	for i := range l.states {
-		if s := &l.states[i]; s.presentAt(first) && !s.toleratedForever(tolerations) {
+	for _, s := range l.at(first) {
+		if !s.toleratedForever(tolerations) {
 			lo, hi = min(lo, s.lo), min(hi, s.hi)
 		}
 	}
@@ -298,17 +285,14 @@ func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 
 // apart reports whether the pod distinguishes any two states of the life.
 func (l *life) apart(tolerations []v1.Toleration) bool {
-	for i := range l.states {
-		if l.states[i].toleratedForever(tolerations) != l.states[0].toleratedForever(tolerations) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.states, func(s state) bool {
+		return s.toleratedForever(tolerations) != l.states[0].toleratedForever(tolerations)
+	})
 }
 
-func find(taints []*v1.Taint, key, value string) *v1.Taint {
+func find(taints []*v1.Taint, p pair) *v1.Taint {
 	for _, t := range taints {
-		if t.Key == key && t.Value == value {
+		if pairOf(t) == p {
 			return t
 		}
 	}

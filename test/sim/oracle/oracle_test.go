@@ -37,7 +37,7 @@ func (s *scene) write(second float64, taints ...v1.Taint) *v1.Node {
 		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n", ResourceVersion: strconv.Itoa(s.version), CreationTimestamp: s.stamp(0)},
 		Spec:       v1.NodeSpec{Taints: taints},
 	}
-	s.NodeWritten(at(second), s.node)
+	s.NodeWritten(at(second), s.node, false)
 	return s.node
 }
 
@@ -49,7 +49,7 @@ func (s *scene) stamp(second int64) metav1.Time {
 func (s *scene) pod(tolerations ...v1.Toleration) {
 	const second = 1
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p"}, Spec: v1.PodSpec{NodeName: "n", Tolerations: tolerations}}
-	s.PodWritten(at(second), pod)
+	s.PodWritten(at(second), pod, false)
 	s.p.WatchedPod(at(second), pod, false)
 }
 
@@ -320,7 +320,7 @@ func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
 	wantRule(t, s.p.Confirms("p", at(4), at(6.5)), Stays)
 	s.write(7)
 	wantRule(t, s.p.Confirms("p", at(6), at(8)), Confirmed)
-	s.NodeDeleted(at(9), "n")
+	s.NodeWritten(at(9), s.node, true)
 	wantRule(t, s.p.Confirms("p", at(6), at(9)), Confirmed)
 }
 
@@ -350,7 +350,7 @@ func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Ends(at(70), at(8), at(60), nil), "")
 	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), Behind)
-	s.PodDeleted("p")
+	s.PodWritten(at(80), s.p.pod("p").pod, true)
 	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), "")
 }
 

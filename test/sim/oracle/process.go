@@ -71,11 +71,11 @@ func (p *Process) ClockSet() { p.set = true }
 
 // ahead returns how far the wall clock of the process is ahead of the API server's.
 func (p *Process) ahead(at time.Duration) time.Duration {
-	return p.clock(at) - p.oracle.serverAhead(at)
+	return p.clock(at) - p.oracle.ServerClock(at)
 }
 
 func (p *Process) view(at time.Duration, how How) *view {
-	server := p.oracle.serverAhead(at)
+	server := p.oracle.ServerClock(at)
 	v := &view{
 		at: at, how: how, ahead: p.ahead(at), skew: skewAt(p.ahead(at)), watched: none, slip: p.oracle.slip,
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + server,
@@ -130,10 +130,10 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 	var lives []*life
 	for i := range k.node.Spec.Taints {
 		t := &k.node.Spec.Taints[i]
-		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, group(t.Key)) != nil {
+		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, Group(t.Key)) != nil {
 			continue
 		}
-		l, isNew := p.carryOn(k, v, before, group(t.Key))
+		l, isNew := p.carryOn(k, v, before, Group(t.Key))
 		changed = changed || isNew
 		lives = append(lives, l)
 	}

@@ -45,7 +45,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 		}
 	}
 	if r.version < least || r.version > k.version {
-		return r, violation(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
+		return r, Broken(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
 			node, r.version, least, k.version)
 	}
 	return r, nil
@@ -54,7 +54,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 // Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
 // clock of the process, and perhaps later.
 func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
-	by := p.view(how.At, FirstListed).between(&how, &r)
+	by := p.between(&how, &r)
 	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
 	for _, l := range r.lives {
 		l = l.copied(by)
@@ -90,7 +90,7 @@ func (p *Process) endExcuse(k *nodeView) {
 	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
 		return
 	}
-	by := p.view(h.how.At, FirstListed).between(&h.how, &h.record)
+	by := p.between(&h.how, &h.record)
 	for _, l := range k.lives {
 		theirs := lifeIn(h.record.lives, l.group)
 		if l.gone == 0 || h.record.version <= l.gone || theirs == nil || theirs.bridged || theirs.found {
@@ -127,7 +127,7 @@ func (p *Process) Adopted(how Adoption, r Record) {
 	v := p.view(how.At, FirstListed)
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
-			by := v.between(&how, &r)
+			by := p.between(&how, &r)
 			if how.Watched {
 				own.late = max(own.late, by.hi)
 			}
@@ -158,11 +158,11 @@ func (v *view) creation(n *v1.Node) time.Duration {
 // between bounds how much later the times of a record count for its reader. If the reader watched the partition
 // change, the ages are those at the time of the writing, so the times are later by the delivery. If it found the
 // partition, see found. A writer whose clock was set rounds times up to whole seconds.
-func (v *view) between(how *Adoption, r *Record) (by skew) {
+func (p *Process) between(how *Adoption, r *Record) (by skew) {
 	if how.Watched {
 		by.hi = how.Received - r.written
 	} else {
-		by = v.found(r.ahead, how.Stored-r.written)
+		by = p.view(how.At, FirstListed).found(r.ahead, how.Stored-r.written)
 	}
 	if r.set {
 		by.lo -= 10 * time.Millisecond
@@ -223,7 +223,8 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 		theirs.bridged = true
 	}
 	last := max(own.stepAt(version), 0)
-	if !must || version > k.changed || version == own.recorded || !sameStates(own.at(last), theirs.at(theirs.steps-1)) {
+	equal := sameStates(own.at(last), theirs.at(len(theirs.shown)-1))
+	if !must || version > k.changed || version == own.recorded || !equal {
 		own.join(theirs, version)
 		return own
 	}
@@ -255,7 +256,7 @@ func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
 			j := slices.IndexFunc(all, func(o state) bool {
-				return o.key == s.key && o.value == s.value && same(o.added, s.added)
+				return o.pair == s.pair && same(o.added, s.added)
 			})
 			if j < 0 {
 				all = append(all, s)
@@ -271,7 +272,7 @@ func together(lists ...[]state) (all []state) {
 // exposure begins after them.
 func (l *life) hasMore(than *life) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool {
-		return !slices.ContainsFunc(than.states, func(t state) bool { return t.key == s.key && t.value == s.value })
+		return !slices.ContainsFunc(than.states, func(t state) bool { return t.pair == s.pair })
 	})
 }
 
@@ -280,20 +281,21 @@ func (l *life) hasMore(than *life) bool {
 // moment. States are in the order in which they began, so a state that was found in a list since may count from as
 // late as the recorded ones.
 func (l *life) carryOn(own *life, last int, version int64) {
-	shift, now, latest := l.steps-1-last, l.at(l.steps-1), l.latest()
+	steps, latest := len(l.shown), l.latest()
+	shift, now := steps-1-last, l.at(steps-1)
 	for i := range own.states {
 		s := own.states[i]
 		if s.to != standing {
 			s.to += shift
 		}
 		switch s.from += shift; {
-		case s.from >= l.steps:
+		case s.from >= steps:
 			if !s.seen {
 				s.hi = max(s.hi, latest)
 			}
 			l.states = append(l.states, s)
 			l.total++
-		case s.to >= l.steps:
+		case s.to >= steps:
 			same := like(now, &own.states[i])
 			same.to, same.added = s.to, s.added
 			if s.seen {
@@ -301,8 +303,7 @@ func (l *life) carryOn(own *life, last int, version int64) {
 			}
 		}
 	}
-	l.shown[l.steps-1] = min(version, own.shown[last])
+	l.shown[steps-1] = min(version, own.shown[last])
 	l.shown = append(l.shown, own.shown[last+1:]...)
-	l.steps += own.steps - 1 - last
 	l.dropped = l.dropped || own.dropped
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,11 +28,10 @@ type nodeStory struct {
 
 // podStory is the true history of one pod UID.
 type podStory struct {
-	pod     *v1.Pod // the present or last version
-	created time.Duration
-	bound   time.Duration // none while it is not bound
-	edited  bool          // its tolerations were edited
-	gone    bool
+	pod    *v1.Pod       // the present or last version
+	bound  time.Duration // none while it is not bound
+	edited bool          // its tolerations were edited
+	gone   bool
 }
 
 // Oracle knows the true history of one world. It is not safe for concurrent use.
@@ -39,8 +39,7 @@ type Oracle struct {
 	// Epoch is the true moment zero.
 	Epoch time.Time
 
-	// ServerClock returns how far the API server's clock is ahead of the true time. If it is nil, the clock is
-	// right.
+	// ServerClock returns how far the API server's clock is ahead of the true time. [New] sets a clock that is right.
 	ServerClock func(at time.Duration) time.Duration
 
 	// Drifting means that clocks drift.
@@ -72,23 +71,20 @@ type Oracle struct {
 
 // New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
-	return &Oracle{Epoch: epoch, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
+	right := func(time.Duration) time.Duration { return 0 }
+	return &Oracle{Epoch: epoch, ServerClock: right, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
 }
 
-// serverAhead returns how far the API server's clock is ahead.
-func (o *Oracle) serverAhead(at time.Duration) time.Duration {
-	if o.ServerClock == nil {
-		return 0
-	}
-	return o.ServerClock(at)
-}
-
-// NodeWritten records that the API server has written a node.
-func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
+// NodeWritten records that the API server has written a node; if gone is set, the node was deleted.
+func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node, gone bool) {
 	story := o.nodes[n.UID]
 	if story == nil {
 		story = &nodeStory{name: n.Name, gone: none}
 		o.nodes[n.UID] = story
+	}
+	if gone {
+		story.gone = at
+		return
 	}
 	story.versions = append(story.versions, nodeVersion{
 		version: number(n.ResourceVersion), at: at,
@@ -96,15 +92,16 @@ func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
 	})
 }
 
-// NodeDeleted records that a node is gone.
-func (o *Oracle) NodeDeleted(at time.Duration, uid types.UID) { o.nodes[uid].gone = at }
-
-// PodWritten records that the API server has written a pod.
-func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
+// PodWritten records that the API server has written a pod; if gone is set, the pod was removed.
+func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	story := o.pod(p.UID)
 	if story == nil {
-		story = &podStory{created: at, bound: none}
+		story = &podStory{bound: none}
 		o.pods = append(o.pods, story)
+	}
+	if gone {
+		story.gone = true
+		return
 	}
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
@@ -112,9 +109,6 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
 	story.edited = story.edited || story.pod != nil && !sameTolerations(story.pod, p)
 	story.pod = p
 }
-
-// PodDeleted records that a pod is gone.
-func (o *Oracle) PodDeleted(uid types.UID) { o.pod(uid).gone = true }
 
 func (o *Oracle) pod(uid types.UID) *podStory {
 	for _, story := range o.pods {
@@ -140,18 +134,13 @@ func (n *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 
 // index returns the position of a version in the story.
 func (n *nodeStory) index(version int64) int {
-	for i := range n.versions {
-		if n.versions[i].version == version {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(n.versions, func(v nodeVersion) bool { return v.version == version })
 }
 
 // setAt returns when the taint, as it is in that version, was set: the start of its unbroken presence.
 func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 	i := n.index(version)
-	for i > 0 && carries(n.versions[i-1].taints, t.Key, t.Value) {
+	for i > 0 && carries(n.versions[i-1].taints, pairOf(t)) {
 		i--
 	}
 	return n.versions[i].at
@@ -173,32 +162,22 @@ func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
 }
 
 // carries reports whether one of the taints has this key and value, and the effect NoExecute.
-func carries(taints []v1.Taint, key, value string) bool {
-	for i := range taints {
-		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute && t.Key == key && t.Value == value {
-			return true
-		}
-	}
-	return false
+func carries(taints []v1.Taint, p pair) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
+		return t.Effect == v1.TaintEffectNoExecute && pairOf(&t) == p
+	})
 }
 
-// group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
+// Group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
 // when a taint is there").
-func group(key string) string {
+func Group(key string) string {
 	if key == v1.TaintNodeNotReady {
 		return v1.TaintNodeUnreachable
 	}
 	return key
 }
 
-func present(taints []v1.Taint, g string) bool {
-	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
-			return true
-		}
-	}
-	return false
-}
+func present(taints []v1.Taint, g string) bool { return len(of(taints, g)) > 0 }
 
 // number returns a resourceVersion as a number.
 func number(version string) int64 {
