@@ -129,8 +129,8 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) error {
 	m.dispatcher = dispatch.New(dispatch.Options{
 		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.callBegun,
-		Ended: m.options.Ended, Metrics: calls,
+		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
+		Started: m.callBegun, Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -31,12 +32,12 @@ type metrics struct {
 
 	mu     sync.Mutex
 	walked time.Time
-	oldest eviction.PendingTimes
+	oldest map[*shard.Shard]eviction.PendingTimes // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
 	return &metrics{
-		manager: m,
+		manager: m, oldest: map[*shard.Shard]eviction.PendingTimes{},
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_policy_decisions_total",
 			Help: "Decisions about pods, by policy (empty if none matches), its method and its mode: Enforce for pods whose " +
@@ -110,6 +111,9 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 	if m.evicts() && m.HasSynced() {
 		counts, oldest = m.pending(), me.walk()
 	}
+	if m.Paused() {
+		pause(&counts, &oldest)
+	}
 	for _, p := range eviction.AllPending() {
 		show("pending_evictions", "Evictions by state, each in exactly one. A call under way does not change the state. "+
 			"From the leader; 0 elsewhere, and in a dry run.", float64(counts[p]), "state", p.String())
@@ -147,24 +151,50 @@ func (m *Manager) pending() (all eviction.PendingCounts) {
 	return all
 }
 
-// walk returns the earliest deadline of each state, at most walkEvery old. A shard that does not answer is left out.
-func (me *metrics) walk() eviction.PendingTimes {
+// pause counts as paused what is due or delayed: during a pause, nothing else explains why it is not evicted.
+func pause(counts *eviction.PendingCounts, oldest *eviction.PendingTimes) {
+	for _, p := range []eviction.Pending{eviction.PendingDue, eviction.PendingDelayed} {
+		counts[eviction.PendingPaused] += counts[p]
+		oldest.Take(eviction.PendingPaused, oldest[p])
+		counts[p], oldest[p] = 0, time.Time{}
+	}
+}
+
+// walk returns the earliest deadline of each state, at most walkEvery old. A shard that does not answer counts with its
+// last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
+func (me *metrics) walk() (oldest eviction.PendingTimes) {
 	me.mu.Lock()
 	defer me.mu.Unlock()
-	if time.Since(me.walked) < walkEvery {
-		return me.oldest
+	if time.Since(me.walked) >= walkEvery {
+		me.askShards()
+		me.walked = time.Now()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
-	defer cancel()
-	me.oldest = eviction.PendingTimes{}
-	for _, s := range me.manager.shards {
-		times, _ := s.Oldest(ctx)
+	for _, times := range me.oldest {
 		for _, p := range eviction.AllPending() {
-			me.oldest.Take(p, times[p])
+			oldest.Take(p, times[p])
 		}
 	}
-	me.walked = time.Now()
-	return me.oldest
+	return oldest
+}
+
+// askShards asks all shards at the same time.
+func (me *metrics) askShards() {
+	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
+	defer cancel()
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	for _, s := range me.manager.shards {
+		asking.Go(func() {
+			times, err := s.Oldest(ctx)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			me.oldest[s] = times
+		})
+	}
+	asking.Wait()
 }
 
 // tripped returns the number of tripped groups of each breaker of the configuration.

@@ -46,7 +46,7 @@ const (
 // for the pod.
 func texts() [Unconfirmed + 1]struct{ name, consequence string } {
 	return [Unconfirmed + 1]struct{ name, consequence string }{
-		Accepted:    {"accepted", "no further call is made; the pod is kept until the watch shows that it terminates or is gone"},
+		Accepted:    {"accepted", "no further call is made; the eviction is kept until the watch shows that the pod is gone"},
 		NotFound:    {"not-found", "the watch has a while to show that the pod is gone; then the pod is judged again"},
 		Unavailable: {"unavailable", "stays due; all calls pause together until a GET of a node is answered"},
 		Throttled:   {"throttled", "stays due; all calls wait as long as the server asks"},

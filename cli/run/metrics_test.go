@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/transport"
@@ -95,16 +96,87 @@ func (c *collected) metrics(t *testing.T) (all []metric) {
 const metricsIntro = "# Metrics\n\nThis page is made from the code by `make golden`. [operate.md](../operate.md#metrics) says how to scrape and " +
 	"what to watch, and [alerts.md](../alerts.md) what to do.\n\n| metric | type | what it says |\n|---|---|---|\n"
 
+const (
+	labelsIntro = "\n## Values of labels\n\n[operate.md](../operate.md#metrics) says what each state means, and [outcomes.md](outcomes.md) what " +
+		"each outcome and cause means. `breaker`, `rate` and `policy` have the names of the configuration.\n\n" +
+		"| metric | label | values |\n|---|---|---|\n"
+	bucketsIntro = "\n## Buckets\n\n| histogram | upper bounds in seconds |\n|---|---|\n"
+)
+
+// values returns a row for each label whose values the program knows: those of a set.
+func (c *collected) values(t *testing.T) (rows []string) {
+	t.Helper()
+	row := func(metric, label string, values []string) {
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | `%s` |\n", metric, label, strings.Join(values, "`, `")))
+	}
+	var outcomes, causes []string
+	for kind := eviction.Accepted; kind.Valid(); kind++ {
+		outcomes = append(outcomes, kind.String())
+	}
+	for _, cause := range eviction.Causes() {
+		causes = append(causes, cause.Name)
+	}
+	row("taint_manager_eviction_calls_total", "outcome", outcomes)
+	row("taint_manager_eviction_calls_total", "cause", append(causes, eviction.CauseLabel("a caller's own")))
+	row("taint_manager_policy_decisions_total", "mode", []string{string(policy.Enforce), string(policy.Audit)})
+	families, err := c.Gather()
+	must(t, err)
+	for _, label := range []string{"state", "late_by", "cause", "kind", "reason", "result"} {
+		for _, family := range families {
+			var values []string
+			for _, m := range family.GetMetric() {
+				for _, pair := range m.GetLabel() {
+					if pair.GetName() == label {
+						values = append(values, pair.GetValue())
+					}
+				}
+			}
+			if len(values) > 0 {
+				row(family.GetName(), label, values)
+			}
+		}
+	}
+	return rows
+}
+
+// buckets returns a row for each histogram.
+func (c *collected) buckets(t *testing.T) (rows []string) {
+	t.Helper()
+	families, err := c.Gather()
+	must(t, err)
+	for _, family := range families {
+		h := family.GetMetric()[0].GetHistogram()
+		if h == nil {
+			continue
+		}
+		var bounds []string
+		for _, b := range h.GetBucket() {
+			bounds = append(bounds, fmt.Sprint(b.GetUpperBound()))
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", family.GetName(), strings.Join(bounds, ", ")))
+	}
+	return rows
+}
+
 // TestTheReferenceOfMetricsIsMadeFromTheCode holds docs/reference/metrics.md equal to what the program registers.
 func TestTheReferenceOfMetricsIsMadeFromTheCode(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(metricsIntro)
-	for _, m := range programMetrics(t).metrics(t) {
+	registry := programMetrics(t)
+	for _, m := range registry.metrics(t) {
 		name := m.name
 		if m.labels != "" {
 			name += "{" + m.labels + "}"
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", name, m.kind, m.help)
+	}
+	page.WriteString(labelsIntro)
+	for _, row := range registry.values(t) {
+		page.WriteString(row)
+	}
+	page.WriteString(bucketsIntro)
+	for _, row := range registry.buckets(t) {
+		page.WriteString(row)
 	}
 	path := filepath.Join("..", "..", "docs", "reference", "metrics.md")
 	if *update {
@@ -119,8 +191,11 @@ func TestTheReferenceOfMetricsIsMadeFromTheCode(t *testing.T) {
 
 func TestPromtoolFindsNothingWrongWithTheMetrics(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
-	if err != nil {
+	switch {
+	case err != nil && testing.Short():
 		t.Skip("promtool is missing: `make setup` installs it")
+	case err != nil:
+		t.Fatal("promtool is missing: `make setup` installs it")
 	}
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(programMetrics(t), promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))

@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -439,4 +441,35 @@ func TestAFileThatIsWrittenInPlaceIsTakenInAsAWhole(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheMetricsShowWhichFileIsInForceSinceWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, draining, everything)
+		want := func(when, content, method string, since time.Time) {
+			t.Helper()
+			synctest.Wait()
+			hash := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))[:16]
+			series := testutil.CollectAndCount(m.metrics.info)
+			if got := testutil.ToFloat64(m.metrics.info.WithLabelValues(hash, method)); got != 1 || series != 1 {
+				t.Errorf("%s: %d series, and that of %s and %s is %v", when, series, hash, method, got)
+			}
+			if got := testutil.ToFloat64(m.metrics.success); math.Abs(got-float64(since.UnixMilli())/1000) > 0.01 {
+				t.Errorf("%s: in force since %v, want %v", when, got, since)
+			}
+		}
+		began := time.Now()
+		want("at the start", draining, "delete", began)
+		time.Sleep(time.Minute)
+		m.write(t, header+"shards: 0\n")
+		time.Sleep(time.Minute)
+		want("a change is refused", draining, "delete", began)
+		evicting := header + "eviction: {method: Evict}\n"
+		m.write(t, evicting)
+		changed := time.Now()
+		for len(m.taken()) == 0 && time.Since(changed) < time.Minute {
+			time.Sleep(time.Millisecond)
+		}
+		want("a change is taken in", evicting, "evict", time.Now())
+	})
 }

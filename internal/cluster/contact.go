@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type contact struct {
 	mu         sync.Mutex
 	err        error // nil while requests succeed
 	since      time.Time
+	away       time.Time     // when the API server last answered again; zero if it always has
 	response   *time.Timer   // runs until the response to the current request begins
 	listing    bool          // the current request is for a list, or for a part of one
 	incomplete bool          // the response to the latest list has begun, and the list is not complete
@@ -156,6 +158,9 @@ func (c *contact) listed(ctx context.Context) {
 // its end. The caller holds the lock.
 func (c *contact) setTrouble(ctx context.Context, err error, already time.Duration) {
 	logger := klog.FromContext(ctx)
+	if isAway(c.err) && !isAway(err) {
+		c.away = time.Now()
+	}
 	switch {
 	case err != nil && c.err == nil:
 		c.since = time.Now().Add(-already)
@@ -164,6 +169,22 @@ func (c *contact) setTrouble(ctx context.Context, err error, already time.Durati
 		logger.Info("The API server is watched again", "resource", c.resource, "after", time.Since(c.since))
 	}
 	c.err = err
+}
+
+// awayUntil returns until when the API server last did not answer: now while it does not; zero if it always has.
+func (c *contact) awayUntil() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if isAway(c.err) {
+		return time.Now()
+	}
+	return c.away
+}
+
+// isAway reports whether an error shows that the API server does not answer, or fails.
+func isAway(err error) bool {
+	var status apierrors.APIStatus
+	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
 }
 
 // reset forgets all requests.

@@ -142,3 +142,32 @@ func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
 		t.Errorf("%d bytes are logged", n)
 	}
 }
+
+func TestAServerIsAwayWhileItDoesNotAnswer(t *testing.T) {
+	refused, broken := errors.New("connection refused"), apierrors.NewInternalError(errors.New("etcd"))
+	denied := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
+	for name, steps := range map[string]struct {
+		errs []error       // of one request a minute
+		away time.Duration // until then; 0: never
+	}{
+		"always there":             {[]error{nil, nil, nil}, 0},
+		"away at the end":          {[]error{nil, refused, refused}, 3 * time.Minute},
+		"back":                     {[]error{refused, nil, nil}, time.Minute},
+		"back, and denied":         {[]error{broken, denied, nil}, time.Minute},
+		"denied, which it answers": {[]error{denied, denied, nil}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, began := &contact{resource: "nodes", heard: func() {}}, time.Now()
+				for _, err := range steps.errs {
+					_ = c.answered(t.Context(), metav1.ListOptions{Watch: true}, err)
+					time.Sleep(time.Minute)
+				}
+				got := c.awayUntil()
+				if steps.away == 0 && !got.IsZero() || steps.away > 0 && !got.Equal(began.Add(steps.away)) {
+					t.Errorf("it was away until %v, want %v after %v", got, steps.away, began)
+				}
+			})
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,6 +122,10 @@ func (w *Watcher) HasSynced() bool {
 		return false
 	}
 }
+
+// AwayUntil returns until when the API server last did not answer the watch of nodes: now while it does not; zero if it
+// always has.
+func (w *Watcher) AwayUntil() time.Time { return w.nodeWatch.contact.awayUntil() }
 
 // Trouble returns nil while the API server answers. While it does not, the cache may be out of date, and the error says
 // what cannot be watched, since when, and why. Trouble begins when a request fails, when it has had no response for 45

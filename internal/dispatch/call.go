@@ -31,11 +31,10 @@ type call struct {
 func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
 	request := it.Ways[way]
-	if by := c.lateBy(it, place); by != eviction.LateByNothing {
-		request.LateBy = by
-	}
+	request.LateBy = c.lateBy(it, place, request.LateBy)
 	k := &call{item: it, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
-	it.workload, it.call, it.request = w, k, &request
+	it.workload, it.call, it.request, it.waited = w, k, &request, c.waited(it, w)
+	c.countCalled(it, 1)
 	c.outage.probing = c.outage.on()
 	c.calls = append(c.calls, k)
 	k.buckets.Take(now)
@@ -51,20 +50,22 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, d
 	do.Starts = append(do.Starts, Start{request, it.Done})
 }
 
-// lateBy returns what the candidate has waited for here since its deadline.
-func (c *Core) lateBy(it *item, place kind) eviction.LateBy {
+// lateBy returns what the candidate has waited for here since its deadline; otherwise what has made it late before.
+func (c *Core) lateBy(it *item, place kind, before eviction.LateBy) eviction.LateBy {
 	lasted := func(until time.Time) bool { return until.After(it.offered) && !it.Deadline.After(until) }
 	switch {
-	case lasted(it.class.dryUntil):
+	case lasted(it.class.dryUntil), lasted(c.pace.held):
 		return eviction.LateByRate
-	case it.Deadline.Before(c.resumed):
+	case lasted(c.resumed):
 		return eviction.LateByHold
-	case c.outage.on(), lasted(c.outage.ended), lasted(c.throttled):
+	case c.outage.on(), lasted(c.outage.ended), lasted(c.throttled), lasted(c.options.AwayUntil()):
 		return eviction.LateByOutage
 	case place == slowPlace:
 		return eviction.LateByWebhook
+	case before == eviction.LateByNothing && it.Deadline.Before(c.resumed):
+		return eviction.LateByHold
 	}
-	return eviction.LateByNothing
+	return before
 }
 
 // count adds to the calls of a workload in that kind of place.

@@ -33,6 +33,9 @@ func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Ti
 	if c.Waiting() == 0 || !c.leads || c.drained || c.paused || c.outage.probing {
 		return false, time.Time{}
 	}
+	if c.pace.next.After(now) {
+		c.pace.held = c.pace.next
+	}
 	if until := c.heldUntil(); until.After(now) {
 		return false, until
 	}
@@ -107,7 +110,7 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 			continue
 		}
 		if _, rate, until := cl.way(now); rate != "" {
-			c.runDry(cl, until)
+			c.runDry(cl, rate, until)
 			continue
 		}
 		*best = first

@@ -19,6 +19,7 @@ type class struct {
 	counts   [2]int                      // of those that are not stuck: others, and those that start in slow places
 	doors    [doors]ordered.Queue[*line] // the lines that may use each door
 	dryUntil time.Time                   // when its last wait for tokens ends, or has ended
+	dryRate  string                      // the rate of that wait
 	dryPos   int                         // in Core.dry
 }
 
@@ -108,9 +109,9 @@ func (cl *class) way(now time.Time) (way int, rate string, until time.Time) {
 	return 0, rate, until
 }
 
-// runDry notes that no way of the class has its tokens until then.
-func (c *Core) runDry(cl *class, until time.Time) {
-	cl.dryUntil = until
+// runDry notes that no way of the class has its tokens until then, because of this rate.
+func (c *Core) runDry(cl *class, rate string, until time.Time) {
+	cl.dryRate, cl.dryUntil = rate, until
 	delete(c.ready, cl)
 	c.dry.Set(cl)
 }

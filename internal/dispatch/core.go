@@ -22,6 +22,7 @@ type CoreOptions struct {
 	Paused            bool
 	Leading           func() bool
 	Upcoming          func() time.Time
+	AwayUntil         func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
@@ -39,6 +40,7 @@ type Core struct {
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
+	called     map[eviction.Wait]int // candidates that are not stuck, with calls that are not settled, by their waits
 	own        ordered.Queue[*item]
 	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
 	serial     uint64
@@ -68,6 +70,7 @@ type item struct {
 	class   *class
 	call    *call             // nil while it waits, and once its call has ended
 	request *eviction.Request // of its call, until the outcome is settled; nil while it waits
+	waited  eviction.Wait     // what it has waited for before its call
 
 	workload *workload
 	group    *group // while it waits in a line
@@ -87,12 +90,16 @@ func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
 
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
+	if o.AwayUntil == nil {
+		o.AwayUntil = func() time.Time { return time.Time{} }
+	}
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
 		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+		called: map[eviction.Wait]int{},
 	}
 }
 
@@ -184,6 +191,7 @@ func (c *Core) withdraw(uid types.UID) bool {
 func (c *Core) settle(uid types.UID) {
 	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
 		delete(c.items, uid)
+		c.countCalled(it, -1)
 	}
 }
 

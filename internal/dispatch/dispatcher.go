@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,6 +55,11 @@ type Options struct {
 	// It is called under the dispatcher's lock.
 	Upcoming func() time.Time
 
+	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
+	// zero if it always has. It is called under the dispatcher's lock. It explains the lateness of evictions also where
+	// another process has led during the outage. Nil: only calls report outages.
+	AwayUntil func() time.Time
+
 	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
 	Started func(e eviction.Request)
 
@@ -101,6 +107,7 @@ func New(o Options) *Dispatcher {
 	d.core = NewCore(time.Now(), CoreOptions{
 		Slots: o.Slots, SlowPlaces: o.SlowPlaces, CallsPerSecond: o.CallsPerSecond, Rates: o.Rates, Paused: o.Paused,
 		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil, Upcoming: o.Upcoming,
+		AwayUntil: o.AwayUntil,
 	})
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
@@ -168,6 +175,18 @@ func locked[T any](d *Dispatcher, method func(*Core) T) T {
 // Status returns what is known of the eviction of a pod; the zero value if it was not offered.
 func (d *Dispatcher) Status(uid types.UID) Status {
 	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
+}
+
+// waitsAtOnce is how many evictions WaitsOf looks at under one lock.
+const waitsAtOnce = 512
+
+// WaitsOf returns the Waits of each pod's [Status]. No call waits for long for the lock meanwhile.
+func (d *Dispatcher) WaitsOf(uids []types.UID) []eviction.Wait {
+	waits := make([]eviction.Wait, 0, len(uids))
+	for part := range slices.Chunk(uids, waitsAtOnce) {
+		waits = append(waits, locked(d, func(c *Core) []eviction.Wait { return c.WaitsOf(time.Now(), part) })...)
+	}
+	return waits
 }
 
 // leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under

@@ -45,6 +45,9 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	for _, by := range eviction.LatenessLabels() {
 		m.lateness.WithLabelValues(by)
 	}
+	for _, cause := range []string{pauseUnavailable, pauseThrottled} {
+		m.pauses.WithLabelValues(cause)
+	}
 	return m, nil
 }
 
@@ -59,8 +62,9 @@ func newMetrics() *Metrics {
 		}),
 		lateness: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "taint_manager_eviction_lateness_seconds",
-			Help: "Seconds from a pod's deadline to its accepted deletion, by what explains them: rate, hold (also a pause), " +
-				"budget (of the method Evict), webhook (one that is slow or fails), outage (of the API server), or none.",
+			Help: "Seconds from a pod's deadline to its accepted deletion, by what explains them: rate (also the limit of all " +
+				"calls), hold (also a pause), budget (of the method Evict), webhook (one that is slow or fails), outage (of the " +
+				"API server), or none.",
 			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400},
 		}, []string{"late_by"}),
 		calls: counters("taint_manager_eviction_calls_total",

@@ -145,7 +145,7 @@ func TestRatesShow(t *testing.T) {
 # TYPE taint_manager_rate_tokens gauge
 taint_manager_rate_tokens{rate="cluster"} 1
 taint_manager_rate_tokens{rate="zones"} 0
-# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate, those apart that are blocked, refused or delayed.
+# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate, or did until their present call; those apart that are blocked, refused or delayed.
 # TYPE taint_manager_rate_waiting gauge
 taint_manager_rate_waiting{rate="cluster"} 0
 taint_manager_rate_waiting{rate="zones"} 6
@@ -265,6 +265,44 @@ func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
 		u.offer(1)
 		time.Sleep(time.Minute)
 		if got, want := latenesses(t, registry), map[string]uint64{"webhook": 1}; !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), CallsPerSecond: 0.1})
+		defer u.lead()()
+		u.deadline = time.Now()
+		u.offer(10)
+		time.Sleep(5 * time.Minute)
+		u.deadline = time.Now().Add(-time.Second)
+		u.offer(1) // no call was held meanwhile
+		synctest.Wait()
+		if got, want := latenesses(t, registry), map[string]uint64{"none": 2, "rate": 9}; !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// Another process led when the API server was away, so that no call of this one has met the outage.
+func TestAnOutageUnderAnotherLeaderExplainsLateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		var away time.Time
+		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), AwayUntil: func() time.Time { return away }})
+		u.deadline = time.Now()
+		u.offer(10)
+		time.Sleep(10 * time.Minute)
+		away = time.Now()
+		u.deadline = time.Now().Add(time.Minute)
+		u.offer(3)
+		time.Sleep(time.Minute)
+		defer u.lead()()
+		synctest.Wait()
+		if got, want := latenesses(t, registry), map[string]uint64{"outage": 10, "none": 3}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})

@@ -50,7 +50,7 @@ func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Tim
 	}
 	way, rate, until := it.class.way(now)
 	if rate != "" {
-		c.runDry(it.class, until)
+		c.runDry(it.class, rate, until)
 		return false, until
 	}
 	c.leave(it)

@@ -11,6 +11,7 @@ const paceSlack = 20 * time.Millisecond
 type pace struct {
 	interval time.Duration
 	next     time.Time // no call starts before
+	held     time.Time // when its last hold of a candidate ends, or has ended
 }
 
 // newPace returns a limit of calls a second; 0: no limit.

@@ -18,7 +18,8 @@ func NewRateCollector(d *Dispatcher) prometheus.Collector {
 		tokens: prometheus.NewDesc("taint_manager_rate_tokens",
 			"Evictions that each rate permits now, in the group of nodes that has the fewest.", label, nil),
 		waiters: prometheus.NewDesc("taint_manager_rate_waiting",
-			"Evictions that are due and wait for each rate, those apart that are blocked, refused or delayed.", label, nil),
+			"Evictions that are due and wait for each rate, or did until their present call; those apart that are blocked, "+
+				"refused or delayed.", label, nil),
 	}
 }
 

@@ -633,11 +633,17 @@ type history struct {
 	zones int
 	pods  int
 	waits map[eviction.WaitCause]int // how often a candidate waited for what after a step
+
+	waited map[types.UID]map[eviction.WaitCause]bool // what each candidate has waited for since it was offered
+	called map[types.UID]eviction.Wait               // what the candidates of calls that are not settled count as
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
 	r := rand.New(rand.NewPCG(seed, 1))
-	h := &history{r: r, now: time.Unix(1000, 0), zones: 1 + r.IntN(3), pods: 1 + r.IntN(30)}
+	h := &history{
+		r: r, now: time.Unix(1000, 0), zones: 1 + r.IntN(3), pods: 1 + r.IntN(30),
+		waited: map[types.UID]map[eviction.WaitCause]bool{}, called: map[types.UID]eviction.Wait{},
+	}
 	h.twin = &twin{
 		t: t, slots: 1 + r.IntN(8), slowPlaces: 1 + r.IntN(8), waiting: map[types.UID]*twinCandidate{}, unsettled: map[types.UID]bool{},
 		namespaces: map[string]*twinShare{}, workloads: map[twinWorkload]*twinShare{}, lines: map[string]int{}, leading: true,
@@ -779,12 +785,16 @@ func (h *history) step(in Input) error {
 	h.pass(h.now)
 	taken := h.apply(h.now, in)
 	h.prune(h.now)
+	keptByRate := h.keptByRate()
 	do := h.core.Step(h.now, in)
 	if do.Taken != taken {
 		return fmt.Errorf("taken is %v", do.Taken)
 	}
 	for _, s := range do.Starts {
 		if err := h.take(h.now, s); err != nil {
+			return err
+		}
+		if err := h.keeps(s.Request.Pod.UID, in, keptByRate[s.Request.Pod.UID]); err != nil {
 			return err
 		}
 	}
@@ -796,6 +806,41 @@ func (h *history) step(in Input) error {
 	}
 	h.kept += len(do.Kept)
 	return h.compare()
+}
+
+// keptByRate returns the candidates that a rate alone has kept from starting until just before a step.
+func (h *history) keptByRate() map[types.UID]bool {
+	all := map[types.UID]bool{}
+	for uid, it := range h.core.items {
+		if s := h.core.Status(h.now.Add(-1), uid); s.Request == nil && !h.core.ready[it.class] {
+			all[uid] = s.Waits.Cause == eviction.WaitsForRate && s.Waits.Rate != eviction.RateOfAllCalls
+		}
+	}
+	return all
+}
+
+// keeps requires that a candidate whose call has started in a step counts as what it has waited for.
+func (h *history) keeps(uid types.UID, in Input, keptByRate bool) error {
+	is, waited := h.core.Status(h.now, uid).Waits, h.waited[uid]
+	h.called[uid] = is
+	delete(h.waited, uid)
+	switch in := in.(type) {
+	case Configured, TermBegan: // the rates are others
+		keptByRate = false
+	case Offered:
+		keptByRate = keptByRate && in.Candidate.UID != uid
+	}
+	if keptByRate && is.Cause != eviction.WaitsForRate {
+		return fmt.Errorf("%s has waited for a rate, and counts as %s during its call", uid, is.Cause)
+	}
+	if h.core.items[uid].call.kind == slowPlace && is.Cause != eviction.WaitsForSlowPlace && is.Cause != eviction.WaitsForRate {
+		return fmt.Errorf("%s has a slow place, and counts as %s during its call", uid, is.Cause)
+	}
+	masked := waited[eviction.WaitsPaused] || waited[eviction.WaitsForServer]
+	if is.Cause == eviction.WaitsForRate && !waited[is.Cause] && !masked {
+		return fmt.Errorf("%s counts as %+v during its call, and has waited for %v", uid, is, waited)
+	}
+	return nil
 }
 
 // compare compares what the Core and its twin count.
@@ -823,9 +868,23 @@ func (h *history) compare() error {
 		return fmt.Errorf("classes hold %d of %d candidates", size, len(h.waiting))
 	}
 	waits := map[eviction.Wait]int{}
-	for uid, candidate := range h.waiting {
-		if !candidate.Stuck {
-			waits[c.Status(h.now, uid).Waits]++
+	for uid, it := range c.items {
+		is := c.Status(h.now, uid).Waits
+		switch {
+		case it.request == nil && h.waited[uid] == nil:
+			h.waited[uid] = map[eviction.WaitCause]bool{is.Cause: true}
+		case it.request == nil:
+			h.waited[uid][is.Cause] = true
+		case is != h.called[uid]:
+			return fmt.Errorf("%s counts as %+v during its call, and as %+v at its start", uid, is, h.called[uid])
+		}
+		if !it.Stuck {
+			waits[is]++
+		}
+	}
+	for uid := range h.waited {
+		if c.items[uid] == nil {
+			delete(h.waited, uid)
 		}
 	}
 	if counted := c.Waits(h.now); !maps.Equal(counted, waits) {

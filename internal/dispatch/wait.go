@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,7 +16,7 @@ type Status struct {
 	// such call.
 	Request *eviction.Request
 
-	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
+	// Waits says why the candidate waits, or why it has waited before that call; zero if it is unknown.
 	Waits eviction.Wait
 
 	// Until is when the wait may end as far as is known; zero if that is not known.
@@ -29,9 +30,32 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	case it == nil:
 		return Status{}
 	case it.request != nil:
-		return Status{Request: it.request}
+		return Status{Request: it.request, Waits: it.waited}
 	}
 	return c.waits(now, it.class, it.group != nil && it.workload.startsSlow())
+}
+
+// WaitsOf returns the Waits of each pod's Status.
+func (c *Core) WaitsOf(now time.Time, uids []types.UID) []eviction.Wait {
+	waits := make([]eviction.Wait, len(uids))
+	for i, uid := range uids {
+		waits[i] = c.Status(now, uid).Waits
+	}
+	return waits
+}
+
+// waited returns what a candidate of a workload has waited for whose call starts now. The end of a pause or of an
+// outage is not such a wait: the candidates behind it wait for their turn from then on.
+func (c *Core) waited(it *item, w *workload) eviction.Wait {
+	switch {
+	case it.class.dryUntil.After(it.offered):
+		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: it.class.dryRate}
+	case it.Own == Other && w.startsSlow():
+		return eviction.Wait{Cause: eviction.WaitsForSlowPlace}
+	case c.pace.held.After(it.offered):
+		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}
+	}
+	return eviction.Wait{Cause: eviction.WaitsForTurn}
 }
 
 // waits returns why the candidates of a class wait that start in slow places, or those that do not. Page, logs and
@@ -66,10 +90,19 @@ func (c *Core) waits(now time.Time, cl *class, startSlow bool) Status {
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
 
-// Waits returns how many of them that are not stuck wait for what. It takes time in proportion to the number of
+// countCalled adds to the calls that are not settled, unless the candidate is stuck.
+func (c *Core) countCalled(it *item, by int) {
+	c.called[it.waited] += by * it.counts()
+	if c.called[it.waited] == 0 {
+		delete(c.called, it.waited)
+	}
+}
+
+// Waits returns how many of them that are not stuck wait for what; a candidate counts until the outcome of its call is
+// settled, as a call does not change why an eviction was kept waiting. It takes time in proportion to the number of
 // classes.
 func (c *Core) Waits(now time.Time) map[eviction.Wait]int {
-	all := map[eviction.Wait]int{}
+	all := maps.Clone(c.called)
 	for _, cl := range c.classes {
 		for i, n := range cl.counts {
 			if n > 0 {

@@ -3,7 +3,10 @@ package dispatch
 import (
 	"maps"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -51,8 +54,14 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			if got := w.core.Status(w.now, p.UID); got != want {
 				t.Errorf("%s: got %+v, want %+v", name, got, want)
 			}
-			if got := w.core.Waits(w.now); w.core.Waiting() != 1 || !maps.Equal(got, map[eviction.Wait]int{want.Waits: 1}) {
-				t.Errorf("%s: %d wait, for %v", name, w.core.Waiting(), got)
+			waits := map[eviction.Wait]int{want.Waits: 1}
+			for _, it := range w.core.items {
+				if it.request != nil {
+					waits[it.waited]++
+				}
+			}
+			if got := w.core.Waits(w.now); w.core.Waiting() != 1 || !maps.Equal(got, waits) {
+				t.Errorf("%s: %d wait; counted are %v, want %v", name, w.core.Waiting(), got, waits)
 			}
 		})
 		w.run([]*evicted{p}, 10*time.Second)
@@ -60,4 +69,24 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			t.Errorf("%s: nothing was checked", name)
 		}
 	}
+}
+
+func TestManyWaitsAreAskedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: always(succeeds), Paused: true})
+		u.offer(2*waitsAtOnce + 1)
+		var uids []types.UID
+		for i := range u.offered {
+			uids = append(uids, uidOf(i))
+		}
+		waits := u.WaitsOf(append(uids, "unknown"))
+		for i, w := range waits {
+			if known := i < len(uids); known != (w.Cause == eviction.WaitsPaused) {
+				t.Fatalf("%d of %d waits for %+v", i, len(waits), w)
+			}
+		}
+		if len(waits) != len(uids)+1 {
+			t.Errorf("%d answers to %d questions", len(waits), len(uids)+1)
+		}
+	})
 }

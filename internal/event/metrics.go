@@ -43,6 +43,9 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	if err := errors.Join(registry.Register(r, &m.written), registry.Register(r, &m.dropped)); err != nil {
 		return nil, fmt.Errorf("registering metrics of events: %w", err)
 	}
+	for _, reason := range []string{droppedFull, droppedFailed, droppedTimeout, droppedRefused, droppedShutdown} {
+		m.dropped.WithLabelValues(reason)
+	}
 	return m, nil
 }
 

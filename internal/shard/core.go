@@ -30,6 +30,7 @@ type Dispatcher interface {
 	Withdraw(uid types.UID) (waited bool)
 	Settled(uid types.UID)
 	Status(uid types.UID) dispatch.Status
+	WaitsOf(uids []types.UID) []eviction.Wait
 }
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
@@ -54,14 +55,15 @@ type CoreOptions struct {
 
 // Core is the logic of one shard. It is not safe for concurrent use.
 type Core struct {
-	options CoreOptions
-	judge   policy.Judge
-	entries map[types.UID]*entry
-	timed   ordered.Queue[*entry]   // by the time of the next evaluation
-	counts  [states]int             // of entries, by state
-	pending eviction.PendingCounts  // of entries
-	audited map[types.UID][]audited // by pod, one for each policy
-	leaving map[types.UID]string    // the nodes of pods that have to go
+	options     CoreOptions
+	judge       policy.Judge
+	entries     map[types.UID]*entry
+	timed       ordered.Queue[*entry]   // by the time of the next evaluation
+	counts      [states]int             // of entries, by state
+	pending     eviction.PendingCounts  // of entries
+	unscheduled map[types.UID]*entry    // those that do not count as scheduled
+	audited     map[types.UID][]audited // by pod, one for each policy
+	leaving     map[types.UID]string    // the nodes of pods that have to go
 }
 
 // NewCore returns the logic of a shard.
@@ -71,7 +73,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
+		unscheduled: map[types.UID]*entry{}, audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
 	}
 }
 

@@ -267,3 +267,61 @@ func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
 		})
 	}
 }
+
+func TestABudgetExplainsLatenessAlsoAfterAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := running(t, dispatch.Options{Paused: true})
+		r.answer = func(e eviction.Request) eviction.Outcome {
+			if time.Since(zero) < time.Hour {
+				return blocked
+			}
+			return accepted
+		}
+		r.put("n", "", 1)
+		r.sleep(60)
+		r.dispatcher.SetPaused(false)
+		r.sleep(4000)
+		if first, last := r.made[0].LateBy, r.made[len(r.made)-1].LateBy; first != eviction.LateByHold || last != eviction.LateByBudget {
+			t.Errorf("the first call is late by %q, the last of %d by %q", first, len(r.made), last)
+		}
+	})
+}
+
+// A drain that a rate limits is not overdue: the deadlines of its calls under way are as old as those of the others.
+func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		options dispatch.Options
+		lasts   time.Duration
+		want    eviction.Pending
+	}{
+		"a rate":              {dispatch.Options{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond, eviction.PendingRate},
+		"a rate, slow calls":  {dispatch.Options{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond, eviction.PendingRate},
+		"a rate of all calls": {dispatch.Options{CallsPerSecond: 1}, 900 * time.Millisecond, eviction.PendingRate},
+		"a slow place":        {dispatch.Options{SlowPlaces: 4}, 10 * time.Second, eviction.PendingSlowPlace},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			r := running(t, c.options)
+			r.lasts = c.lasts
+			r.put("n", "", 1000)
+			for i := range 100 {
+				r.sleep(601 + float64(i)*0.9)
+				oldest, err := r.Oldest(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				due, waiting := oldest[eviction.PendingDue], oldest[c.want]
+				if !due.IsZero() || !waiting.Equal(at(1)) {
+					t.Fatalf("at %v the oldest that is due is of %v, and the oldest %s of %v", time.Now(), due, c.want, waiting)
+				}
+				counted := r.Pending()
+				for w, n := range r.dispatcher.Waits() {
+					counted[eviction.PendingDue] -= n
+					counted[w.Pending()] += n
+				}
+				if counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
+					t.Fatalf("at %v counted are %v", time.Now(), counted)
+				}
+			}
+		})
+	}
+}

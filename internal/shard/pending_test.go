@@ -2,12 +2,15 @@ package shard_test
 
 import (
 	"cmp"
+	"slices"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // checkCounts compares how many evictions the shard counts in which state with what follows from each pod alone.
@@ -93,13 +96,10 @@ func (m *machine) pendingOf(uid types.UID) eviction.Pending {
 		}
 		return 0
 	}
-	switch stuck := m.stuck(uid); {
-	case stuck != 0:
-		return stuck
-	case m.calls[uid] == nil && first.At.After(at(m.now)):
+	if m.calls[uid] == nil && first.At.After(at(m.now)) {
 		return eviction.PendingScheduled
 	}
-	return eviction.PendingDue
+	return cmp.Or(m.stuck(uid), eviction.PendingDue)
 }
 
 // stuck returns the state after the last outcomes of a pod's calls; 0 if they do not count as delayed.
@@ -151,5 +151,68 @@ func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	want[eviction.PendingBlocked], want[eviction.PendingDue] = at(0), at(1)
 	if got := p.core.Oldest(); got != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAnEvictionThatIsNoLongerDueIsScheduledAlsoAfterABlockedCall(t *testing.T) {
+	p := newTaintedPlay(t, 0)
+	p.tried(0.95, blocked)
+	p.tolerate("a", bears("gpu", 3600))
+	p.podChanged(2, "a")
+	want := func(second float64, is eviction.Pending, state eviction.State) {
+		t.Helper()
+		p.pass(second)
+		views := p.core.Views(at(second))
+		if got := p.core.Pending(); got[is] != 1 || len(views) != 1 || views[0].State != state {
+			t.Errorf("at %v counted are %v, views are %+v", second, got, views)
+		}
+		if oldest := p.core.Oldest(); is == eviction.PendingScheduled && oldest != (eviction.PendingTimes{}) {
+			t.Errorf("at %v the oldest are %v", second, oldest)
+		}
+	}
+	want(30, eviction.PendingScheduled, eviction.Scheduled)
+	want(3599, eviction.PendingScheduled, eviction.Scheduled)
+	want(3600, eviction.PendingBlocked, eviction.Delayed)
+}
+
+func TestAnAcceptedEvictionCountsUntilThePodIsGone(t *testing.T) {
+	for name, change := range map[string]func(*taint.Pod){
+		"terminates":              func(pod *taint.Pod) { pod.Terminating = true },
+		"terminates, and is done": func(pod *taint.Pod) { pod.Terminating, pod.Phase = true, v1.PodSucceeded },
+	} {
+		p := newTaintedPlay(t, 0)
+		p.tried(0.95, accepted)
+		p.change("a", change)
+		p.podChanged(1, "a")
+		p.lift("gpu")
+		p.nodeChanged(2)
+		p.taint("gpu", 3)
+		p.nodeChanged(3)
+		p.wantNone(1000)
+		if got, oldest := p.core.Pending(), p.core.Oldest(); got[eviction.PendingTerminating] != 1 || !oldest[eviction.PendingTerminating].Equal(at(0)) {
+			t.Errorf("%s: counted are %v, the oldest %v", name, got, oldest)
+		}
+		p.wantNotes()
+		p.remove("a")
+		p.podChanged(1001, "a")
+		if got := p.core.Pending(); got != (eviction.PendingCounts{}) || p.core.Tracks() != 0 {
+			t.Errorf("%s: it is gone, and counted are %v", name, got)
+		}
+	}
+}
+
+func TestTheOldestAsksOnlyForWhatIsOffered(t *testing.T) {
+	p := newPlay(t)
+	for i, uid := range []types.UID{"blocked", "offered", "also", "scheduled"} {
+		p.add(uid, bears("gpu", int64(i)))
+	}
+	p.tolerate("scheduled", bears("gpu", 3600))
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	p.wantStart(3, "blocked")
+	p.ended(3, "blocked", blocked)
+	p.core.Oldest()
+	if slices.Sort(p.asked); !slices.Equal(p.asked, []types.UID{"also", "offered"}) {
+		t.Errorf("asked for %v", p.asked)
 	}
 }

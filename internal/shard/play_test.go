@@ -16,6 +16,7 @@ type turns struct {
 	waiting map[types.UID]dispatch.Candidate
 	calls   map[types.UID]*eviction.Request // under way, or with an outcome that is not settled
 	ended   map[types.UID]bool
+	asked   []types.UID // what they wait for
 }
 
 func newTurns(t *testing.T) *turns {
@@ -45,6 +46,11 @@ func (t *turns) Settled(uid types.UID) {
 }
 
 func (t *turns) Status(uid types.UID) dispatch.Status { return dispatch.Status{Request: t.calls[uid]} }
+
+func (t *turns) WaitsOf(uids []types.UID) []eviction.Wait {
+	t.asked = append(t.asked, uids...)
+	return make([]eviction.Wait, len(uids))
+}
 
 // start starts the call with the earliest deadline; nil if none waits.
 func (t *turns) start() *eviction.Request {

@@ -13,6 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // machine plays a shard against random changes and outcomes, and holds what a shard promises.
@@ -54,6 +55,7 @@ func TestAShardKeepsItsPromises(t *testing.T) {
 			},
 			"pod":          m.podComes,
 			"pod gone":     m.podGoes,
+			"pod ends":     m.podEnds,
 			"call":         m.call,
 			"call ends":    m.callEnds,
 			"take outcome": func(rt *rapid.T) { m.takeIn(rapid.SampledFrom(someUIDs).Draw(rt, "uid")) },
@@ -142,6 +144,19 @@ func (m *machine) podComes(rt *rapid.T) {
 func (m *machine) podGoes(rt *rapid.T) {
 	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
 	m.remove(uid)
+	m.podChanged(m.now, uid)
+	m.judged(uid)
+}
+
+// podEnds has a pod terminate or finish, which may be because of an accepted call, or not.
+func (m *machine) podEnds(rt *rapid.T) {
+	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
+	finishes := rapid.IntRange(0, 3).Draw(rt, "finishes") == 0
+	m.change(uid, func(pod *taint.Pod) {
+		if pod.Terminating = true; finishes {
+			pod.Phase = v1.PodFailed
+		}
+	})
 	m.podChanged(m.now, uid)
 	m.judged(uid)
 }

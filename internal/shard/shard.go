@@ -100,26 +100,27 @@ func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
 // if the context ends first.
 func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
-	var views []eviction.View
-	err := s.ask(ctx, func() { views = s.core.Views(time.Now()) })
-	return views, err
+	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
 
 // Oldest returns the earliest deadline of each state but scheduled, as Views returns views.
-func (s *Shard) Oldest(ctx context.Context) (oldest eviction.PendingTimes, err error) {
-	err = s.ask(ctx, func() { oldest = s.core.Oldest() })
-	return oldest, err
+func (s *Shard) Oldest(ctx context.Context) (eviction.PendingTimes, error) {
+	return ask(ctx, s, s.core.Oldest)
 }
 
-// ask has the goroutine of the shard answer a question, and waits for that.
-func (s *Shard) ask(ctx context.Context, question func()) error {
-	answered := make(chan struct{})
+// ask has the goroutine of the shard answer a question, and waits for the answer until the context ends.
+func ask[T any](ctx context.Context, s *Shard, question func() T) (answer T, err error) {
+	answers := make(chan T, 1)
 	select {
-	case s.questions <- func() { question(); close(answered) }:
-		<-answered
-		return nil
+	case s.questions <- func() { answers <- question() }:
 	case <-ctx.Done():
-		return ctx.Err()
+		return answer, ctx.Err()
+	}
+	select {
+	case answer = <-answers:
+		return answer, nil
+	case <-ctx.Done():
+		return answer, ctx.Err()
 	}
 }
 

@@ -121,15 +121,14 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	c.reschedule(e, next)
 }
 
-// cancel cancels the eviction of a pod that stays, or that terminates for another reason.
+// cancel cancels the eviction of a pod that stays, or that terminates for another reason. An accepted eviction is kept
+// until the pod is gone, which may take as long as the pod's grace period and finalizers do.
 func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 	e := c.entries[pod.UID]
-	if e == nil || !c.withdraw(e) {
+	if e == nil || e.state == accepted || !c.withdraw(e) {
 		return // or the pod is judged when the call has ended
 	}
 	switch terminates := now.Stay == taint.Terminating; {
-	case e.state == accepted && !terminates && now.Stay != taint.Finished:
-		return
 	case e.state == held && terminates:
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
 	case e.state == scheduled && terminates:

@@ -58,10 +58,10 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) e
 	}
 	c.describe(&v, node, e, now)
 	switch {
-	case e.calls == nil:
+	case e.calls == nil, e.state == scheduled && v.Verdict.At.After(now):
 	case e.calls.delayed():
 		v.State = eviction.Delayed
-	case !v.Verdict.At.After(now):
+	default:
 		v.State = eviction.Due
 	}
 	return v

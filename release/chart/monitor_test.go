@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +16,14 @@ import (
 // their APIs do not have.
 func monitored(t *testing.T, values string) (service v1.Service, monitor monitoringv1.ServiceMonitor) {
 	t.Helper()
+	decode(t, values, map[string]any{"Service": &service, "ServiceMonitor": &monitor})
+	return service, monitor
+}
+
+// decode decodes the objects of these kinds that the chart renders with these values, and rejects fields that their APIs
+// do not have.
+func decode(t *testing.T, values string, kinds map[string]any) {
+	t.Helper()
 	r := Release{Namespace: "kube-system"}
 	if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
 		t.Fatal(err)
@@ -23,17 +33,33 @@ func monitored(t *testing.T, values string) (service v1.Service, monitor monitor
 		t.Fatal(err)
 	}
 	for document := range strings.SplitSeq(Join(files), "---\n") {
-		switch {
-		case strings.Contains(document, "kind: Service\n"):
-			err = yaml.UnmarshalStrict([]byte(document), &service)
-		case strings.Contains(document, "kind: ServiceMonitor\n"):
-			err = yaml.UnmarshalStrict([]byte(document), &monitor)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", document, err)
+		for kind, into := range kinds {
+			if !strings.Contains(document, "\nkind: "+kind+"\n") {
+				continue
+			}
+			if err := yaml.UnmarshalStrict([]byte(document), into); err != nil {
+				t.Fatalf("%s: %v", document, err)
+			}
 		}
 	}
-	return service, monitor
+}
+
+// The file of alerts is not for the Prometheus operator alone, so nothing else compares it with the operator's API.
+func TestThePrometheusRuleHasTheAlertsAndNothingElse(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(dir, "files", "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want monitoringv1.PrometheusRuleSpec
+	renamed := strings.ReplaceAll(string(text), `job="taint-manager"`, `job="another"`)
+	if err := yaml.UnmarshalStrict([]byte(renamed), &want); err != nil {
+		t.Fatal(err)
+	}
+	var got monitoringv1.PrometheusRule
+	decode(t, "metrics: {job: another, prometheusRule: {enabled: true, labels: {release: prometheus}}}", map[string]any{"PrometheusRule": &got})
+	if diff := cmp.Diff(want, got.Spec); diff != "" || len(want.Groups) != 1 || len(want.Groups[0].Rules) < 12 || got.Labels["release"] != "prometheus" {
+		t.Errorf("the labels are %v, and the rules (-want +got):\n%s", got.Labels, diff)
+	}
 }
 
 func secret(name, key string) *v1.SecretKeySelector {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -77,18 +76,14 @@ func (w *world) scraperToken(t *testing.T) string {
 	return token.Status.Token
 }
 
-// certify writes a new certificate and its key, and returns its authority.
-func certify(t *testing.T, dir string) string {
+// certify mounts a new certificate and its key, as the kubelet does, and returns its authority.
+func certify(t *testing.T, secret *mount) string {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	secret.swap(t, map[string]string{"tls.crt": string(certificate), "tls.key": string(key)})
 	return string(certificate)
 }
 
@@ -99,11 +94,11 @@ func TestTheAlertsFireAndClearOnARealPrometheus(t *testing.T) {
 	p := startPrometheus(t, hurried(t))
 	p.awaitAlerts(t, "before a replica runs", "NobodyLeads")
 
-	files, certs := &mount{dir: t.TempDir()}, t.TempDir()
+	files, certs := &mount{dir: t.TempDir()}, &mount{dir: t.TempDir()}
 	files.write(t, alertsFile(false))
 	p.write(t, "token", w.scraperToken(t))
 	p.write(t, "ca.crt", certify(t, certs))
-	m := w.manage(t, "--config="+files.file(), "--tls-cert-file="+certs+"/tls.crt", "--tls-private-key-file="+certs+"/tls.key")
+	m := w.manage(t, "--config="+files.file(), "--tls-cert-file="+certs.dir+"/tls.crt", "--tls-private-key-file="+certs.dir+"/tls.key")
 	p.write(t, "targets.json", fmt.Sprintf(`[{"targets": [%q]}]`, m.Address()))
 	p.awaitAlerts(t, "a replica leads")
 
@@ -121,7 +116,8 @@ func TestTheAlertsFireAndClearOnARealPrometheus(t *testing.T) {
 	authority := certify(t, certs)
 	p.write(t, "ca.crt", authority)
 	p.await(t, "the replica has the new certificate, without a restart", func() bool { return trusts(t, m.Address(), authority) })
-	p.await(t, "Prometheus scrapes on", func() bool { return p.series(t, `up == 1`) == 1 })
+	scraped := fmt.Sprintf("up == 1 and timestamp(up) > %d", time.Now().Unix())
+	p.await(t, "Prometheus scrapes on", func() bool { return p.series(t, scraped) == 1 })
 }
 
 // trusts reports whether a server has a certificate of this authority.

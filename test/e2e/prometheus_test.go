@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -54,12 +55,16 @@ func startPrometheus(t *testing.T, rules string) *prometheus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p.await(t, "Prometheus answers", func() bool {
+	p.await(t, "Prometheus listens", func() bool {
 		connection, err := net.Dial("tcp", p.address)
 		if err == nil {
 			_ = connection.Close()
 		}
 		return err == nil
+	})
+	p.await(t, "Prometheus is ready", func() bool {
+		status, _ := ask(t, nil, "http://"+p.address+"/-/ready")
+		return status == http.StatusOK
 	})
 	return p
 }

@@ -26,29 +26,31 @@ type mount struct {
 	swaps int
 }
 
-// write swaps the content as a kubelet does, and returns when.
+// write swaps the content of the configuration file, and returns when.
 func (m *mount) write(t *testing.T, text string) moment {
+	t.Helper()
+	return m.swap(t, map[string]string{"config.yaml": text})
+}
+
+// swap swaps the content of all files, which have the same names each time, as a kubelet does, and returns when.
+func (m *mount) swap(t *testing.T, files map[string]string) moment {
 	t.Helper()
 	m.swaps++
 	folder, next := fmt.Sprintf("..%d", m.swaps), filepath.Join(m.dir, "..data_tmp")
-	steps := []func() error{
-		func() error { return os.Mkdir(filepath.Join(m.dir, folder), 0o755) },
-		func() error { return os.WriteFile(filepath.Join(m.dir, folder, "config.yaml"), []byte(text), 0o644) },
-		func() error { return os.Symlink(folder, next) },
-	}
-	if m.swaps == 1 {
-		steps = append(steps, func() error { return os.Symlink(filepath.Join("..data", "config.yaml"), m.file()) })
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			t.Fatal(err)
+	must(t, os.Mkdir(filepath.Join(m.dir, folder), 0o755))
+	for name, text := range files {
+		must(t, os.WriteFile(filepath.Join(m.dir, folder, name), []byte(text), 0o644))
+		if m.swaps == 1 {
+			must(t, os.Symlink(filepath.Join("..data", name), filepath.Join(m.dir, name)))
 		}
 	}
+	must(t, os.Symlink(folder, next))
 	at := moment{before: time.Now()}
 	if err := os.Rename(next, filepath.Join(m.dir, "..data")); err != nil {
 		t.Fatal(err)
 	}
 	at.after = time.Now()
+	must(t, os.RemoveAll(filepath.Join(m.dir, fmt.Sprintf("..%d", m.swaps-1))))
 	return at
 }
 

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -29,7 +31,9 @@ func answers(t *testing.T, heading string) (list []answer) {
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		for _, one := range strings.Split(block[1], "$ ")[1:] {
 			command, prints, _ := strings.Cut(one, "\n")
-			list = append(list, answer{command, prints})
+			a := answer{command, prints}
+			a.says(t)
+			list = append(list, a)
 		}
 	}
 	if len(list) == 0 {
@@ -48,12 +52,28 @@ func (a answer) pattern() *regexp.Regexp {
 	return regexp.MustCompile("(?m)^" + strings.Join(lines, "$(?s:.*)^") + "$")
 }
 
+// literal is how many characters of a line an answer says at least, so that no other output passes for it.
+const literal = 15
+
+// says fails the test if an answer prints nothing, or has a line that says little.
+func (a answer) says(t *testing.T) {
+	t.Helper()
+	if a.prints == "" {
+		t.Errorf("docs/troubleshooting.md does not say what this prints: %s", a.command)
+	}
+	for line := range strings.Lines(a.prints) {
+		if n := len(strings.Join(strings.Fields(strings.ReplaceAll(line, "…", "")), "")); n < literal {
+			t.Errorf("docs/troubleshooting.md says with %d characters what this prints: %s\n%s", n, a.command, line)
+		}
+	}
+}
+
 // narrow joins the columns of a table by one space each.
 func narrow(text string) string {
 	return regexp.MustCompile(` *\n`).ReplaceAllString(regexp.MustCompile(` +`).ReplaceAllString(text, " "), "\n")
 }
 
-// troubled is a cluster in which everything is wrong about which somebody asks.
+// troubled is a cluster in which each problem exists that the page explains.
 type troubled struct {
 	*world
 	m *testcluster.Manager
@@ -82,25 +102,34 @@ const troubledFile = configHead + `
 policies:
 - {name: budgets, match: {taints: [{key: maintenance}]}, method: Evict}
 guards:
-  rates: [{name: slowly, match: {taints: [{key: rack}]}, evictionsPerSecond: 0.001, burst: 1}]
+  rates: [{name: slowly, taints: [{key: rack}], evictionsPerSecond: 0.001, burst: 1}]
 `
 
 func named(name string) func(*v1.Pod) {
 	return func(p *v1.Pod) { p.Name, p.Labels = name, map[string]string{"app": name} }
 }
 
-// TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint lets happen what the page is asked about.
-func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T) {
-	t.Parallel()
-	plain := newWorld(t, testcluster.Options{})
-	plain.waitForNoPods(t)
-	newHelm(t, plain).helm(t, documented(t, "kube-system")...)
+// newTroubled installs the program by its chart, permits the requests of its policy, and runs it.
+func newTroubled(t *testing.T) *troubled {
+	t.Helper()
+	w := newWorld(t, testcluster.Options{})
+	w.waitForNoPods(t)
+	newHelm(t, w).helm(t, documented(t, "kube-system")...)
+	w.kubectl(t, "patch", "clusterrole", "taint-manager-evictions", "--type=json",
+		`-p=[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["pods/eviction"],"verbs":["create"]}}]`)
 	files := &mount{dir: t.TempDir()}
 	files.write(t, troubledFile)
-	w := &troubled{plain, plain.launchUnpermitted(t, append([]string{"--config=" + files.file()}, election...)...)}
-	(&scene{T: t, world: plain}).until("it leads", func() bool { return w.isLed(t) })
+	m := w.launchUnpermitted(t, append([]string{"--config=" + files.file()}, election...)...)
+	(&scene{T: t, world: w}).until("it leads", func() bool { return w.isLed(t) })
+	return &troubled{w, m}
+}
 
-	t.Run("n1", func(t *testing.T) {
+// TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint lets happen what the page is asked about, and runs the
+// commands of the runbook in the same cluster.
+func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T) {
+	t.Parallel()
+	w := newTroubled(t)
+	t.Run("worker-1", func(t *testing.T) {
 		s := w.scene(t)
 		gone := s.podWith("", named("web-0"))
 		s.podWith("", named("cache-0"), bears("gpu", 3600))
@@ -108,32 +137,60 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 		s.event(gone, "Marking for deletion")
 		w.answers(t, "Why did my pod go?")
 	})
-	t.Run("n2", func(t *testing.T) {
+	t.Run("worker-2", func(t *testing.T) {
 		s := w.scene(t)
 		s.podWith("", named("db-0"))
 		must(t, s.Apply(s.Context(), fmt.Sprintf(budgetManifest, "db-0", 1)))
 		s.taint("maintenance")
-		w.answers(t, "Why does my pod not go?")
+		w.answers(t, "Why does it not go?")
 	})
-	t.Run("n3", func(t *testing.T) {
+	t.Run("worker-3", func(t *testing.T) {
 		s := w.scene(t)
 		s.podWith("", named("batch-0"))
-		s.podWith("", named("batch-1"))
 		s.taint("rack")
-		w.answers(t, "Why does it go so late?")
+		w.answers(t, "Why so late?")
 	})
-	t.Run("n4", func(t *testing.T) {
-		w.answers(t, "It evicts too much: how do I stop it?")
-	})
-	t.Run("n5", func(t *testing.T) {
+	t.Run("the runbook", w.runbook)
+	t.Run("stop", func(t *testing.T) { w.answers(t, "It evicts too much: stop") })
+	t.Run("worker-4", func(t *testing.T) {
+		w.kubectl(t, "delete", "pod", "batch-0", "db-0") // the manager looks at one pod a minute
 		original, err := w.LaunchOriginal(t.Context())
 		must(t, err)
-		s := w.scene(t)
-		s.podWith("", named("twice-0"), bears("disk", 3))
-		s.taint("disk")
-		w.answers(t, "Do two evict?")
-		must(t, original.Stop())
+		t.Cleanup(func() { must(t, original.Stop()) })
+		s := &scene{T: t, world: w.world, node: "worker-4"} // without a kubelet, so that its pods terminate for a while
+		_, err = w.admin.CoreV1().Nodes().Create(t.Context(), load.ReadyNode(s.node), metav1.CreateOptions{})
+		must(t, err)
+		s.podWith("", func(p *v1.Pod) { named("twice-0")(p); *p.Spec.TerminationGracePeriodSeconds = 30 }, bears("rack", 3))
+		s.taint("rack")
+		w.answers(t, "Two evict")
 	})
-	w.m.Kill() // it keeps the lease
-	t.Run("n6", func(t *testing.T) { w.answers(t, "Why does nothing go?") })
+	t.Run("worker-5", func(t *testing.T) {
+		s := w.scene(t)
+		s.taint("gpu")
+		s.until("the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
+		w.m.Kill() // it keeps the lease
+		s.podWith("", named("late-0"))
+		w.answers(t, "Nobody evicts")
+	})
+}
+
+// runbook runs the commands of docs/alerts.md, which must succeed, against a program whose ConfigMap has the key paused.
+func (w *troubled) runbook(t *testing.T) {
+	w.kubectl(t, "-n", "kube-system", "patch", "cm", "taint-manager", "--type=merge", `-p={"data":{"paused":"true"}}`)
+	w.kubectl(t, "-n", "kube-system", "patch", "cm", "taint-manager", "--type=merge", "-p="+fmt.Sprintf(`{"data":{"config.yaml":%q}}`, troubledFile))
+	for _, block := range append(commands(t, "alerts.md", "Scrape"), commands(t, "alerts.md", "Runbook")...) {
+		if command, forwards := strings.CutPrefix(block, "kubectl -n kube-system port-forward "); forwards {
+			pod, _, _ := strings.Cut(w.state(t).holder, "_")
+			if out := w.shell(t, "echo "+command); out != "pod/"+pod+" 8080\n" {
+				t.Errorf("forwarded is %s, and the pod of the leader is %s", out, pod)
+			}
+			continue
+		}
+		w.shell(t, strings.ReplaceAll(block, "http://localhost:8080", strings.TrimSuffix(w.m.Page(), "/")))
+	}
+	config, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	must(t, err)
+	if _, paused := config.Data["paused"]; paused {
+		t.Errorf("the runbook leaves the key paused: %v", config.Data)
+	}
 }

@@ -122,10 +122,15 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 		p.Paused, p.Policies = true, nil
 		r.set(t, p)
 		time.Sleep(10 * time.Second)
-		delete(states, "waiting_rate")
-		delete(states, "held")
-		states["paused"] = 3
+		for _, state := range []string{"waiting_rate", "held", "due", "delayed"} {
+			delete(states, state)
+		}
+		states["paused"] = 5 // also what was due and delayed
 		wantScraped(t, "it is paused", registry, "pending_evictions", states)
+		oldest = scraped(t, registry, "oldest_due_seconds")
+		if oldest["due"] != 0 || oldest["delayed"] != 0 || oldest["paused"] < 125 {
+			t.Errorf("it is paused: the oldest are %v", oldest)
+		}
 		wantScraped(t, "it is paused", registry, "paused", map[string]float64{"": 1})
 		wantScraped(t, "it has no policies", registry, "policy_decisions_total", map[string]float64{"Enforce": 6})
 
@@ -168,5 +173,32 @@ func TestTheOldestIsWalkedForEveryFiveSecondsAtMost(t *testing.T) {
 		if age := scraped(t, registry, "oldest_due_seconds")["held"]; age != 0 {
 			t.Errorf("after 5 s the age is %v, though nothing is held", age)
 		}
+	})
+}
+
+func TestAnAcceptedEvictionIsTerminatingUntilThePodIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		pod := podOn("node", "goes")
+		client := fake.NewClientset(taintedNode(), pod)
+		start(t, client, taintmanager.Options{Evictor: byName{}, Registerer: registry})
+		time.Sleep(time.Minute)
+		terminating := pod.DeepCopy()
+		terminating.Finalizers, terminating.DeletionTimestamp = []string{"example.com/hold"}, new(metav1.Now())
+		terminating.ResourceVersion = "2"
+		if _, err := client.CoreV1().Pods("default").Update(t.Context(), terminating, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		wantScraped(t, "it has a finalizer", registry, "pending_evictions", map[string]float64{"terminating": 1})
+		if age := scraped(t, registry, "oldest_due_seconds")["terminating"]; age < 3600 {
+			t.Errorf("the oldest is %v s old", age)
+		}
+		if err := client.CoreV1().Pods("default").Delete(t.Context(), "goes", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		wantScraped(t, "it is gone", registry, "pending_evictions", nil)
+		wantScraped(t, "it is gone", registry, "oldest_due_seconds", nil)
 	})
 }

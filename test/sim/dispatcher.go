@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 )
 
@@ -35,6 +36,9 @@ func (d dispatcher) Settled(uid types.UID) { d.step(dispatch.Settled{UID: uid}) 
 
 // Status returns the status of a pod's eviction.
 func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status(d.now(), uid) }
+
+// WaitsOf returns what pods wait for.
+func (d dispatcher) WaitsOf(uids []types.UID) []eviction.Wait { return d.Core.WaitsOf(d.now(), uids) }
 
 // newDispatcher returns the dispatcher of a process.
 func (p *process) newDispatcher() dispatcher {

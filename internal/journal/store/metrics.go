@@ -10,6 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
+// The results of a write: a metric's label.
+const (
+	writeOK       = "ok"
+	writeConflict = "conflict" // another client has written the partition
+	writeRefused  = "refused"  // a permission is missing
+	writeFailed   = "failed"
+)
+
 // Metrics are the metrics of a [Keeper]. Several keepers may share one.
 type Metrics struct {
 	writes   *prometheus.CounterVec
@@ -30,6 +38,9 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	}
 	for _, p := range phrases {
 		m.problems.WithLabelValues(string(p.kind)).Add(0)
+	}
+	for _, result := range []string{writeOK, writeConflict, writeRefused, writeFailed} {
+		m.writes.WithLabelValues(result)
 	}
 	return m, nil
 }
@@ -53,14 +64,14 @@ func newMetrics() *Metrics {
 
 // wrote counts a write.
 func (m *Metrics) wrote(err error) {
-	result := "failed"
+	result := writeFailed
 	switch {
 	case err == nil:
-		result = "ok"
+		result = writeOK
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
-		result = "conflict"
+		result = writeConflict
 	case apierrors.IsForbidden(err):
-		result = "refused"
+		result = writeRefused
 	}
 	m.writes.WithLabelValues(result).Inc()
 }
