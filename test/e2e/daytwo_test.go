@@ -149,6 +149,7 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 	own.Stdout, own.Stderr = &said, &said
 	must(t, own.Start())
 	t.Cleanup(func() {
+		_ = own.Wait() // the end of the test has killed it, unless it has ended
 		if t.Failed() {
 			t.Logf("taint-manager run printed:\n%s", &said)
 		}
