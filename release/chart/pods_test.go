@@ -65,15 +65,19 @@ func TestTheTokenIsMountedAsTheValuesSayWhoeverCreatesTheAccount(t *testing.T) {
 
 // The account that the chart creates is not there before the first installation.
 func TestTheHookUsesAnAccountThatIsThereAndTheSameNetwork(t *testing.T) {
-	for values, want := range map[string][2]string{
-		"{config: {shards: 4}}":                                                                 {"", "pods"},
-		"{config: {shards: 4}, serviceAccount: {name: mine}}":                                   {"", "pods"},
-		"{config: {shards: 4}, hostNetwork: true, serviceAccount: {create: false, name: mine}}": {"mine", "node"},
+	for _, test := range []struct{ values, account, network string }{
+		{"config: {shards: 4}", "", "pods"},
+		{"{config: {shards: 4}, serviceAccount: {name: mine}}", "", "pods"},
+		{"{config: {shards: 4}, hostNetwork: true, serviceAccount: {create: false, name: mine}}", "mine", "node"},
 	} {
-		replica, hook := pods(t, "kube-system", values)
+		replica, hook := pods(t, "kube-system", test.values)
 		network := map[bool]string{false: "pods", true: "node"}
-		if got := [2]string{hook.ServiceAccountName, network[hook.HostNetwork]}; got != want || hook.HostNetwork != replica.HostNetwork {
-			t.Errorf("%s: the hook uses account and network %q, want %q; the replicas' network is that of the %s", values, got, want, network[replica.HostNetwork])
+		if hook.ServiceAccountName != test.account || network[hook.HostNetwork] != test.network {
+			t.Errorf("%s: the hook uses account %q and the network of %s, want %q and %s",
+				test.values, hook.ServiceAccountName, network[hook.HostNetwork], test.account, test.network)
+		}
+		if network[replica.HostNetwork] != test.network {
+			t.Errorf("%s: the replicas use the network of %s, want %s", test.values, network[replica.HostNetwork], test.network)
 		}
 	}
 }
