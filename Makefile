@@ -38,14 +38,15 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 # The tests on the real control plane come last and one package at a time, because they measure time.
 LIVE := test/demo test/e2e test/testcluster
 
-# Each of these worlds runs on one goroutine, where the race detector finds nothing and takes eight times as long.
-ONE_GOROUTINE := '^TestWorlds(WithPolicies)?$$'
+# These run without the race detector: worlds on one goroutine, where it finds nothing and takes eight times as long, and
+# tests that measure time or memory, whose files have the build constraint !race.
+WITHOUT_RACE := '^(TestWorlds(WithPolicies)?|TestIdleConnections.*|TestStranger|TestADumpIsReadInTwice.*)$$'
 
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, with the race detector, and print how long each part took.
 	$(call part,the linter,$(MAKE) --no-print-directory lint)
-	$(call part,the tests without a control plane,go test -race -timeout 20m -skip $(ONE_GOROUTINE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
-	$(call part,the simulation,go test -timeout 20m -run $(ONE_GOROUTINE) ./test/sim)
+	$(call part,the tests without a control plane,go test -race -timeout 20m -skip $(WITHOUT_RACE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
+	$(call part,the simulation and what is measured,go test -timeout 20m -p 1 -run $(WITHOUT_RACE) ./test/sim ./cli/run ./internal/dump)
 	$(call part,the comparison with the original,cd test/differential && go test -timeout 15m ./...)
 	$(call part,the release,cd release && go test -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)

@@ -66,13 +66,18 @@ func New(
 	}
 }
 
-// NewIdentity returns a unique identity that begins with the host's name, which is the pod's name in a cluster.
+// NewIdentity returns a unique identity that begins with the pod's name: the environment variable POD_NAME, which the
+// manifests set, or else the host's name. On the network of its node a pod has the node's host name.
 func NewIdentity() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("asking for the host's name: %w", err)
+	name := os.Getenv("POD_NAME")
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("asking for the host's name: %w", err)
+		}
+		name = host
 	}
-	return host + "_" + string(uuid.NewUUID()), nil
+	return name + "_" + string(uuid.NewUUID()), nil
 }
 
 // Leading reports whether this process leads by its own clock: while it does, no other candidate can have taken the

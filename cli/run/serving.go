@@ -92,7 +92,7 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 	stop := make(chan struct{})
 	bounded := newBoundedListener(s.info.Listener, maxConnections)
 	s.info.Listener = bounded
-	stopped, _, err := s.info.Serve(bounded.counts(s.guard(handler)), closeTimeout, stop)
+	stopped, _, err := s.info.Serve(bounded.counts(boundHeaders(s.guard(handler))), closeTimeout, stop)
 	if err != nil {
 		close(stop)
 		return nil, fmt.Errorf("serving HTTPS: %w", err)

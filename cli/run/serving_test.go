@@ -245,9 +245,12 @@ func TestOnlyHealthIsServedToStrangers(t *testing.T) {
 }
 
 // serveTLS serves like a process without a cluster, and returns the address.
-func serveTLS(t *testing.T) (address string) {
+func serveTLS(t *testing.T, changes ...func(*settings)) (address string) {
 	t.Helper()
 	s := newSettings()
+	for _, change := range changes {
+		change(s)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	s.serving.Listener = listener

@@ -96,6 +96,26 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=SeparateTaintEvictionController=false")},
 			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
 		},
+		"the original is a part of another controller by AllBeta": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false")},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+		},
+		"AllBeta does not count beside the gate": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false,SeparateTaintEvictionController=true")},
+			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+		},
+		"a list without a star": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", "--controllers=deployment,replicaset")},
+			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+		},
+		"a list that has the original": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", "--controllers=deployment,taint-eviction-controller")},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+		},
 		"the original runs as kOps runs it": {
 			"{}",
 			[]runtime.Object{&v1.Pod{

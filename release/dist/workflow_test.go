@@ -63,6 +63,24 @@ func TestEachActionIsPinnedByADigestThatItsUsersHave(t *testing.T) {
 	}
 }
 
+// A registry takes no capitals, and the name of a repository's owner may have some.
+func TestTheImageOfAReleaseHasItsOwnersNameInLowerCase(t *testing.T) {
+	text := string(read(t, workflow))
+	step := regexp.MustCompile(`run: (echo "IMAGE=.*)`).FindStringSubmatch(text)
+	if step == nil || strings.Count(text, "repository_owner") != 1 || !strings.Contains(text, "OWNER: ${{ github.repository_owner }}") {
+		t.Fatal("no step of the workflow names the image by OWNER")
+	}
+	file := filepath.Join(t.TempDir(), "env")
+	command := exec.CommandContext(t.Context(), "bash", "-e", "-c", step[1])
+	command.Env = []string{"OWNER=Some-Team", "GITHUB_ENV=" + file}
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if got, want := string(read(t, file)), "IMAGE=ghcr.io/some-team/taint-manager\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // publishes calls what the workflow calls, for a registry on loopback.
 func publishes(t *testing.T, out string) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,9 +43,10 @@ func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	s.pod("waits", bears("key", 3600))
 	s.taint("key")
 	w.taintEachPartition(t)
-	leader := w.launchUnpermitted(t, election...)
+	pod := strings.Fields(w.kubectl(t, "-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"))[0]
+	leader := w.launchIn(t, strings.TrimPrefix(pod, "pod/"), election...)
 	s.until("it leads, and has recorded all taints", func() bool { return w.isLed(t) && len(w.state(t).annotations) == 9 })
-	t.Run("Who leads", w.whoLeads)
+	t.Run("Who leads", func(t *testing.T) { w.whoLeads(t, pod) })
 	t.Run("A part of the journal is deleted", func(t *testing.T) { w.losesAPart(t, s.node) })
 	t.Run("Upgrade and roll back", func(t *testing.T) { w.upgradesAndRollsBack(t, s.node) })
 	t.Run("Pause", w.pausesAndGoesOn)
@@ -53,9 +56,33 @@ func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	t.Run("See it, before and after", w.probes)
 }
 
-func (w *world) whoLeads(t *testing.T) {
-	if out, holder := w.shell(t, commands(t, "day-two.md", "Who leads")[0]), w.state(t).holder; !strings.HasPrefix(out, holder+" ") {
-		t.Errorf("got %q, want the holder %s", out, holder)
+// launchIn runs the program as if in the pod of kube-system with this name.
+func (w *world) launchIn(t *testing.T, pod string, flags ...string) *testcluster.Manager {
+	t.Helper()
+	kubeconfig, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	must(t, err)
+	m, err := w.LaunchWith(t.Context(), w.withEnv(t, "POD_NAME="+pod), kubeconfig, flags...)
+	must(t, err)
+	return m
+}
+
+// withEnv returns a program that is taint-manager with a variable of the environment.
+func (w *world) withEnv(t *testing.T, variable string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "taint-manager")
+	must(t, os.WriteFile(file, fmt.Appendf(nil, "#!/bin/sh\n%s exec '%s' \"$@\"\n", variable, w.binary(t)), 0o700))
+	return file
+}
+
+func (w *world) whoLeads(t *testing.T, pod string) {
+	blocks := commands(t, "day-two.md", "Who leads")
+	holder := w.state(t).holder
+	if out := w.shell(t, blocks[0]); !strings.HasPrefix(out, holder+" ") || !strings.HasPrefix("pod/"+holder, pod+"_") {
+		t.Errorf("got %q, want the holder %s, which is %s", out, holder, pod)
+	}
+	w.shell(t, blocks[1])
+	if out := w.kubectl(t, "-n", "kube-system", "get", pod, "--ignore-not-found", "-o", "name"); out != "" {
+		t.Errorf("the leader's pod is still there: %s", out)
 	}
 }
 
@@ -111,14 +138,22 @@ func (w *world) pausesAndGoesOn(t *testing.T) {
 // downAndHelped looks at a cluster without a replica, and lets an administrator's machine lead.
 func (w *world) downAndHelped(t *testing.T, s *scene) {
 	before := w.state(t)
-	out := w.shell(t, commands(t, "day-two.md", "Both replicas are down")[0])
+	blocks := commands(t, "day-two.md", "Both replicas are down")
+	out := w.shell(t, blocks[0])
 	if !strings.Contains(out, "waits") || strings.Contains(out, "there is no journal") {
 		t.Errorf("what waits is not shown:\n%s", out)
 	}
-	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
-	must(t, err)
-	m, err := w.LaunchWith(t.Context(), binary, w.Kubeconfig(), election...)
-	must(t, err)
+	file := filepath.Join(t.TempDir(), "taint-manager.yaml")
+	own := w.script(t, strings.NewReplacer("taint-manager.yaml", file, "taint-manager run", "exec taint-manager run").Replace(blocks[1]))
+	var said bytes.Buffer
+	own.Stdout, own.Stderr = &said, &said
+	must(t, own.Start())
+	t.Cleanup(func() {
+		_ = own.Wait() // the end of the test has killed it, unless it has ended
+		if t.Failed() {
+			t.Logf("taint-manager run printed:\n%s", &said)
+		}
+	})
 	due := s.pod("due")
 	s.until("the pod that is due is gone", func() bool {
 		_, err := w.admin.CoreV1().Pods(due.Namespace).Get(t.Context(), due.Name, metav1.GetOptions{})
@@ -127,7 +162,13 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 	if after := w.state(t); after.records[s.node] != before.records[s.node] || after.holder == before.holder {
 		t.Errorf("the record was %q and is %q; the holder is %s", before.records[s.node], after.records[s.node], after.holder)
 	}
-	must(t, m.Stop())
+	must(t, own.Process.Signal(os.Interrupt))
+	if err := own.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v\n%s", err, &said)
+	}
+	if holder := w.state(t).holder; holder != "" {
+		t.Errorf("after Ctrl-C the lease is held by %s", holder)
+	}
 }
 
 // refusesGates shows that a gate that is locked or unknown keeps kube-controller-manager from starting.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,7 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
 	w.waitForNoPods(t)
 	w.kubectl(t, "apply", "-f", installed)
-	w.kubectl(t, "apply", "-f", newHelm(t, w).firstRoles(t))
+	w.kubectl(t, "apply", "-f", filepath.Join(firstManifests, "rbac.yaml"))
 	m := w.launchUnpermitted(t, election...)
 	s := &scene{T: t, world: w}
 	var said string

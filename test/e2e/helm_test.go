@@ -24,6 +24,10 @@ import (
 const (
 	chartDir  = "deploy/chart" // from the root of the repository
 	notesFile = "../../release/chart/testdata/default.notes.txt"
+
+	// The chart of version 0.1 creates the lease and the journal, and does not permit creating them.
+	firstChart     = "test/e2e/testdata/v0.1/taint-manager"
+	firstManifests = "testdata/v0.1/taint-manager/templates"
 )
 
 // TestTheChartWithHelmItself installs, upgrades, rolls back and uninstalls the chart with the program helm.
@@ -38,6 +42,7 @@ func TestTheChartWithHelmItself(t *testing.T) {
 		t.Run("over what kubectl has applied", h.takesOver) &&
 		t.Run("a configuration file that the program refuses", h.refusesFiles) &&
 		t.Run("odd values", h.takesOddValues) &&
+		t.Run("odd values at the first installation", h.installsOddValues) &&
 		t.Run("in a namespace that it creates", h.elsewhere)
 }
 
@@ -125,6 +130,16 @@ func (h *helm) checksTheServer(t *testing.T) {
 // tells returns the URL of a proxy of the API server that tells this version.
 func (h *helm) tells(t *testing.T, version string) string {
 	t.Helper()
+	return h.proxy(t, "/version", func(w http.ResponseWriter, _ *http.Request) {
+		if err := json.NewEncoder(w).Encode(map[string]string{"gitVersion": version}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// proxy returns the URL of a proxy of the API server that answers itself what has this end of the path.
+func (h *helm) proxy(t *testing.T, end string, answer http.HandlerFunc) string {
+	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", h.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)
@@ -139,13 +154,11 @@ func (h *helm) tells(t *testing.T, version string) string {
 	}
 	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/version" {
+		if !strings.HasSuffix(r.URL.Path, end) {
 			proxy.ServeHTTP(w, r)
 			return
 		}
-		if err := json.NewEncoder(w).Encode(map[string]string{"gitVersion": version}); err != nil {
-			t.Error(err)
-		}
+		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -198,52 +211,23 @@ func (h *helm) nextChart(t *testing.T) string {
 	return filepath.Join(dir, "taint-manager-7.8.9.tgz")
 }
 
-// firstChart returns an archive of a chart that differs from the present one as that of version 0.1 does: it creates the
-// lease and the journal, and does not permit creating them.
-func (h *helm) firstChart(t *testing.T) string {
+// firstState returns the files of version 0.1 with the lease and the journal, joined as one.
+func firstState(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "taint-manager")
-	templates := filepath.Join(dir, "templates")
-	must(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", chartDir))))
-	must(t, os.Remove(filepath.Join(templates, "state.yaml")))
-	must(t, os.CopyFS(templates, os.DirFS("testdata/v0.1")))
-	rbac, err := os.ReadFile(filepath.Join(templates, "rbac.yaml"))
-	must(t, err)
-	creates := regexp.MustCompile(`# To create (it|the journal)[.].*\n- apiGroups: .*\n  resources: .*\n  verbs: \[create\]\n`)
-	if n := len(creates.FindAll(rbac, -1)); n != 2 {
-		t.Fatalf("rbac.yaml has %d rules to create the lease or the journal, want 2", n)
-	}
-	must(t, os.WriteFile(filepath.Join(templates, "rbac.yaml"), creates.ReplaceAll(rbac, nil), 0o600))
-	h.helm(t, "package", dir, "--version=0.1.0", "--app-version=v0.1.0", "--destination="+filepath.Dir(dir))
-	return filepath.Join(filepath.Dir(dir), "taint-manager-0.1.0.tgz")
-}
-
-// firstState returns a file with the lease and the journal as the manifests of version 0.1 create them, and firstRoles
-// one with their roles.
-func (h *helm) firstState(t *testing.T) string {
-	t.Helper()
-	return h.firstManifests(t, "lease.yaml", "journal.yaml")
-}
-
-func (h *helm) firstRoles(t *testing.T) string {
-	t.Helper()
-	return h.firstManifests(t, "rbac.yaml")
-}
-
-func (h *helm) firstManifests(t *testing.T, templates ...string) string {
-	t.Helper()
-	args := []string{"template", "taint-manager", h.firstChart(t), "-n", "kube-system"}
-	for _, name := range templates {
-		args = append(args, "--show-only=templates/"+name)
+	var all []byte
+	for _, name := range []string{"lease.yaml", "journal.yaml"} {
+		text, err := os.ReadFile(filepath.Join(firstManifests, name))
+		must(t, err)
+		all = append(append(all, "---\n"...), text...)
 	}
 	path := filepath.Join(t.TempDir(), "first.yaml")
-	must(t, os.WriteFile(path, []byte(h.helm(t, args...)), 0o600))
+	must(t, os.WriteFile(path, all, 0o600))
 	return path
 }
 
 // fromFirst upgrades a release of version 0.1 and rolls it back.
 func (h *helm) fromFirst(t *testing.T) {
-	h.helm(t, "install", "taint-manager", h.firstChart(t), "-n", "kube-system")
+	h.helm(t, "install", "taint-manager", firstChart, "-n", "kube-system")
 	leader := h.replica(t, "kube-system", election...)
 	s := h.scene(t)
 	s.taint("key")
@@ -374,7 +358,7 @@ func (h *helm) uninstalls(t *testing.T, namespace string) {
 	t.Helper()
 	h.helm(t, "uninstall", "taint-manager", "-n", namespace)
 	h.forgets(t, namespace)
-	kinds := "leases,configmaps,deployments,poddisruptionbudgets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,resourcequotas,flowschemas"
+	kinds := "leases,configmaps,deployments,services,jobs,networkpolicies,poddisruptionbudgets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,resourcequotas,flowschemas"
 	if left := h.kubectl(t, "get", kinds, "-A", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"); left != "" {
 		t.Errorf("helm uninstall leaves:\n%s", left)
 	}

@@ -1,9 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -106,7 +103,7 @@ func (o *ownKubelet) startBoth() {
 
 func (o *ownKubelet) start(pod v1.Pod) {
 	o.t.Helper()
-	m, err := o.LaunchBuild(o.t.Context(), o.withPodUID(pod.UID), election...)
+	m, err := o.LaunchBuild(o.t.Context(), o.withEnv(o.t, "POD_UID="+string(pod.UID)), election...)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -121,17 +118,6 @@ func (o *ownKubelet) start(pod v1.Pod) {
 			o.t.Logf("the end of the log of %s:\n%s", pod.Name, log[max(0, len(log)-6000):])
 		}
 	})
-}
-
-// withPodUID returns a program that is taint-manager in the pod with this UID.
-func (o *ownKubelet) withPodUID(uid types.UID) string {
-	o.t.Helper()
-	path := filepath.Join(o.t.TempDir(), "taint-manager")
-	script := fmt.Sprintf("#!/bin/sh\nPOD_UID=%s exec '%s' \"$@\"\n", uid, o.binary(o.t))
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		o.t.Fatal(err)
-	}
-	return path
 }
 
 // leader returns the own pod whose process holds the lease, and the other one.

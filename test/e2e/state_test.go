@@ -25,7 +25,7 @@ func TestTheLeaseAndTheJournalOutliveTheirManifests(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	w.waitForNoPods(t)
 	w.kubectl(t, "apply", "-f", installed)
-	old := newHelm(t, w).firstState(t)
+	old := firstState(t)
 	s := w.scene(t)
 	pod := s.pod("p", bears("key", 3600))
 	s.taint("key")
@@ -215,9 +215,19 @@ func (w *world) writtenBack(t *testing.T, way string, before state, node string)
 	after.check(t, way, before, node)
 }
 
-// shell runs a command at the root of the repository, in which kubectl is an administrator's, as are helm and taint-manager,
-// and returns its output.
+// shell runs a command as script does, which must succeed, and returns its output.
 func (w *world) shell(t *testing.T, command string) string {
+	t.Helper()
+	out, err := w.script(t, command).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// script returns a command that runs at the root of the repository, in which kubectl is an administrator's, as are helm and
+// taint-manager.
+func (w *world) script(t *testing.T, command string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
 	kubectl := w.Kubectl(t.Context())
@@ -228,11 +238,7 @@ func (w *world) shell(t *testing.T, command string) string {
 	sh := exec.CommandContext(t.Context(), "sh", "-ec", command)
 	sh.Dir = root
 	sh.Env = append(append(append(os.Environ(), kubectl.Env...), newHelm(t, w).env...), "PATH="+dir+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
-	out, err := sh.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
-	}
-	return string(out)
+	return sh
 }
 
 func (w *world) uninstalled(t *testing.T) {

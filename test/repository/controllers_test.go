@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,28 +34,29 @@ func TestNobodyIsToldToWriteTheListOfControllersAnew(t *testing.T) {
 }
 
 // The kubelet runs every manifest in its folder, so the commands leave none beside the one that they change.
-func TestTheCommandsForKubeadmAppendToTheList(t *testing.T) {
+func TestTheCommandsForKubeadmAppendToTheListAndRestoreIt(t *testing.T) {
 	atRoot(t)
 	_, section, _ := strings.Cut(read(t, "docs/install.md"), "\n### kubeadm and kind\n")
-	_, commands, _ := strings.Cut(section, "```sh\n")
-	commands, _, found := strings.Cut(commands, "```")
+	section, _, _ = strings.Cut(section, "\n### ")
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1)
 	folder := t.TempDir()
 	manifest := filepath.Join(folder, "manifests", "kube-controller-manager.yaml")
-	if err := os.MkdirAll(filepath.Dir(manifest), 0o700); err != nil || !found {
+	if err := os.MkdirAll(filepath.Dir(manifest), 0o700); err != nil || len(blocks) != 2 {
 		t.Fatalf("docs/install.md has no commands for kubeadm, or %v", err)
 	}
 	const before = "  - command:\n    - kube-controller-manager\n    - --controllers=*,bootstrapsigner,tokencleaner\n    - --leader-elect=true\n"
 	if err := os.WriteFile(manifest, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	script := strings.ReplaceAll(commands, "/etc/kubernetes", folder)
-	if out, err := exec.CommandContext(t.Context(), "sh", "-ec", script).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	after, err := os.ReadFile(manifest)
-	want := strings.Replace(before, "tokencleaner", "tokencleaner,-taint-eviction-controller", 1)
-	left, _ := os.ReadDir(filepath.Dir(manifest))
-	if err != nil || string(after) != want || len(left) != 1 {
-		t.Errorf("got %q beside %d others, want %q: %v", after, len(left)-1, want, err)
+	for i, want := range []string{strings.Replace(before, "tokencleaner", "tokencleaner,-taint-eviction-controller", 1), before} {
+		script := strings.ReplaceAll(blocks[i][1], "/etc/kubernetes", folder)
+		if out, err := exec.CommandContext(t.Context(), "sh", "-ec", script).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		after, err := os.ReadFile(manifest)
+		left, _ := os.ReadDir(filepath.Dir(manifest))
+		if err != nil || string(after) != want || len(left) != 1 {
+			t.Errorf("got %q beside %d others, want %q: %v", after, len(left)-1, want, err)
+		}
 	}
 }

@@ -13,6 +13,17 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $key | quote -}}
 {{- end }}
 
+{{- /* The labels of all objects and those of a value: (list $ "name of the value" labels). */ -}}
+{{- define "taint-manager.labelsWith" -}}
+{{- $common := (index . 0).Values.commonLabels -}}
+{{- $name := index . 1 -}}
+{{ include "taint-manager.labels" (index . 0) }}
+{{- range $key, $value := index . 2 }}
+{{- if hasKey $common $key }}{{ fail (printf "%s and commonLabels have %s: set it in one of them" $name $key) }}{{ end }}
+{{ include "taint-manager.freeLabel" (list $name $key) }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
 {{- define "taint-manager.serviceAccount" -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}{{ fail "serviceAccount.create is false, and the permissions need a service account: set serviceAccount.name to one that is there" }}{{ end -}}
 {{ .Values.serviceAccount.name | default "taint-manager" }}
@@ -24,10 +35,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if not (hasPrefix "--tls-sni-cert-key=" .) }}{{ fail (printf "extraArgs has %s, which would override the configuration file: set its field in config, as 'taint-manager config defaults' shows it" .) }}{{ end -}}
 {{- end -}}
 {{- range .Values.extraEnv -}}
-{{- if has .name (list "POD_UID" "GOMEMLIMIT") }}{{ fail (printf "extraEnv has %s, which the chart sets itself: leave it out" .name) }}{{ end -}}
+{{- if has .name (list "POD_UID" "POD_NAME" "GOMEMLIMIT") }}{{ fail (printf "extraEnv has %s, which the chart sets itself: leave it out" .name) }}{{ end -}}
 {{- end -}}
+{{- $volumes := list "config" }}{{ $paths := list "/etc/taint-manager/" -}}
+{{- if include "taint-manager.certificate" . }}{{ $volumes = append $volumes "certificate" }}{{ $paths = append $paths "/etc/taint-manager-tls/" }}{{ end -}}
 {{- range .Values.extraVolumes -}}
-{{- if eq .name "config" }}{{ fail "extraVolumes has config, which the chart sets itself: give the volume another name" }}{{ end -}}
+{{- if has .name $volumes }}{{ fail (printf "extraVolumes has %s, which the chart sets itself: give the volume another name" .name) }}{{ end -}}
+{{- end -}}
+{{- range .Values.extraVolumeMounts -}}
+{{- $mount := .mountPath -}}
+{{- range $paths }}{{ if hasPrefix . (printf "%s/" $mount) }}{{ fail (printf "extraVolumeMounts has %s, where the chart mounts a volume itself: mount it elsewhere" $mount) }}{{ end }}{{ end -}}
 {{- end -}}
 {{- end }}
 
@@ -44,6 +61,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- with $secrets }}
 imagePullSecrets:
 {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- if .Values.hostNetwork }}
+hostNetwork: true
 {{- end }}
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
@@ -112,8 +132,8 @@ kind: TaintManagerConfiguration
 {{- define "taint-manager.subjects" -}}
 subjects:
 - kind: ServiceAccount
-  name: {{ include "taint-manager.serviceAccount" . }}
-  namespace: {{ .Release.Namespace }}
+  name: {{ include "taint-manager.serviceAccount" . | toYaml }}
+  namespace: {{ .Release.Namespace | toYaml }}
 {{- end }}
 
 {{- define "taint-manager.journalNames" -}}
