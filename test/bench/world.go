@@ -20,16 +20,28 @@ type world struct {
 	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
-	workloads int    // made so far, for their names
 	against   string // another build, which replaces the original in comparisons; may be empty
+	workloads int    // made so far, for their names
+
+	shared    *workload // the population of 30,000 pods that several works share
+	fewPods   int       // of the shared population, when fewMemory was measured
+	fewMemory float64   // MB
+	evicted   int       // nodes of the shared population
 }
 
-func newWorld(ctx context.Context, o testcluster.Options) (*world, error) {
-	c, err := testcluster.Start(ctx, o)
+// newWorld starts a control plane. It runs no controller other than the one that is measured. Nodes get only the
+// benchmark's taint.
+func newWorld(ctx context.Context, kubernetes, against string) (*world, error) {
+	c, err := testcluster.Start(ctx, testcluster.Options{
+		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
+		Kubernetes:    kubernetes,
+		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Cluster: c, deletions: load.NewDeletionTimes()}
+	w := &world{Cluster: c, deletions: load.NewDeletionTimes(), against: against}
+	w.shared = w.emptyWorkload()
 	following, cancel := context.WithCancel(ctx)
 	w.cancel = cancel
 	if err := w.connect(following); err != nil {
@@ -42,8 +54,7 @@ func (w *world) connect(ctx context.Context) error {
 	if err := w.Permit(ctx); err != nil {
 		return err
 	}
-	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts",
-		"system:serviceaccounts:kube-system")
+	user, err := w.ManagerKubeconfig()
 	if err != nil {
 		return err
 	}
@@ -63,11 +74,11 @@ func (w *world) close() error {
 
 // serverCPU returns the processor time that the API server and etcd have used so far, in seconds.
 func (w *world) serverCPU() (float64, error) {
-	server, err := cpuSeconds(w.Component(testcluster.APIServer).Pid())
+	server, err := load.ProcessorTime(w.Component(testcluster.APIServer).Pid())
 	if err != nil {
 		return 0, err
 	}
-	store, err := cpuSeconds(w.Component(testcluster.Etcd).Pid())
+	store, err := load.ProcessorTime(w.Component(testcluster.Etcd).Pid())
 	return server + store, err
 }
 

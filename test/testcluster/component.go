@@ -28,38 +28,32 @@ const (
 
 const (
 	pollInterval = 30 * time.Millisecond
-	logTail      = 3000 // number of bytes of a log that an error shows
+	endTimeout   = 60 * time.Second // for a component that was asked to end
+	logTail      = 3000             // number of bytes of a log that an error shows
 )
-
-// endTimeout is how long a component may take to end when it is asked to.
-const endTimeout = 60 * time.Second
 
 // A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
 // replaces. Tests kill it, pause it, and start it again on the same port and data. Its methods are safe for concurrent
 // use.
 type Component struct {
-	name    string
-	command command
-	dir     string // its working directory
-	log     string
-	client  *http.Client
+	name         string
+	binary       string
+	args         []string
+	health       string       // the URL that answers 200 when the component is healthy
+	client       *http.Client // for the URL
+	dir          string       // its working directory
+	log          string
+	endsBySignal bool // SIGTERM itself ends the component, so its exit code is not 0
 
 	mu      sync.Mutex
 	current *process // nil before the first start
 }
 
-// command is how a component is started, and the URL of its health check.
-type command struct {
-	binary string
-	args   []string
-	health string
-}
-
-// newComponent returns a component that is not started yet. Its log is named after it and its instance.
-func (c *Cluster) newComponent(name, instance string, command command, client *http.Client) *Component {
+// newComponent returns a component that is not started yet. Its log is named after it.
+func (c *Cluster) newComponent(name, binary, health string, args ...string) *Component {
 	return &Component{
-		name: name, command: command, dir: c.dir, client: client,
-		log: filepath.Join(c.LogDir(), name+instance+".log"),
+		name: name, binary: binary, args: args, health: health, client: c.http, dir: c.dir,
+		log: c.logOf(name),
 	}
 }
 
@@ -86,13 +80,21 @@ func (c *Component) Pid() int {
 	return 0
 }
 
+// Started returns the time of the component's latest start, and the zero time before it.
+func (c *Component) Started() time.Time {
+	if p := c.process(); p != nil {
+		return p.started
+	}
+	return time.Time{}
+}
+
 // Start starts the component, again on the same port and data, and returns when it reports that it is healthy. If
 // it ends before that, or ctx does, the error has the last lines of its log.
 func (c *Component) Start(ctx context.Context) error {
 	if err := c.launch(); err != nil {
 		return err
 	}
-	return c.awaitHealth(ctx)
+	return c.await(ctx, c.health)
 }
 
 // Kill ends the component at once, as the kernel does when memory runs out, and returns when its process has ended.
@@ -109,7 +111,10 @@ func (c *Component) Stop() error {
 	if err := c.signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return c.Wait(endTimeout)
+	if err := c.Wait(endTimeout); !c.endsBySignal {
+		return err
+	}
+	return nil
 }
 
 // Wait waits for the component to end by itself. It returns nil if the exit code is 0.
@@ -154,16 +159,12 @@ func (c *Component) launch() error {
 	if c.current != nil && !c.current.ended() {
 		return fmt.Errorf("starting %s: it is running", c.name)
 	}
-	p, err := startProcess(c.command.binary, c.command.args, c.dir, c.log)
+	p, err := startProcess(c.binary, c.args, c.dir, c.log)
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", c.name, err)
 	}
 	c.current = p
 	return nil
-}
-
-func (c *Component) awaitHealth(ctx context.Context) error {
-	return c.await(ctx, c.command.health)
 }
 
 // await polls until the URL answers 200, the component has ended, or ctx is done.
@@ -191,25 +192,8 @@ func (c *Component) failure(err error) error {
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	return &componentError{cause: err, logPath: c.log, tail: strings.TrimSpace(log[max(0, len(log)-logTail):])}
-}
-
-// componentError has the reason why a component failed, and the end of its log.
-type componentError struct {
-	cause   error
-	logPath string
-	tail    string
-}
-
-func (c *componentError) Error() string {
-	return fmt.Sprintf("%v\nthe end of %s:\n%s", c.cause, filepath.Base(c.logPath), c.tail)
-}
-
-func (c *componentError) Unwrap() error { return c.cause }
-
-// portTaken reports whether the component ended because another process used its port.
-func (c *componentError) portTaken() bool {
-	return strings.Contains(c.tail, "address already in use")
+	return fmt.Errorf("%w\nthe end of %s:\n%s", err, filepath.Base(c.log),
+		strings.TrimSpace(log[max(0, len(log)-logTail):]))
 }
 
 // get returns an error unless the URL answers 200.

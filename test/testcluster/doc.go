@@ -11,8 +11,8 @@
 //   - No component outlives the process that started it, even if that process is killed and even if the component
 //     is paused. (On systems other than Linux, whose kernels can't do that, this does not hold for kwok and for
 //     paused components.)
-//   - It only starts programs: bin/controlplane and bin/kwok, which `make controlplane` builds. This package
-//     imports the standard library alone and never builds anything.
+//   - It only starts programs: bin/controlplane and bin/kwok, which `make controlplane` builds. It never builds
+//     anything.
 //
 // A node is simulated if it has the annotation kwok.x-k8s.io/node=fake ([SimulatedNode] returns such a manifest):
 // it is Ready and renews its lease. A pod that is bound to it is Running and Ready at once, and stays so, also a

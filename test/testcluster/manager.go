@@ -2,6 +2,7 @@ package testcluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -32,7 +33,7 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := m.awaitHealth(ctx); err != nil {
+	if err := m.await(ctx, m.health); err != nil {
 		m.Kill()
 		return nil, err
 	}
@@ -41,43 +42,42 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 
 // LaunchManager is like [Cluster.StartManager], but does not wait until the manager is ready.
 func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
-	return c.LaunchBuild(ctx, c.manager, flags...)
+	return c.LaunchBuild(ctx, "", flags...)
 }
 
-// LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager.
+// LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager. Empty means that of the repository.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(binary); err != nil {
-		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
-	}
-	kubeconfig, err := c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	kubeconfig, err := c.ManagerKubeconfig()
 	if err != nil {
 		return nil, err
 	}
-	return c.LaunchWith(ctx, binary, kubeconfig, flags...)
+	return c.LaunchWith(ctx, cmp.Or(binary, filepath.Join(c.root, "bin", "taint-manager")), kubeconfig, flags...)
+}
+
+// ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
+func (c *Cluster) ManagerKubeconfig() (string, error) {
+	return c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
 }
 
 // LaunchWith is like [Cluster.LaunchBuild], with the permissions of a kubeconfig's user and no others.
 func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
-	port, err := freePort(ctx, nil)
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
+	}
+	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
-	page, err := freePort(ctx, map[int]bool{port: true})
-	if err != nil {
-		return nil, err
+	m := &Manager{address: address(ports[0]), page: address(ports[1])}
+	args := []string{
+		"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
+		"--status-address=" + m.page,
 	}
-	m := &Manager{address: address(port), page: address(page)}
-	m.Component = c.newComponent("taint-manager", fmt.Sprintf("-%d", port), command{
-		binary: binary,
-		args: append([]string{
-			"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-			"--status-address=" + m.page,
-		}, flags...),
-		health: "https://" + m.address + "/readyz",
-	}, unauthenticated())
+	m.Component = c.newComponent("taint-manager", binary, "https://"+m.address+"/readyz", append(args, flags...)...)
+	m.log, m.client = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0])), unauthenticated()
 	return m, m.launch()
 }
 
@@ -108,7 +108,7 @@ subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 // the method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader
 // of an installation would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
-	rbac, err := os.ReadFile(filepath.Join(c.root, "deploy", "rbac.yaml"))
+	rbac, err := os.ReadFile(filepath.Join(c.root, permissions))
 	if err != nil {
 		return fmt.Errorf("the permissions: %w", err)
 	}
@@ -153,6 +153,3 @@ func (m *Manager) Address() string { return m.address }
 
 // Page returns the URL of the manager's page, unless a flag sets another.
 func (m *Manager) Page() string { return "http://" + m.page + "/" }
-
-// Binary returns the path of the program that contains the control plane and kubectl.
-func (c *Cluster) Binary() string { return filepath.Join(c.binDir, binaryOf(c.minor)) }

@@ -16,27 +16,8 @@ const (
 	highestPort = 32000
 )
 
-// ports are the components' ports. They are free when they are chosen; a conflict is possible until the components
-// have bound them.
-type ports struct {
-	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
-}
-
-func choosePorts(ctx context.Context) (ports, error) {
-	var p ports
-	taken := make(map[int]bool)
-	for _, port := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.controllerManager, &p.scheduler, &p.nodes} {
-		free, err := freePort(ctx, taken)
-		if err != nil {
-			return ports{}, err
-		}
-		taken[free] = true
-		*port = free
-	}
-	return p, nil
-}
-
-func freePort(ctx context.Context, taken map[int]bool) (int, error) {
+// freePorts returns different ports that are free now. A conflict is possible until the components have bound them.
+func freePorts(ctx context.Context, n int) (ports []int, err error) {
 	var listen net.ListenConfig
 	for range 200 {
 		port := lowestPort + rand.IntN(highestPort-lowestPort)
@@ -44,12 +25,12 @@ func freePort(ctx context.Context, taken map[int]bool) (int, error) {
 		if err != nil {
 			continue
 		}
-		_ = listener.Close()
-		if !taken[port] {
-			return port, nil
+		defer func() { _ = listener.Close() }() // not before all ports are chosen
+		if ports = append(ports, port); len(ports) == n {
+			return ports, nil
 		}
 	}
-	return 0, errors.New("no free port on loopback in 200 tries")
+	return nil, errors.New("too few free ports on loopback in 200 tries")
 }
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

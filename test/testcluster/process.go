@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // process is one run of a component. It ends with the process that started it: its standard input ends then, which
@@ -15,6 +16,8 @@ type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended; err is set before
 	err  error
+
+	started time.Time
 }
 
 // startProcess starts the program with its output appended to the file log.
@@ -43,6 +46,7 @@ func startProcess(binary string, args []string, dir, log string) (*process, erro
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	p.started = time.Now()
 	err := p.cmd.Start()
 	started <- err
 	if err == nil {

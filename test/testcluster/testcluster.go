@@ -31,9 +31,6 @@ type Options struct {
 	// BinDir is the folder of the binaries controlplane and kwok, as an absolute path. Empty means bin/ of this
 	// repository, found from the working directory upwards.
 	BinDir string
-	// Manager is the program that [Cluster.LaunchManager] starts. Empty means bin/taint-manager in this
-	// repository.
-	Manager string
 	// Dir is the folder of the cluster's data, certificates, kubeconfigs and logs. It must be empty or not exist.
 	// Empty means a new temporary folder, which Stop removes.
 	Dir string
@@ -58,15 +55,14 @@ type Options struct {
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
 	root, binDir, dir string
-	minor             int    // the version of Kubernetes is 1.minor
-	temporary         bool   // dir is to be removed
-	manager           string // the program
+	minor             int  // the version of Kubernetes is 1.minor
+	temporary         bool // dir is to be removed
 	url               string
 	log               io.Writer
 
-	clients     *authority
+	authority   *authority
 	http        *http.Client      // as cluster-admin
-	kubeconfigs map[string]string // by component, and "admin"
+	kubeconfigs map[string]string // by component, and of the cluster-admin
 	components  []*Component      // in the order of their start
 
 	stop sync.Once
@@ -94,8 +90,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 			return c, nil
 		}
 		c.killAll()
-		var failed *componentError
-		if try == startTries || !errors.As(err, &failed) || !failed.portTaken() {
+		if try == startTries || !strings.Contains(err.Error(), "address already in use") {
 			return nil, errors.Join(err, c.Stop())
 		}
 		c.say("trying other ports")
@@ -113,8 +108,7 @@ func prepare(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{
-		root: root, binDir: cmp.Or(o.BinDir, filepath.Join(root, "bin")), minor: minor, temporary: o.Dir == "",
-		manager: cmp.Or(o.Manager, filepath.Join(root, "bin", "taint-manager")), log: o.Log,
+		root: root, binDir: cmp.Or(o.BinDir, filepath.Join(root, "bin")), minor: minor, temporary: o.Dir == "", log: o.Log,
 	}
 	if err := c.findBinaries(o.WithoutNodes); err != nil {
 		return nil, err
@@ -157,7 +151,7 @@ func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
 		}
 	}
 	for _, component := range components {
-		if err := component.awaitHealth(ctx); err != nil {
+		if err := component.await(ctx, component.health); err != nil {
 			return err
 		}
 		c.say("%s is ready after %.1f s", component.name, time.Since(began).Seconds())
@@ -199,21 +193,21 @@ func (c *Cluster) killAll() {
 // URL returns the API server's address.
 func (c *Cluster) URL() string { return c.url }
 
-// AuditLog returns the path of the audit log, one JSON document a line. The file
-// exists when Options.AuditLevel was set.
+// AuditLog returns the path of the audit log, one JSON document a line. The file exists if Options.AuditLevel is set.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.LogDir(), "audit.log") }
 
 // LogDir returns the folder of the components' logs.
 func (c *Cluster) LogDir() string { return c.path("logs") }
 
+func (c *Cluster) logOf(name string) string { return filepath.Join(c.LogDir(), name+".log") }
+
 // Component returns the component of that name, or nil if the cluster has none.
 func (c *Cluster) Component(name string) *Component {
-	for _, component := range c.components {
-		if component.name == name {
-			return component
-		}
+	i := slices.IndexFunc(c.components, func(component *Component) bool { return component.name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c.components[i]
 }
 
 // Kubectl returns a command that runs kubectl with these arguments as cluster-admin, not yet started. It is killed

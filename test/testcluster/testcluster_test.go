@@ -222,8 +222,12 @@ func componentRestarts(t *testing.T, c *Cluster) {
 	for _, name := range []string{Etcd, APIServer} {
 		component := c.Component(name)
 		component.Kill()
+		began := time.Now()
 		if err := component.Start(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if at := component.Started(); at.Before(began) || at.After(time.Now()) {
+			t.Errorf("%s was started at %v, want after %v", name, at, began)
 		}
 	}
 	kubectl(t, c, "get", "pod", "runs")
