@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 const (
@@ -132,18 +135,13 @@ func (l *workload) burst(ctx context.Context, s subject) (outcome, error) {
 }
 
 // evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
-func (l *workload) evict(ctx context.Context, s subject) (times []time.Time, err error) {
-	var tainting sync.WaitGroup
-	var taintErr error
-	tainting.Go(func() { taintErr = l.taint(ctx, nil) })
+func (l *workload) evict(ctx context.Context, s subject) ([]time.Time, error) {
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() error { return l.taint(both, nil) })
 	if s.plain() {
-		err = l.plainly(ctx, s)
+		group.Go(func() error { return l.plainly(both, s) })
 	}
-	tainting.Wait()
-	if err == nil {
-		err = taintErr
-	}
-	if err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	return l.w.waitFor(ctx, l.pods, burstTimeout)
@@ -158,8 +156,9 @@ func (l *workload) plainly(ctx context.Context, s subject) error {
 
 // spent returns the processor time, the GETs of nodes and the peak memory so far.
 func (w *world) spent(ctx context.Context, r running) (outcome, error) {
-	server, err := w.serverCPU()
-	if err != nil {
+	server, err1 := load.ProcessorTime(w.Component(testcluster.APIServer).Pid())
+	etcd, err2 := load.ProcessorTime(w.Component(testcluster.Etcd).Pid())
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	metrics, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
@@ -167,7 +166,7 @@ func (w *world) spent(ctx context.Context, r running) (outcome, error) {
 		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
 	}
 	o := outcome{
-		serverCPU: server,
+		serverCPU: server + etcd,
 		reads:     load.Sum(string(metrics), "apiserver_request_total", `resource="nodes"`, `verb="GET"`),
 	}
 	if r.component == nil {

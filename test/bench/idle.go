@@ -47,8 +47,7 @@ func idle(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err := stop(); err != nil {
 		return nil, err
 	}
-	samples = samples[idleWarmUp:]
-	return outcome{first: samples.Quantile(0), median: samples.Median(), last: samples.Quantile(1)}, l.clear(ctx)
+	return outcome{median: samples[idleWarmUp:].Median()}, l.clear(ctx)
 }
 
 // oneByOne taints one node after the other, and returns how long each eviction took, in seconds.

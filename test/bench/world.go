@@ -72,16 +72,6 @@ func (w *world) close() error {
 	return w.Stop()
 }
 
-// serverCPU returns the processor time that the API server and etcd have used so far, in seconds.
-func (w *world) serverCPU() (float64, error) {
-	server, err := load.ProcessorTime(w.Component(testcluster.APIServer).Pid())
-	if err != nil {
-		return 0, err
-	}
-	store, err := load.ProcessorTime(w.Component(testcluster.Etcd).Pid())
-	return server + store, err
-}
-
 func (w *world) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }

@@ -9,14 +9,12 @@ import (
 // compare prints the expectations beside the observations, and reports whether they agree: each kind has pods on
 // the tainted node, each of which was deleted when expected and not earlier, or stayed.
 func (s *stage) compare() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.say("\nOn %s:\n%-8s %-48s %-13s %-7s %s", tainted, "PODS", "KIND AND TOLERATIONS", "EXPECTED", "", "SEEN")
 	agree := true
 	for _, r := range cast {
 		seen, good := s.seen(r)
 		agree = agree && good
-		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when(r.goes), mark(good), seen, r.because)
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when("gone at %.0f s", r.goes), mark(good), seen, r.because)
 	}
 	others := s.goneElsewhere()
 	s.say("%-8s %-48s %-13s %-7s %d went", "others", "all pods of the other nodes", "stay", mark(others == 0), others)
@@ -45,7 +43,7 @@ func (s *stage) seen(r role) (text string, good bool) {
 		if !went {
 			at = stays
 		}
-		all = append(all, exactly(at))
+		all = append(all, when("%.2f s", at))
 		good = good && fits(r.goes, at)
 	}
 	return strings.Join(all, ", "), good && len(all) > 0
@@ -66,16 +64,10 @@ func mark(good bool) string {
 	return "WRONG"
 }
 
-func when(d time.Duration) string {
+// when formats a time, or says that a pod stays.
+func when(format string, d time.Duration) string {
 	if d == stays {
 		return "stays"
 	}
-	return fmt.Sprintf("gone at %.0f s", d.Seconds())
-}
-
-func exactly(d time.Duration) string {
-	if d == stays {
-		return "stays"
-	}
-	return fmt.Sprintf("%.2f s", d.Seconds())
+	return fmt.Sprintf(format, d.Seconds())
 }

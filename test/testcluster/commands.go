@@ -26,7 +26,7 @@ func (c *Cluster) parts(o Options, p ports) []*Component {
 		parts = append(parts, c.controllerManager(o, p))
 	}
 	if !o.WithoutScheduler {
-		parts = append(parts, c.scheduler(o, p))
+		parts = append(parts, c.scheduler(p))
 	}
 	if !o.WithoutNodes {
 		parts = append(parts, c.nodes(p))
@@ -96,13 +96,13 @@ func (c *Cluster) controllerManager(o Options, p ports) *Component {
 	return c.part(ControllerManager, healthz(p.controllerManager), append(args, o.ControllerManagerArgs...)...)
 }
 
-func (c *Cluster) scheduler(o Options, p ports) *Component {
-	args := append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")
-	return c.part(Scheduler, healthz(p.scheduler), append(args, o.SchedulerArgs...)...)
+func (c *Cluster) scheduler(p ports) *Component {
+	return c.part(Scheduler, healthz(p.scheduler),
+		append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")...)
 }
 
 func (c *Cluster) nodes(p ports) *Component {
-	return c.newComponent(Nodes, c.kwok(), "http://"+address(p.nodes)+"/healthz",
+	return c.newComponent(Nodes, c.bin("kwok"), "http://"+address(p.nodes)+"/healthz",
 		"--kubeconfig="+c.kubeconfigs[Nodes], "--config="+c.path("stages.yaml"),
 		"--manage-nodes-with-annotation-selector="+SimulatedNodeAnnotation+"=fake",
 		"--cidr=10.64.0.0/10", "--server-address="+address(p.nodes))

@@ -3,7 +3,6 @@ package testcluster
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -19,7 +18,7 @@ rules:
 func (c *Cluster) findBinaries(withoutNodes bool) error {
 	needed := []string{c.Binary()}
 	if !withoutNodes {
-		needed = append(needed, c.kwok())
+		needed = append(needed, c.bin("kwok"))
 	}
 	for _, path := range needed {
 		if _, err := os.Stat(path); err != nil {
@@ -31,9 +30,10 @@ func (c *Cluster) findBinaries(withoutNodes bool) error {
 }
 
 // Binary returns the path of the program that contains the control plane and kubectl.
-func (c *Cluster) Binary() string { return filepath.Join(c.binDir, binaryOf(c.minor)) }
+func (c *Cluster) Binary() string { return c.bin(binaryOf(c.minor)) }
 
-func (c *Cluster) kwok() string { return filepath.Join(c.binDir, "kwok") }
+// bin returns the path of a program that `make` builds.
+func (c *Cluster) bin(name string) string { return filepath.Join(c.root, "bin", name) }
 
 // permissions is the path, in this repository, of the permissions of taint-manager.
 const permissions = "deploy/rbac.yaml"
@@ -54,24 +54,9 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// newDir returns the folder of a new cluster: a temporary one if no folder is given.
-func newDir(dir string) (string, error) {
-	if dir == "" {
-		return os.MkdirTemp("", "testcluster-")
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if len(entries) > 0 {
-		return "", fmt.Errorf("%s is not empty", dir)
-	}
-	return filepath.Abs(dir)
-}
-
 // writeFiles writes all files that the components read, and removes the files of an earlier attempt.
 func (c *Cluster) writeFiles(o Options) error {
-	for _, dir := range []string{c.path("etcd"), c.LogDir(), c.path("pki")} {
+	for _, dir := range []string{c.path("etcd"), c.path("logs"), c.path("pki")} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			return fmt.Errorf("clearing the cluster's folder: %w", err)
 		}

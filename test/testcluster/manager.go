@@ -1,7 +1,6 @@
 package testcluster
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -27,7 +26,7 @@ type Manager struct {
 // deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those
 // of the repository; the error has the end of its log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
-	m, err := c.LaunchManager(ctx, flags...)
+	m, err := c.LaunchBuild(ctx, "", flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +39,8 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// LaunchManager is like [Cluster.StartManager], but does not wait until the manager is ready.
-func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
-	return c.LaunchBuild(ctx, "", flags...)
-}
-
-// LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager. Empty means that of the repository.
+// LaunchBuild is like [Cluster.StartManager], for another build of taint-manager, and does not wait until it is ready. An
+// empty path means the binary of the repository.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
@@ -54,7 +49,7 @@ func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...strin
 	if err != nil {
 		return nil, err
 	}
-	return c.LaunchWith(ctx, cmp.Or(binary, filepath.Join(c.root, "bin", "taint-manager")), kubeconfig, flags...)
+	return c.LaunchWith(ctx, cmp.Or(binary, c.bin("taint-manager")), kubeconfig, flags...)
 }
 
 // ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
@@ -119,7 +114,10 @@ func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	if err := c.Apply(ctx, manifest); err != nil || slices.Contains(flags, "--leader-elect=false") {
 		return err
 	}
-	return c.createLease(ctx)
+	if err := c.pipe(ctx, "create", releasedLease); err != nil && !strings.Contains(err.Error(), "AlreadyExists") {
+		return err
+	}
+	return nil
 }
 
 const releasedLease = `
@@ -128,16 +126,6 @@ kind: Lease
 metadata: {name: taint-manager, namespace: kube-system}
 spec: {holderIdentity: "", leaseTransitions: 0, renewTime: "2026-01-01T00:00:00.000000Z"}
 `
-
-// createLease creates a released lease if there is none.
-func (c *Cluster) createLease(ctx context.Context) error {
-	cmd := c.Kubectl(ctx, "create", "-f", "-")
-	cmd.Stdin = strings.NewReader(releasedLease)
-	if out, err := cmd.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("AlreadyExists")) {
-		return fmt.Errorf("creating the lease: %w: %s", err, bytes.TrimSpace(out))
-	}
-	return nil
-}
 
 // mayEvict reports whether a manager with this flag may evict by the eviction subresource.
 func mayEvict(flag string) bool {

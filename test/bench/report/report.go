@@ -11,11 +11,6 @@ const (
 	OtherBuild      = "other build"
 )
 
-// Subjects returns all subjects in the order of presentation.
-func Subjects() []string {
-	return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild}
-}
-
 // Summary has all results.
 type Summary struct {
 	Machine Machine `json:"machine"`
