@@ -17,7 +17,7 @@ import (
 const (
 	burstNodes   = 100
 	slowNodes    = 5    // for the original with its default client limits
-	maxEvents    = 5000 // more than these are not waited for, as listing them is expensive
+	maxEvents    = 5000 // of more pods than these, events are not waited for: listing events is expensive
 	burstTimeout = 5 * time.Minute
 	late         = 1.15 // the maximum ratio of a latency to the baseline's
 )
@@ -57,7 +57,7 @@ func evictWork() work {
 	}
 }
 
-// namespacesWork compares bursts of pods of many namespaces and nodes. A GET of a node is to serve several of the node's
+// namespacesWork compares bursts of pods of many namespaces and nodes. A GET of a node should serve several of the node's
 // pods although namespaces take turns.
 func namespacesWork() work {
 	l := size{nodes: 300, each: 10}

@@ -14,14 +14,14 @@ import (
 // tolerated is long enough to taint all nodes and to start taint-manager before the instant.
 const tolerated = 9 * time.Second
 
-// instantWork compares pods that are all due at one instant. For taint-manager it is exact: the taints have the same
-// timeAdded. The original does not read timeAdded; its countdowns begin when it observes a taint, and the instant
-// is when the last of them ends.
+// instantWork compares pods that are all due at one instant. For taint-manager the instant is exact: the taints have the
+// same timeAdded. The original does not read timeAdded: its countdowns begin when it observes a taint, and the instant is
+// the end of the last countdown.
 func instantWork() work {
 	return work{
 		name: "instant", title: "3000 pods of 100 nodes due at one instant", subjects: compared(), measure: instant,
 		rows: []row{
-			// The first deletion is early if this is negative.
+			// A negative figure means that the first deletion was early.
 			newRow("instant to first deletion", "ms", first, report.AtMost(100, ""), report.AtLeast(0, ""),
 				report.Reported(report.Baseline), report.Reported(report.Original)),
 			newRow("instant to deletion, median", "s", median, report.AtMost(late, report.Baseline),
@@ -74,7 +74,7 @@ func (l *workload) countdown(ctx context.Context, s subject) (at time.Time, r ru
 		err := l.taint(ctx, nil)
 		return time.Now().Add(tolerated), r, err
 	}
-	// The pods must have been created in an earlier second than that of the taint.
+	// The second of the taint must be later than the second in which the pods were created.
 	if err := load.Pause(ctx, 1500*time.Millisecond); err != nil {
 		return at, r, err
 	}
@@ -82,7 +82,7 @@ func (l *workload) countdown(ctx context.Context, s subject) (at time.Time, r ru
 	if err := l.taint(ctx, &metav1.Time{Time: since}); err != nil {
 		return at, r, err
 	}
-	// Times in the API are cut off: the taint counts from the next second, unless it is found before.
+	// Times in the API are cut off: the taint counts from the next second, unless taint-manager observes it before.
 	next := since.Add(time.Second)
 	if err := load.Pause(ctx, time.Until(next)); err != nil {
 		return at, r, err

@@ -2,8 +2,8 @@
 // that send the same calls and decide nothing. All of them run on one real control plane, in turn, in the same
 // minutes, on the same load, so that ratios depend less on the machine.
 //
-// It prints a table with the targets, and writes it as JSON and as a picture. docs/performance.md describes the
-// measurements. It also exits with 0 if a target is missed; it fails only if it can't measure.
+// The command prints a table with the targets, and writes the table as JSON and as a picture. docs/performance.md
+// describes the measurements. A missed target is no failure: the command fails only if it can't measure.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// garbage is the GOGC of this process, as in taint-manager: the plain workers run in it.
+// garbage is the GOGC of this process, in which the plain workers run. It is that of taint-manager.
 const garbage = 400
 
 func run(ctx context.Context, args []string) error {
@@ -127,7 +127,7 @@ func (o options) write(s report.Summary) error {
 	return nil
 }
 
-// machine describes the machine on which this runs.
+// machine describes the machine of the measurements.
 func machine(now time.Time) report.Machine {
 	m := report.Machine{Date: now.UTC().Format(time.DateOnly), Cores: runtime.NumCPU()}
 	if proc, err := procfs.NewDefaultFS(); err == nil {

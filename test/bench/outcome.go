@@ -67,7 +67,7 @@ func newRow(what, unit string, f figure, targets ...report.Target) row {
 	return row{what, unit, f, targets}
 }
 
-// inSecond has the units of times, other than the second, by how many of them are in a second.
+// inSecond has the number of each unit of time in a second. The second itself is left out.
 var inSecond = map[string]float64{"ms": 1e3, "us": 1e6}
 
 // of returns the row's figure of each subject that has this figure.

@@ -20,7 +20,7 @@ const (
 
 const (
 	settling      = 5 * time.Second // how long a subject is left alone before it counts as idle
-	quietSpan     = 5 * time.Second // how long its processor time is measured then
+	quietSpan     = 5 * time.Second // how long the processor time of an idle subject is measured
 	statusUpdates = 5000
 )
 
@@ -153,8 +153,8 @@ func (w *world) touch(ctx context.Context) error {
 	return nil
 }
 
-// startWork compares the times from the start of the process, with 30,000 pods, to the first deletion, of a pod that was
-// due before. Starts are short and differ much, so each round has three.
+// startWork compares the times from the start of the process to the first deletion, with 30,000 pods of which one is due
+// before the start. Starts are short and differ much, so each round has three.
 func startWork() work {
 	return work{
 		name: "start", title: "start with 30,000 pods, of which one is due", rounds: 3,

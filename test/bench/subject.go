@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// subject is a program to be measured or, by the name of the baseline, plain workers.
+// subject is a program to be measured. The subject with the name of the baseline is plain workers.
 type subject struct {
 	name  string
 	evict bool // by the eviction subresource
@@ -73,8 +73,8 @@ func (w *world) launch(ctx context.Context, s subject) (r running, err error) {
 	return running{m.Component}, nil
 }
 
-// ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: then it has
-// observed the whole cluster. Plain workers need no start.
+// ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then the
+// subject has observed the whole cluster. Plain workers need no start.
 func (w *world) ready(ctx context.Context, s subject) (running, error) {
 	if s.plain() {
 		return running{}, nil
@@ -87,8 +87,8 @@ func (w *world) ready(ctx context.Context, s subject) (running, error) {
 	return r, load.Pause(ctx, 2*time.Second)
 }
 
-// firstDeletion launches a subject, and returns how long after the start of its process it deleted a pod that was due
-// before.
+// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's process
+// to the deletion of the pod.
 func (w *world) firstDeletion(ctx context.Context, s subject) (r running, after time.Duration, err error) {
 	probe, err := w.newWorkload(ctx, size{nodes: 1})
 	if err != nil {

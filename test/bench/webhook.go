@@ -8,7 +8,7 @@ import (
 )
 
 // webhookWork compares pods while a webhook holds the deletions of another namespace's pods, which are due at the same
-// time. The plain workers leave those pods out: theirs are the times without the webhook.
+// time. The plain workers leave the other namespace's pods out: their times are those without the webhook.
 func webhookWork() work {
 	reported := []report.Target{report.Reported(report.Baseline), report.Reported(report.Original)}
 	return work{

@@ -101,7 +101,7 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 }
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
-// the same one. Another build, if there is one, replaces the original and what else this build is compared with.
+// the same one. Another build, if there is one, replaces the original and the plain workers.
 func (k work) run(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	if w.against != "" && slices.Contains(k.subjects, report.Original) {
 		k.subjects = []string{report.Ours, report.OtherBuild}

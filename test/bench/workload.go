@@ -38,7 +38,7 @@ type workload struct {
 	nodes []string
 	pods  []load.Identity
 
-	namespaces []string // may name one twice
+	namespaces []string // of the pods; a namespace may be there twice
 }
 
 func (w *world) newWorkload(ctx context.Context, s size) (*workload, error) {

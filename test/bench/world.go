@@ -21,16 +21,16 @@ type world struct {
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
 	against   string // another build, which replaces the original in comparisons; may be empty
-	workloads int    // made so far, for their names
+	workloads int    // the number of workloads so far, for their names
 
 	shared    *workload // the population of 30,000 pods that several works share
-	fewPods   int       // of the shared population, when fewMemory was measured
-	fewMemory float64   // MB
-	evicted   int       // nodes of the shared population
+	fewPods   int       // the size of the shared population when fewMemory was measured
+	fewMemory float64   // MB of this build when idle
+	evicted   int       // the number of nodes of the shared population that bursts have emptied
 }
 
-// newWorld starts a control plane. It runs no controller other than the one that is measured. Nodes get only the
-// benchmark's taint.
+// newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's
+// taint.
 func newWorld(ctx context.Context, kubernetes, against string) (*world, error) {
 	c, err := testcluster.Start(ctx, testcluster.Options{
 		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// compare prints the expectations beside the observations, and reports whether they agree: each kind has pods on
-// the tainted node, each of which was deleted when expected and not earlier, or stayed.
+// compare prints the expectations beside the observations, and reports whether they agree: each role has pods on the
+// tainted node, and each of these pods was deleted when expected and not earlier, or stayed as expected.
 func (s *stage) compare() bool {
 	s.say("\nOn %s:\n%-8s %-48s %-13s %-7s %s", tainted, "PODS", "KIND AND TOLERATIONS", "EXPECTED", "", "SEEN")
 	agree := true
 	for _, r := range cast {
-		seen, good := s.seen(r)
+		seen, good := s.observed(r)
 		agree = agree && good
 		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when("gone at %.0f s", r.goes), mark(good), seen, r.because)
 	}
@@ -31,8 +31,9 @@ func (s *stage) goneElsewhere() (n int) {
 	return n
 }
 
-// seen returns what was observed of the pods of a role on the tainted node.
-func (s *stage) seen(r role) (text string, good bool) {
+// observed returns the times at which the pods of a role on the tainted node were deleted, and whether all are as
+// expected.
+func (s *stage) observed(r role) (text string, good bool) {
 	var all []string
 	good = true
 	for uid, pod := range s.pods {

@@ -24,13 +24,12 @@ const podsExpected = 8 + 6*4
 
 // stage is the cluster on which the story is played, with the observations of its pods.
 type stage struct {
-	cluster   *testcluster.Cluster
 	client    kubernetes.Interface
 	deletions *load.DeletionTimes
 	out       io.Writer
 	start     time.Time // when the node got its taints
 
-	pods map[types.UID]*v1.Pod // those that exist when the story begins
+	pods map[types.UID]*v1.Pod // the pods that exist when the story begins
 	went map[types.UID]time.Duration
 }
 
@@ -48,7 +47,7 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 		return nil, err
 	}
 	s := &stage{
-		cluster: c, client: client, deletions: load.NewDeletionTimes(), out: out,
+		client: client, deletions: load.NewDeletionTimes(), out: out,
 		pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{},
 	}
 	var objects strings.Builder
@@ -99,8 +98,8 @@ func (s *stage) awaitPods(ctx context.Context) error {
 	}
 }
 
-// tell prints from now on each eviction, and each eviction that is cancelled, with the reason that its event gives.
-func (s *stage) tell(ctx context.Context) error {
+// printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event gives.
+func (s *stage) printEvictions(ctx context.Context) error {
 	stream, err := s.client.CoreV1().Events("default").Watch(ctx,
 		metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
@@ -136,7 +135,7 @@ func shorten(message string) string {
 func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
 	s.start = time.Now()
-	if err := s.tell(ctx); err != nil {
+	if err := s.printEvictions(ctx); err != nil {
 		return err
 	}
 	both := "gets the taints " + maintenance.ToString() + " and " + network.ToString()

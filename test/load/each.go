@@ -16,8 +16,8 @@ func Each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 	return Spread(ctx, maxInFlight, n, do)
 }
 
-// Spread calls do for each number below n, this many at a time, and returns the first error, after which no further
-// call starts.
+// Spread calls do for each number below n, with at most atOnce calls at a time. It returns the first error, after which
+// no further call starts.
 func Spread(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -19,8 +19,8 @@ func Memory(pid int) (now, peak float64, err error) {
 	return float64(status.VmRSS) / 1e6, float64(status.VmHWM) / 1e6, nil
 }
 
-// ProcessorTime returns the seconds of processor time that a process has used so far, as the kernel's scheduler has
-// counted it for its threads, to the nanosecond. Threads that have ended are not included; Go programs keep theirs.
+// ProcessorTime returns the seconds of processor time that the threads of a process have used so far. The kernel counts
+// nanoseconds. Threads that have ended are not included; Go programs keep their threads.
 func ProcessorTime(pid int) (seconds float64, err error) {
 	threads, err := procfs.AllThreads(pid)
 	if err != nil {

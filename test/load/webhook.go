@@ -51,7 +51,7 @@ func NewWebhook() *Webhook {
 // Held returns the number of deletions that the webhook has received since it was in force.
 func (we *Webhook) Held() int { return int(we.held.Load()) }
 
-// Release allows all deletions, those that are held and those to come.
+// Release allows all deletions that are held, and all later deletions.
 func (we *Webhook) Release() { we.release() }
 
 // Close releases all deletions and ends the server.

@@ -34,8 +34,8 @@ func (c *Cluster) parts(o Options, p ports) []*Component {
 	return parts
 }
 
-// etcd does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so that no
-// component takes another cluster's etcd for its own.
+// etcd returns an etcd that does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so
+// that no component takes another cluster's etcd for its own.
 func (c *Cluster) etcd(p ports) *Component {
 	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
 	return c.part(Etcd, client+"/health",
@@ -45,7 +45,7 @@ func (c *Cluster) etcd(p ports) *Component {
 		"--initial-cluster=testcluster="+peer,
 		"--cert-file="+c.pki("server.crt"), "--key-file="+c.pki("server.key"),
 		"--client-cert-auth", "--trusted-ca-file="+c.pki("clients.crt"), "--enable-grpc-gateway=false",
-		"--heartbeat-interval=20", "--election-timeout=200", // it has no peers to wait for
+		"--heartbeat-interval=20", "--election-timeout=200", // etcd has no peers to wait for
 		"--unsafe-no-fsync", "--log-level=warn")
 }
 
@@ -121,8 +121,8 @@ func (c *Cluster) client(name string, port int) []string {
 		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false")
 }
 
-// server returns the flags that Kubernetes' servers share: their address, their certificate, and the feature that is
-// off by default and part of the tests.
+// server returns the flags that Kubernetes' servers share: their address, their certificate, and a feature gate. The tests
+// use this feature, which is off by default.
 func (c *Cluster) server(port int) []string {
 	flags := []string{
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),

@@ -33,15 +33,15 @@ const (
 )
 
 // A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
-// replaces. Tests kill it, pause it, and start it again on the same port and data. Its methods are safe for concurrent
-// use.
+// replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a Component
+// are safe for concurrent use.
 type Component struct {
 	name         string
 	binary       string
 	args         []string
-	health       string       // the URL that answers 200 when the component is healthy
+	health       string       // a URL that answers 200 when the component is healthy
 	client       *http.Client // for the URL
-	dir          string       // its working directory
+	dir          string       // the working directory
 	log          string
 	endsBySignal bool // SIGTERM itself ends the component, so its exit code is not 0
 
@@ -49,7 +49,7 @@ type Component struct {
 	current *process // nil before the first start
 }
 
-// newComponent returns a component that is not started yet. Its log is named after it.
+// newComponent returns a component that is not started yet. The log is named after the component.
 func (c *Cluster) newComponent(name, binary, health string, args ...string) *Component {
 	return &Component{
 		name: name, binary: binary, args: args, health: health, client: c.http, dir: c.dir,
@@ -60,7 +60,7 @@ func (c *Cluster) newComponent(name, binary, health string, args ...string) *Com
 // Name returns the component's name.
 func (c *Component) Name() string { return c.name }
 
-// LogPath returns the path of the component's log. It is kept over restarts.
+// LogPath returns the path of the component's log. A restart appends to the log.
 func (c *Component) LogPath() string { return c.log }
 
 // Log returns what the component has logged so far.
@@ -72,7 +72,7 @@ func (c *Component) Log() (string, error) {
 	return string(text), nil
 }
 
-// Pid returns the process id of the component's latest run, and 0 before it.
+// Pid returns the process id of the component's latest run, and 0 before the first run.
 func (c *Component) Pid() int {
 	if p := c.process(); p != nil {
 		return p.cmd.Process.Pid
@@ -80,7 +80,7 @@ func (c *Component) Pid() int {
 	return 0
 }
 
-// Started returns the time of the component's latest start, and the zero time before it.
+// Started returns the time of the component's latest start, and the zero time before the first start.
 func (c *Component) Started() time.Time {
 	if p := c.process(); p != nil {
 		return p.started
@@ -88,8 +88,8 @@ func (c *Component) Started() time.Time {
 	return time.Time{}
 }
 
-// Start starts the component, again on the same port and data, and returns when it reports that it is healthy. If
-// it ends before that, or ctx does, the error has the last lines of its log.
+// Start starts the component on its port and data, and returns when the component reports that it is healthy. If the
+// component or ctx ends before, the error has the last lines of the component's log.
 func (c *Component) Start(ctx context.Context) error {
 	if err := c.launch(); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (c *Component) Kill() {
 	}
 }
 
-// Stop asks the component to end, as Kubernetes does, and returns when it has ended; an error if its exit code is not 0
-// or it does not end.
+// Stop asks the component to end, as Kubernetes does, and returns when the component has ended. It returns an error if the
+// exit code is not 0, or if the component does not end.
 func (c *Component) Stop() error {
 	if err := c.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -117,7 +117,8 @@ func (c *Component) Stop() error {
 	return nil
 }
 
-// Wait waits for the component to end by itself. It returns nil if the exit code is 0.
+// Wait waits until the component ends by itself. It returns nil if the exit code is 0. A component that takes longer than
+// atMost is killed.
 func (c *Component) Wait(atMost time.Duration) error {
 	p := c.process()
 	select {
@@ -129,7 +130,7 @@ func (c *Component) Wait(atMost time.Duration) error {
 	}
 }
 
-// Pause stops the component in its present state: it keeps its connections and answers no request.
+// Pause stops the component in its present state: the component keeps its connections and answers no request.
 func (c *Component) Pause() error { return c.signal(syscall.SIGSTOP) }
 
 // Resume continues a paused component.
@@ -152,7 +153,7 @@ func (c *Component) process() *process {
 	return c.current
 }
 
-// launch starts the process and does not wait until it is healthy.
+// launch starts the component's process and does not wait until the component is healthy.
 func (c *Component) launch() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

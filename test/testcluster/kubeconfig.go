@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// The users that the API server gives all permissions.
+// The user of a cluster-admin, and the group to which the API server gives all permissions.
 const (
 	adminUser   = "admin"
 	adminsGroup = "system:masters"

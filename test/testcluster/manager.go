@@ -22,9 +22,9 @@ type Manager struct {
 	page    string // host and port of its page
 }
 
-// StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
-// deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those
-// of the repository; the error has the end of its log.
+// StartManager runs `taint-manager run` with these additional flags, and returns when the manager is ready. It runs as
+// [ManagerUser], with the permissions that [Cluster.Permit] gives. The binary is bin/taint-manager of the repository.
+// The error has the end of the manager's log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
 	m, err := c.LaunchBuild(ctx, "", flags...)
 	if err != nil {
@@ -39,8 +39,8 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// LaunchBuild is like [Cluster.StartManager], for another build of taint-manager, and does not wait until it is ready. An
-// empty path means the binary of the repository.
+// LaunchBuild is like [Cluster.StartManager], but runs another build of taint-manager, and does not wait until the manager
+// is ready. An empty path means bin/taint-manager of the repository.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
@@ -76,16 +76,16 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	return m, m.launch()
 }
 
-// unauthenticated returns a client for endpoints that need no credentials, of a server whose certificate is self-signed
-// and was just created.
+// unauthenticated returns a client for endpoints that need no credentials. The client takes any certificate: that of a
+// manager is self-signed and new.
 func unauthenticated() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
 	}}
 }
 
-// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role
-// of its own, because several managers with different methods may run in one cluster.
+// evictPermission is the permission that the chart adds to deploy/rbac.yaml for the method Evict. It is a role of its own
+// here, because several managers with different methods may run in one cluster.
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -100,8 +100,8 @@ subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 `
 
 // Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have
-// the method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader
-// of an installation would begin after the lease duration.
+// the method Evict, Permit adds the permission for this method. If there is no lease, Permit creates a released lease:
+// without a lease, the first leader would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	rbac, err := os.ReadFile(filepath.Join(c.root, permissions))
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 
 // Ports are chosen below the range from which systems take the ports of outgoing connections (32768 up on Linux,
 // 49152 elsewhere). In that range, a client that keeps dialling a dead component could get the component's own
-// port, and prevent it from starting again.
+// port, and prevent the component from starting again.
 const (
 	lowestPort  = 20000
 	highestPort = 32000
 )
 
-// freePorts returns different ports that are free now. A conflict is possible until the components have bound them.
+// freePorts returns n different ports that are free now. Another process may take them before the components do.
 func freePorts(ctx context.Context, n int) (ports []int, err error) {
 	var listen net.ListenConfig
 	for range 200 {

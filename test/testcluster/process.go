@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// process is one run of a component. It ends with the process that started it: its standard input ends then, which
-// it watches (see the command controlplane), and on Linux the kernel kills it.
+// process is one run of a component. It ends when the process ends that started it: then its standard input ends, which
+// the command controlplane watches, and on Linux the kernel kills it.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended; err is set before
-	err  error
+	done chan struct{} // closed when the process has ended
+	err  error         // of the end; set before done is closed
 
 	started time.Time
 }
@@ -78,7 +78,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// exit describes how the process ended, which must have happened.
+// exit describes how the process ended. It must have ended.
 func (p *process) exit() error {
 	if p.err == nil {
 		return errors.New("exit status 0")

@@ -41,7 +41,7 @@ type Result struct {
 	Rounds  Series `json:"rounds"`
 }
 
-// Target bounds the figure of the subject that is judged, as a ratio to another subject's or as it is.
+// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's.
 type Target struct {
 	Of    string  `json:"of,omitempty"` // the other subject; empty if there is none
 	Bound Bound   `json:"bound"`
