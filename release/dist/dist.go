@@ -210,11 +210,7 @@ func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archi
 	if err != nil {
 		return err
 	}
-	validator, err := krew.BuildValidator(ctx, filepath.Join(r.Root, "release"))
-	if err != nil {
-		return err
-	}
-	if err := validator.Check(ctx, manifest); err != nil {
+	if err := krew.Check(ctx, filepath.Join(r.Root, "release"), manifest); err != nil {
 		return err
 	}
 	return r.write("krew.yaml", manifest)

@@ -40,8 +40,9 @@ func readme(root string) (string, error) {
 	return readmeHeader + rows, err
 }
 
-// rowsOf returns a row for each value. A mapping on several lines has a row for each of its values; a mapping on a single
-// line is a value. A comment belongs to the value below the comment, or to all values of a mapping on several lines.
+// rowsOf returns a row for each value. A mapping on several lines has a row for each of its values; a mapping on a
+// single line is a value. A comment belongs to the value below the comment, or to all values of a mapping on several
+// lines.
 func rowsOf(mapping *yaml.Node, prefix string) (rows string, err error) {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]

@@ -1,5 +1,5 @@
-// Package notices lists the modules of a binary with their licenses: the third-party notices, which have the texts of the
-// licenses, and the bill of materials (SPDX).
+// Package notices lists the modules of a binary with their licenses: the third-party notices, which have the texts of
+// the licenses, and the bill of materials (SPDX).
 package notices
 
 import (

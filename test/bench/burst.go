@@ -57,8 +57,8 @@ func evictWork() work {
 	}
 }
 
-// namespacesWork compares bursts of pods of many namespaces and nodes. A GET of a node should serve several of the node's
-// pods although namespaces take turns.
+// namespacesWork compares bursts of pods of many namespaces and nodes. A GET of a node should serve several of the
+// node's pods although namespaces take turns.
 func namespacesWork() work {
 	l := size{nodes: 300, each: 10}
 	for i := range 50 {
@@ -98,25 +98,25 @@ func bursts(l size) measurement {
 }
 
 // burst measures one subject with this workload.
-func (l *workload) burst(ctx context.Context, s subject) (outcome, error) {
-	r, err := l.w.ready(ctx, s)
+func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
+	r, err := w.w.ready(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	before, err := l.w.spent(ctx, r)
+	before, err := w.w.spent(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	times, err := l.evict(ctx, s)
+	times, err := w.evict(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	after, err := l.w.spent(ctx, r)
+	after, err := w.w.spent(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	o, pods := outcomeOf(times, began), float64(len(l.pods))
+	o, pods := outcomeOf(times, began), float64(len(w.pods))
 	o[serverCPU] = (after[serverCPU] - before[serverCPU]) / pods
 	o[reads] = (after[reads] - before[reads]) / pods
 	if s.plain() {
@@ -124,8 +124,8 @@ func (l *workload) burst(ctx context.Context, s subject) (outcome, error) {
 	}
 	o[cpu], o[peak] = after[cpu]-before[cpu], after[peak]
 	o[cpuEach] = o[cpu] / pods
-	if s.name == report.Ours && len(l.pods) <= maxEvents {
-		stored, err := l.lastEvent(ctx)
+	if s.name != report.Original && s.name != report.OriginalDefault && len(w.pods) <= maxEvents {
+		stored, err := w.lastEvent(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -135,22 +135,22 @@ func (l *workload) burst(ctx context.Context, s subject) (outcome, error) {
 }
 
 // evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
-func (l *workload) evict(ctx context.Context, s subject) ([]time.Time, error) {
+func (w *workload) evict(ctx context.Context, s subject) ([]time.Time, error) {
 	group, both := errgroup.WithContext(ctx)
-	group.Go(func() error { return l.taint(both, nil) })
+	group.Go(func() error { return w.taint(both, nil) })
 	if s.plain() {
-		group.Go(func() error { return l.plainly(both, s) })
+		group.Go(func() error { return w.plainly(both, s) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return l.w.waitFor(ctx, l.pods, burstTimeout)
+	return w.w.waitFor(ctx, w.pods, burstTimeout)
 }
 
 // plainly evicts all pods, with workers that decide nothing. Their client is that of taint-manager's user.
-func (l *workload) plainly(ctx context.Context, s subject) error {
-	return load.Spread(ctx, load.PlainWorkers, len(l.pods), func(ctx context.Context, i int) error {
-		return s.call(ctx, l.w.worker, l.pods[i])
+func (w *workload) plainly(ctx context.Context, s subject) error {
+	return load.Spread(ctx, load.PlainWorkers, len(w.pods), func(ctx context.Context, i int) error {
+		return s.call(ctx, w.w.worker, w.pods[i])
 	})
 }
 

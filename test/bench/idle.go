@@ -51,16 +51,16 @@ func idle(ctx context.Context, w *world, s subject) (outcome, error) {
 }
 
 // oneByOne taints one node after the other, and returns how long each eviction took, in seconds.
-func (l *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
-	for i, node := range l.nodes {
+func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
+	for i, node := range w.nodes {
 		if err := load.Pause(ctx, idleGap); err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		if err := l.w.taintNode(ctx, node, nil); err != nil {
+		if err := w.w.taintNode(ctx, node, nil); err != nil {
 			return nil, fmt.Errorf("tainting a node: %w", err)
 		}
-		times, err := l.w.waitFor(ctx, l.pods[i:i+1], burstTimeout)
+		times, err := w.w.waitFor(ctx, w.pods[i:i+1], burstTimeout)
 		if err != nil {
 			return nil, err
 		}
@@ -70,29 +70,29 @@ func (l *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 }
 
 // respond starts the subject, or the plain client, which then reacts to taints.
-func (l *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
+func (w *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
 	if !s.plain() {
-		r, err := l.w.ready(ctx, s)
+		r, err := w.w.ready(ctx, s)
 		return r.stop, err
 	}
-	nodes, err := l.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
+	nodes, err := w.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("watching nodes: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- l.plainClient(ctx, nodes.ResultChan(), s) }()
+	go func() { ended <- w.plainClient(ctx, nodes.ResultChan(), s) }()
 	return func() error { nodes.Stop(); return <-ended }, load.Pause(ctx, time.Second)
 }
 
 // plainClient evicts the pod of each node as soon as the watch shows the node's taint.
-func (l *workload) plainClient(ctx context.Context, changes <-chan watch.Event, s subject) error {
+func (w *workload) plainClient(ctx context.Context, changes <-chan watch.Event, s subject) error {
 	for change := range changes {
 		node, ok := change.Object.(*v1.Node)
 		if !ok || change.Type != watch.Modified || len(node.Spec.Taints) == 0 {
 			continue
 		}
-		if i := slices.Index(l.nodes, node.Name); i >= 0 {
-			if err := s.call(ctx, l.w.worker, l.pods[i]); err != nil {
+		if i := slices.Index(w.nodes, node.Name); i >= 0 {
+			if err := s.call(ctx, w.w.worker, w.pods[i]); err != nil {
 				return err
 			}
 		}

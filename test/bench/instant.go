@@ -14,9 +14,9 @@ import (
 // tolerated is long enough to taint all nodes and to start taint-manager before the instant.
 const tolerated = 9 * time.Second
 
-// instantWork compares pods that are all due at one instant. For taint-manager the instant is exact: the taints have the
-// same timeAdded. The original does not read timeAdded: its countdowns begin when it observes a taint, and the instant is
-// the end of the last countdown.
+// instantWork compares pods that are all due at one instant. For taint-manager the instant is exact: the taints have
+// the same timeAdded. The original does not read timeAdded: its countdowns begin when it observes a taint, and the
+// instant is the end of the last countdown.
 func instantWork() work {
 	return work{
 		name: "instant", title: "3000 pods of 100 nodes due at one instant", subjects: compared(), measure: instant,
@@ -62,16 +62,16 @@ func instant(ctx context.Context, w *world, s subject) (outcome, error) {
 }
 
 // countdown starts the subject, taints the nodes, and returns the instant when all pods are due.
-func (l *workload) countdown(ctx context.Context, s subject) (at time.Time, r running, err error) {
+func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, r running, err error) {
 	switch s.name {
 	case report.Baseline:
-		err := l.taint(ctx, nil)
+		err := w.taint(ctx, nil)
 		return time.Now().Add(time.Second), r, err
 	case report.Original:
-		if r, err = l.w.ready(ctx, s); err != nil {
+		if r, err = w.w.ready(ctx, s); err != nil {
 			return at, r, err
 		}
-		err := l.taint(ctx, nil)
+		err := w.taint(ctx, nil)
 		return time.Now().Add(tolerated), r, err
 	}
 	// The second of the taint must be later than the second in which the pods were created.
@@ -79,7 +79,7 @@ func (l *workload) countdown(ctx context.Context, s subject) (at time.Time, r ru
 		return at, r, err
 	}
 	since := time.Now().Truncate(time.Second)
-	if err := l.taint(ctx, &metav1.Time{Time: since}); err != nil {
+	if err := w.taint(ctx, &metav1.Time{Time: since}); err != nil {
 		return at, r, err
 	}
 	// Times in the API are cut off: the taint counts from the next second, unless taint-manager observes it before.
@@ -88,7 +88,7 @@ func (l *workload) countdown(ctx context.Context, s subject) (at time.Time, r ru
 		return at, r, err
 	}
 	at = next.Add(tolerated)
-	if r, err = l.w.ready(ctx, s); err == nil && time.Until(at) < time.Second {
+	if r, err = w.w.ready(ctx, s); err == nil && time.Until(at) < time.Second {
 		err = fmt.Errorf("%s was ready too late for the instant: this machine is too slow", s.name)
 	}
 	return at, r, err

@@ -34,7 +34,8 @@ func (w *world) atLeast(ctx context.Context, nodes int) error {
 	if err := w.shared.grow(ctx, size{nodes: missing, each: podsEach}); err != nil {
 		return err
 	}
-	w.say("there are %d pods; %d were made in %.0f s", len(w.shared.pods), missing*podsEach, time.Since(began).Seconds())
+	w.say("there are %d pods; %d were made in %.0f s", len(w.shared.pods), missing*podsEach,
+		time.Since(began).Seconds())
 	return nil
 }
 
@@ -153,8 +154,8 @@ func (w *world) touch(ctx context.Context) error {
 	return nil
 }
 
-// startWork compares the times from the start of the process to the first deletion, with 30,000 pods of which one is due
-// before the start. Starts are short and differ much, so each round has three.
+// startWork compares the times from the start of the process to the first deletion, with 30,000 pods of which one is
+// due before the start. Starts are short and differ much, so each round has three.
 func startWork() work {
 	return work{
 		name: "start", title: "start with 30,000 pods, of which one is due", rounds: 3,

@@ -73,8 +73,8 @@ func (w *world) launch(ctx context.Context, s subject) (r running, err error) {
 	return running{m.Component}, nil
 }
 
-// ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then the
-// subject has observed the whole cluster. Plain workers need no start.
+// ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
+// the subject has observed the whole cluster. Plain workers need no start.
 func (w *world) ready(ctx context.Context, s subject) (running, error) {
 	if s.plain() {
 		return running{}, nil
@@ -87,8 +87,8 @@ func (w *world) ready(ctx context.Context, s subject) (running, error) {
 	return r, load.Pause(ctx, 2*time.Second)
 }
 
-// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's process
-// to the deletion of the pod.
+// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
+// process to the deletion of the pod.
 func (w *world) firstDeletion(ctx context.Context, s subject) (r running, after time.Duration, err error) {
 	probe, err := w.newWorkload(ctx, size{nodes: 1})
 	if err != nil {

@@ -102,48 +102,48 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
 // the same one. Another build, if there is one, replaces the original and the plain workers.
-func (k work) run(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	if w.against != "" && slices.Contains(k.subjects, report.Original) {
-		k.subjects = []string{report.Ours, report.OtherBuild}
-		for i := range k.rows {
-			k.rows[i].targets = []report.Target{report.Reported(report.OtherBuild)}
+func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, error) {
+	if on.against != "" && slices.Contains(w.subjects, report.Original) {
+		w.subjects = []string{report.Ours, report.OtherBuild}
+		for i := range w.rows {
+			w.rows[i].targets = []report.Target{report.Reported(report.OtherBuild)}
 		}
 	}
-	if k.prepare != nil {
-		if err := k.prepare(ctx, w); err != nil {
+	if w.prepare != nil {
+		if err := w.prepare(ctx, on); err != nil {
 			return nil, err
 		}
 	}
-	if k.fixed {
+	if w.fixed {
 		rounds = 1
 	}
 	all := results{}
-	for round := range rounds * max(k.rounds, 1) {
-		turn := slices.Clone(k.subjects)
+	for round := range rounds * max(w.rounds, 1) {
+		turn := slices.Clone(w.subjects)
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, name := range turn {
-			if round > 0 && slices.Contains(k.once, name) {
+			if round > 0 && slices.Contains(w.once, name) {
 				continue
 			}
-			o, err := k.measure(ctx, w, subject{name: name, evict: k.evict})
+			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			all[name] = append(all[name], o)
-			w.say("%-24s %v", name, o)
+			on.say("%-24s %v", name, o)
 		}
 	}
-	return k.report(all), nil
+	return w.report(all), nil
 }
 
 // report returns the rows with the results.
-func (k work) report(all results) (rows []report.Row) {
-	for _, r := range k.rows {
+func (w work) report(all results) (rows []report.Row) {
+	for _, r := range w.rows {
 		rows = append(rows, report.Row{
-			Work: k.title, What: r.what, Judged: k.judged, Unit: r.unit,
-			Results: r.of(all, k.subjects), Targets: r.targets,
+			Work: w.title, What: r.what, Judged: w.judged, Unit: r.unit,
+			Results: r.of(all, w.subjects), Targets: r.targets,
 		})
 	}
 	return rows

@@ -52,33 +52,33 @@ func (w *world) emptyWorkload() *workload {
 }
 
 // grow adds nodes and pods.
-func (l *workload) grow(ctx context.Context, s size) error {
-	first := len(l.nodes)
+func (w *workload) grow(ctx context.Context, s size) error {
+	first := len(w.nodes)
 	for i := range s.nodes {
-		l.nodes = append(l.nodes, fmt.Sprintf("%s-node-%d", l.name, first+i))
+		w.nodes = append(w.nodes, fmt.Sprintf("%s-node-%d", w.name, first+i))
 	}
 	err := load.Each(ctx, s.nodes, func(ctx context.Context, i int) error {
-		_, err := l.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(l.nodes[first+i]), metav1.CreateOptions{})
+		_, err := w.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(w.nodes[first+i]), metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("making nodes: %w", err)
 	}
-	return l.fill(ctx, l.nodes[first:], s)
+	return w.fill(ctx, w.nodes[first:], s)
 }
 
 // fill adds pods to nodes of the workload.
-func (l *workload) fill(ctx context.Context, nodes []string, s size) error {
+func (w *workload) fill(ctx context.Context, nodes []string, s size) error {
 	if len(s.namespaces) == 0 {
 		s.namespaces = []string{load.Namespace}
 	}
-	if err := load.EnsureNamespaces(ctx, l.w.admin, s.namespaces...); err != nil {
+	if err := load.EnsureNamespaces(ctx, w.w.admin, s.namespaces...); err != nil {
 		return fmt.Errorf("making namespaces: %w", err)
 	}
-	old, n := len(l.pods), len(nodes)*s.each
-	l.namespaces, l.pods = append(l.namespaces, s.namespaces...), append(l.pods, make([]load.Identity, n)...)
+	old, n := len(w.pods), len(nodes)*s.each
+	w.namespaces, w.pods = append(w.namespaces, s.namespaces...), append(w.pods, make([]load.Identity, n)...)
 	err := load.Each(ctx, n, func(ctx context.Context, i int) error {
-		return l.makePod(ctx, old+i, nodes[i/s.each], s)
+		return w.makePod(ctx, old+i, nodes[i/s.each], s)
 	})
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
@@ -86,8 +86,8 @@ func (l *workload) fill(ctx context.Context, nodes []string, s size) error {
 	return nil
 }
 
-func (l *workload) makePod(ctx context.Context, i int, node string, s size) error {
-	pod := load.Pod(fmt.Sprintf("%s-%d", l.name, i), node, map[string]string{"app": "bench", "workload": l.name})
+func (w *workload) makePod(ctx context.Context, i int, node string, s size) error {
+	pod := load.Pod(fmt.Sprintf("%s-%d", w.name, i), node, map[string]string{"app": "bench", "workload": w.name})
 	pod.Namespace = s.namespaces[i%len(s.namespaces)]
 	if s.held {
 		pod.Labels[load.HeldLabel], pod.Labels["own"] = "yes", pod.Name
@@ -98,12 +98,12 @@ func (l *workload) makePod(ctx context.Context, i int, node string, s size) erro
 			TolerationSeconds: ptr.To(int64(s.tolerates.Seconds())),
 		})
 	}
-	pods := l.w.admin.CoreV1().Pods(pod.Namespace)
+	pods := w.w.admin.CoreV1().Pods(pod.Namespace)
 	made, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	l.pods[i] = load.IdentityOf(made)
+	w.pods[i] = load.IdentityOf(made)
 	if !s.running {
 		return nil
 	}
@@ -116,9 +116,9 @@ func (l *workload) makePod(ctx context.Context, i int, node string, s size) erro
 }
 
 // taint sets the NoExecute taint on all nodes, several at a time. since is its timeAdded, which may be nil.
-func (l *workload) taint(ctx context.Context, since *metav1.Time) error {
-	err := load.Each(ctx, len(l.nodes), func(ctx context.Context, i int) error {
-		return l.w.taintNode(ctx, l.nodes[i], since)
+func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
+	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
+		return w.w.taintNode(ctx, w.nodes[i], since)
 	})
 	if err != nil {
 		return fmt.Errorf("tainting nodes: %w", err)
@@ -133,16 +133,16 @@ func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) 
 }
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
-func (l *workload) clear(ctx context.Context) error {
-	core := l.w.admin.CoreV1()
-	err := load.Each(ctx, len(l.nodes), func(ctx context.Context, i int) error {
-		return core.Nodes().Delete(ctx, l.nodes[i], metav1.DeleteOptions{})
+func (w *workload) clear(ctx context.Context) error {
+	core := w.w.admin.CoreV1()
+	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
+		return core.Nodes().Delete(ctx, w.nodes[i], metav1.DeleteOptions{})
 	})
 	if err != nil {
 		return fmt.Errorf("removing nodes: %w", err)
 	}
-	mine := metav1.ListOptions{LabelSelector: "workload=" + l.name}
-	for _, namespace := range l.namespaces {
+	mine := metav1.ListOptions{LabelSelector: "workload=" + w.name}
+	for _, namespace := range w.namespaces {
 		if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
 			return fmt.Errorf("removing pods: %w", err)
 		}
@@ -156,9 +156,9 @@ func (l *workload) clear(ctx context.Context) error {
 
 // lastEvent waits until an event about the eviction of every pod is stored, and returns when the last was stored.
 // It fails after a minute.
-func (l *workload) lastEvent(ctx context.Context) (time.Time, error) {
+func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	stored := func(ctx context.Context) (bool, error) {
-		list, err := l.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
+		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
 			metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
 			return false, err
@@ -167,7 +167,7 @@ func (l *workload) lastEvent(ctx context.Context) (time.Time, error) {
 		for i := range list.Items {
 			described[list.Items[i].InvolvedObject.UID] = true
 		}
-		return !slices.ContainsFunc(l.pods, func(pod load.Identity) bool { return !described[pod.UID] }), nil
+		return !slices.ContainsFunc(w.pods, func(pod load.Identity) bool { return !described[pod.UID] }), nil
 	}
 	if err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, time.Minute, true, stored); err != nil {
 		return time.Time{}, fmt.Errorf("waiting for an event about each pod: %w", err)

@@ -51,7 +51,7 @@ func newWorld(ctx context.Context, kubernetes, against string) (*world, error) {
 }
 
 func (w *world) connect(ctx context.Context) error {
-	if err := w.Permit(ctx); err != nil {
+	if err := w.Permit(ctx, "--leader-elect=false", "--eviction-method=evict"); err != nil {
 		return err
 	}
 	user, err := w.ManagerKubeconfig()

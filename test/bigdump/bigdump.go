@@ -72,8 +72,8 @@ func toItem(object string) template {
 // template is an object as text, split where its number, its owner's and its host's belong.
 type template []string
 
-// write writes the object. Each part after the first begins with the letter of a number: "N" is the object's own, "D" its
-// owner's, "H" its host's.
+// write writes the object. Each part after the first begins with the letter of a number: "N" is the object's own, "D"
+// its owner's, "H" its host's.
 func (t template) write(w *bytes.Buffer, number, owner, host int) {
 	w.WriteString(t[0])
 	for _, part := range t[1:] {

@@ -85,7 +85,8 @@ func manifest() string {
 	return fmt.Sprintf(workload, apps, "Deployment", "web", replicas("web", 8), always, "") +
 		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, toleration("network", 6)+
 			toleration("maintenance", 10)) +
-		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", toleration("network", 0)+toleration("maintenance", 12)) +
+		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", toleration("network", 0)+
+			toleration("maintenance", 12)) +
 		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, toleration("network", 0)+
 			toleration("maintenance", lengthenDBFrom)) +
 		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, toleration("network", 8)+

@@ -98,7 +98,8 @@ func (s *stage) awaitPods(ctx context.Context) error {
 	}
 }
 
-// printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event gives.
+// printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event
+// gives.
 func (s *stage) printEvictions(ctx context.Context) error {
 	stream, err := s.client.CoreV1().Events("default").Watch(ctx,
 		metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})

@@ -85,8 +85,8 @@ func (we *Webhook) hold(ctx context.Context) {
 	}
 }
 
-// Register makes the API server call the webhook when pods are deleted. If twice is set, the API server calls the webhook
-// a second time after the first call.
+// Register makes the API server call the webhook when pods are deleted. If twice is set, the API server calls the
+// webhook a second time after the first call.
 func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
 	names := []string{webhookName}
 	if twice {

@@ -34,8 +34,8 @@ func (c *Cluster) parts(o Options, p ports) []*Component {
 	return parts
 }
 
-// etcd returns an etcd that does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so
-// that no component takes another cluster's etcd for its own.
+// etcd returns an etcd that does not wait for the disk: the data need not survive a crash of the machine. It uses TLS
+// so that no component takes another cluster's etcd for its own.
 func (c *Cluster) etcd(p ports) *Component {
 	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
 	return c.part(Etcd, client+"/health",
@@ -121,8 +121,8 @@ func (c *Cluster) client(name string, port int) []string {
 		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false")
 }
 
-// server returns the flags that Kubernetes' servers share: their address, their certificate, and a feature gate. The tests
-// use this feature, which is off by default.
+// server returns the flags that Kubernetes' servers share: their address, their certificate, and a feature gate. The
+// tests use this feature, which is off by default.
 func (c *Cluster) server(port int) []string {
 	flags := []string{
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),

@@ -33,8 +33,8 @@ const (
 )
 
 // A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
-// replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a Component
-// are safe for concurrent use.
+// replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a
+// Component are safe for concurrent use.
 type Component struct {
 	name         string
 	binary       string
@@ -105,8 +105,8 @@ func (c *Component) Kill() {
 	}
 }
 
-// Stop asks the component to end, as Kubernetes does, and returns when the component has ended. It returns an error if the
-// exit code is not 0, or if the component does not end.
+// Stop asks the component to end, as Kubernetes does, and returns when the component has ended. It returns an error if
+// the exit code is not 0, or if the component does not end.
 func (c *Component) Stop() error {
 	if err := c.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -117,8 +117,8 @@ func (c *Component) Stop() error {
 	return nil
 }
 
-// Wait waits until the component ends by itself. It returns nil if the exit code is 0. A component that takes longer than
-// atMost is killed.
+// Wait waits until the component ends by itself. It returns nil if the exit code is 0. A component that takes longer
+// than atMost is killed.
 func (c *Component) Wait(atMost time.Duration) error {
 	p := c.process()
 	select {
@@ -178,7 +178,7 @@ func (c *Component) await(ctx context.Context, url string) error {
 		}
 		select {
 		case <-p.done:
-			return c.failure(fmt.Errorf("%s ended while starting: %w", c.name, p.exit()))
+			return c.failure(fmt.Errorf("%s ended while starting: %v", c.name, p.cmd.ProcessState))
 		case <-ctx.Done():
 			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx),
 				err))

@@ -13,10 +13,10 @@
 //   - This package only starts programs: bin/controlplane and bin/kwok, which `make controlplane` builds. It never
 //     builds anything.
 //
-// A node is simulated if it has the annotation kwok.x-k8s.io/node=fake ([SimulatedNode] returns such a manifest):
-// the node is Ready and renews its lease. A pod of the node is Running and Ready as soon as it is bound, and stays so,
-// also if a Job owns it. A pod that is deleted there becomes Failed with exit code 143 at its deletionTimestamp, the end of its grace
-// period in whole seconds, and is removed when it has no finalizers. A simulated node with the annotation
-// testcluster/ready=false reports that it is not ready. Nodes without the first annotation are plain objects:
-// nothing updates their status, and the node lifecycle controller marks them unreachable after its grace period.
+// A node is simulated if it has the annotation kwok.x-k8s.io/node=fake ([SimulatedNode] returns such a manifest): the
+// node is Ready and renews its lease. A pod of the node is Running and Ready as soon as it is bound, and stays so, also
+// if a Job owns it. A pod that is deleted there becomes Failed with exit code 143 at its deletionTimestamp, the end of
+// its grace period in whole seconds, and is removed when it has no finalizers. A simulated node with the annotation
+// testcluster/ready=false reports that it is not ready. Nodes without the first annotation are plain objects: nothing
+// updates their status, and the node lifecycle controller marks them unreachable after its grace period.
 package testcluster

@@ -39,8 +39,8 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// LaunchBuild is like [Cluster.StartManager], but runs another build of taint-manager, and does not wait until the manager
-// is ready. An empty path means bin/taint-manager of the repository.
+// LaunchBuild is like [Cluster.StartManager], but runs another build of taint-manager, and does not wait until the
+// manager is ready. An empty path means bin/taint-manager of the repository.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func unauthenticated() *http.Client {
 	}}
 }
 
-// evictPermission is the permission that the chart adds to deploy/rbac.yaml for the method Evict. It is a role of its own
-// here, because several managers with different methods may run in one cluster.
+// evictPermission is the permission that the chart adds to deploy/rbac.yaml for the method Evict. It is a role of its
+// own here, because several managers with different methods may run in one cluster.
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

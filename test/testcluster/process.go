@@ -1,7 +1,6 @@
 package testcluster
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,7 +57,7 @@ func (p *process) run(started chan<- error) {
 // signal sends the signal to the process and to those that it started.
 func (p *process) signal(s syscall.Signal) error {
 	if p.ended() {
-		return fmt.Errorf("it is not running: %w", p.exit())
+		return fmt.Errorf("it is not running: %v", p.cmd.ProcessState)
 	}
 	return syscall.Kill(-p.cmd.Process.Pid, s)
 }
@@ -76,12 +75,4 @@ func (p *process) ended() bool {
 	default:
 		return false
 	}
-}
-
-// exit describes how the process ended. It must have ended.
-func (p *process) exit() error {
-	if p.err == nil {
-		return errors.New("exit status 0")
-	}
-	return p.err
 }

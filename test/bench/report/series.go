@@ -33,8 +33,8 @@ func (s Series) Quantile(share float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// over divides each figure by the figure of the same round. If the numbers of rounds differ, it divides by the median of
-// other.
+// over divides each figure by the figure of the same round. If the numbers of rounds differ, it divides by the median
+// of other.
 func (s Series) over(other Series) (ratios Series) {
 	for i, figure := range s {
 		by := other.Median()
