@@ -79,7 +79,7 @@ func Compile(ctx context.Context, root string, i Info, t Target, output string) 
 }
 
 // CheckGo returns an error unless the running Go, as [runtime.Version] names it, is the one that the repository at root
-// pins: another one may compress and compile to other bytes.
+// pins: another Go may compress and compile to other bytes.
 func CheckGo(root, running string) error {
 	pinned, err := toolchain(root)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"helm.sh/helm/v4/pkg/engine"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -53,7 +54,7 @@ func TestTheChartRendersAsTheGoldenFilesSay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		said, err := Notes(dir, r)
+		said, err := notesBy(dir, r, engine.Render)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

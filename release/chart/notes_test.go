@@ -32,6 +32,12 @@ func (c cluster) render(of charter.Charter, values common.Values) (map[string]st
 	return engine.RenderWithClientProvider(of, values, c)
 }
 
+// notesBy returns what helm prints after an installation.
+func notesBy(dir string, r Release, by renderer) (string, error) {
+	rendered, err := render(dir, r, by)
+	return rendered["taint-manager/templates/"+notes], err
+}
+
 // kubeControllerManager is a pod as kubeadm runs it.
 func kubeControllerManager(node string, flags ...string) runtime.Object {
 	return &v1.Pod{
@@ -134,14 +140,14 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(test.values), &r.Values); err != nil {
 			t.Fatal(err)
 		}
-		notes, err := notesBy(dir, r, cluster{test.pods}.render)
+		said, err := notesBy(dir, r, cluster{test.pods}.render)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, text := range slices.Concat(all, test.want) {
 			wanted := slices.ContainsFunc(test.want, func(want string) bool { return strings.Contains(want, text) })
-			if strings.Contains(notes, text) != wanted {
-				t.Errorf("%s: says %q: %t, want %t:\n%s", name, text, !wanted, wanted, notes)
+			if strings.Contains(said, text) != wanted {
+				t.Errorf("%s: says %q: %t, want %t:\n%s", name, text, !wanted, wanted, said)
 			}
 		}
 	}

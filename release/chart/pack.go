@@ -27,8 +27,8 @@ func Pack(w io.Writer, dir, version string, image Image, at time.Time) error {
 	return archive.TarGz(w, files, at)
 }
 
-// Image is the image that a chart or a manifest names: by its digest, or by a tag if that is empty. An empty repository
-// means the chart's.
+// Image is the image that a chart or a manifest names: by its digest, or by a tag if the digest is empty. An empty
+// repository means the chart's.
 type Image struct{ Repository, Digest string }
 
 var (

@@ -13,6 +13,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Release is one installation of the chart.
@@ -27,7 +28,7 @@ type Release struct {
 // File is a rendered template, with its name in the folder templates.
 type File struct{ Name, Text string }
 
-// notes is the template that helm prints after an installation.
+// notes is the name of the template that helm prints after an installation.
 const notes = "NOTES.txt"
 
 // order is the order in which objects are applied: dependencies first. Other templates follow, by their names.
@@ -56,19 +57,6 @@ func Render(dir string, r Release) ([]File, error) {
 	return files, nil
 }
 
-// Notes returns what helm prints after an installation, without access to a cluster.
-func Notes(dir string, r Release) (string, error) {
-	return notesBy(dir, r, engine.Render)
-}
-
-func notesBy(dir string, r Release, by renderer) (string, error) {
-	rendered, err := render(dir, r, by)
-	if err != nil {
-		return "", err
-	}
-	return rendered["taint-manager/templates/"+notes], nil
-}
-
 // Join returns the files as one stream of YAML documents.
 func Join(files []File) string {
 	texts := make([]string, len(files))
@@ -78,27 +66,18 @@ func Join(files []File) string {
 	return strings.Join(texts, "---\n")
 }
 
-// AppVersion returns the version of the program that the chart in dir installs.
-func AppVersion(dir string) (string, error) {
+// Defaults returns the version of the program that the chart in dir installs by default, and the name of its image,
+// without the tag.
+func Defaults(dir string) (version, repository string, err error) {
 	c, err := load(dir, "")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return c.Metadata.AppVersion, nil
-}
-
-// Repository returns the name of the image, without the tag, that the chart in dir installs by default.
-func Repository(dir string) (string, error) {
-	c, err := load(dir, "")
-	if err != nil {
-		return "", err
+	repository, found, err := unstructured.NestedString(c.Values, "image", "repository")
+	if err != nil || !found {
+		return "", "", fmt.Errorf("the chart in %s has no value image.repository", dir)
 	}
-	image, _ := c.Values["image"].(map[string]any)
-	name, ok := image["repository"].(string)
-	if !ok {
-		return "", fmt.Errorf("the chart in %s has no value image.repository", dir)
-	}
-	return name, nil
+	return c.Metadata.AppVersion, repository, nil
 }
 
 // renderer renders the templates of a chart, without access to a cluster or with.
@@ -136,6 +115,7 @@ func load(dir, version string) (*chart.Chart, error) {
 	return c, nil
 }
 
+// position returns the place of a template in the order. Templates that the order does not name come after the others.
 func position(name string) int {
 	if i := slices.Index(order, name); i >= 0 {
 		return i

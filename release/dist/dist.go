@@ -27,8 +27,7 @@ type Release struct {
 	Root       string // of the repository
 	Out        string // the folder of the files
 	Info       build.Info
-	Repository string // of the image: its name without the tag
-	Tag        string // of the image
+	Repository string // of the image: its name without the tag, which is the version
 	URL        string // where the archives will be available
 	Say        func(format string, args ...any)
 
@@ -48,14 +47,18 @@ var (
 type compiled struct {
 	build.Target
 	path string
+	data []byte
 }
 
 func (r Release) compile(ctx context.Context, targets []build.Target) (all []compiled, err error) {
 	for _, t := range targets {
 		r.Say("compiling for %s", t)
-		c := compiled{t, filepath.Join(r.Out, ".build", t.OS+"-"+t.Arch, t.Binary())}
+		c := compiled{Target: t, path: filepath.Join(r.Out, ".build", t.OS+"-"+t.Arch, t.Binary())}
 		if err := r.Compile(ctx, r.Root, r.Info, t, c.path); err != nil {
 			return nil, err
+		}
+		if c.data, err = os.ReadFile(c.path); err != nil {
+			return nil, fmt.Errorf("reading a binary: %w", err)
 		}
 		all = append(all, c)
 	}
@@ -64,27 +67,47 @@ func (r Release) compile(ctx context.Context, targets []build.Target) (all []com
 
 // Image writes the image alone.
 func (r Release) Image(ctx context.Context) error {
-	n, err := image.ParseName(r.Repository + ":" + r.Tag)
-	if err != nil {
-		return err
-	}
-	all, err := r.compile(ctx, imageTargets)
-	if err != nil {
-		return err
-	}
-	_, err = r.image(n, all)
+	_, _, err := r.begin(ctx, imageTargets)
 	return err
+}
+
+// All writes all files of the release, and a list of their checksums.
+func (r Release) All(ctx context.Context) error {
+	all, digest, err := r.begin(ctx, cliTargets)
+	if err != nil {
+		return err
+	}
+	shared, err := r.shared(ctx, all)
+	if err != nil {
+		return err
+	}
+	if err := r.plugin(ctx, all, shared); err != nil {
+		return err
+	}
+	if err := r.manifests(digest); err != nil {
+		return err
+	}
+	return r.checksums()
+}
+
+// begin compiles for the targets, which begin with those of the image, and writes the image.
+func (r Release) begin(ctx context.Context, targets []build.Target) (all []compiled, digest string, err error) {
+	n, err := image.ParseName(r.Repository + ":" + r.Info.Version)
+	if err != nil {
+		return nil, "", err
+	}
+	if all, err = r.compile(ctx, targets); err != nil {
+		return nil, "", err
+	}
+	digest, err = r.image(n, all[:len(imageTargets)])
+	return all, digest, err
 }
 
 // image writes the image, and returns its digest.
 func (r Release) image(n image.Name, binaries []compiled) (string, error) {
 	var platforms []image.Platform
 	for _, b := range binaries {
-		data, err := os.ReadFile(b.path)
-		if err != nil {
-			return "", fmt.Errorf("reading a binary: %w", err)
-		}
-		img, err := image.Of(data, b.Target, r.Info)
+		img, err := image.Of(b.data, b.Target, r.Info)
 		if err != nil {
 			return "", err
 		}
@@ -108,33 +131,6 @@ func (r Release) image(n image.Name, binaries []compiled) (string, error) {
 	}
 	r.Say("the image is %s@%s", n, digest)
 	return digest, r.write("image.tar", out.Bytes())
-}
-
-// All writes all files of the release, and a list of their checksums.
-func (r Release) All(ctx context.Context) error {
-	n, err := image.ParseName(r.Repository + ":" + r.Tag)
-	if err != nil {
-		return err
-	}
-	all, err := r.compile(ctx, cliTargets)
-	if err != nil {
-		return err
-	}
-	digest, err := r.image(n, all[:len(imageTargets)])
-	if err != nil {
-		return err
-	}
-	shared, err := r.shared(ctx, all)
-	if err != nil {
-		return err
-	}
-	if err := r.plugin(ctx, all, shared); err != nil {
-		return err
-	}
-	if err := r.manifests(digest); err != nil {
-		return err
-	}
-	return r.checksums()
 }
 
 // shared writes the notices, the bill of materials and the completions, and returns the files that are part of every
@@ -193,11 +189,7 @@ func (r Release) completions(ctx context.Context, binaries []compiled) (files []
 func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archive.File) error {
 	var archives []krew.Archive
 	for _, b := range binaries {
-		program, err := os.ReadFile(b.path)
-		if err != nil {
-			return fmt.Errorf("reading a binary: %w", err)
-		}
-		files := append(slices.Clone(shared), archive.File{Name: b.Binary(), Mode: 0o755, Data: program})
+		files := append(slices.Clone(shared), archive.File{Name: b.Binary(), Mode: 0o755, Data: b.data})
 		name, pack := fmt.Sprintf("taint-manager_%s_%s_%s", r.Info.Version, b.OS, b.Arch), archive.TarGz
 		if b.OS == "windows" {
 			name, pack = name+".zip", archive.Zip
@@ -211,20 +203,14 @@ func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archi
 		if err := r.write(name, out.Bytes()); err != nil {
 			return err
 		}
-		archives = append(archives, krew.Archive{
-			Target: b.Target, Name: name,
-			SHA256: fmt.Sprintf("%x", sha256.Sum256(out.Bytes())),
-		})
+		sum := fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))
+		archives = append(archives, krew.Archive{Target: b.Target, Name: name, SHA256: sum})
 	}
 	manifest, err := krew.Manifest(r.Info.Version, r.URL, archives)
 	if err != nil {
 		return err
 	}
-	validator, err := krew.BuildValidator(ctx, filepath.Join(r.Root, "release"))
-	if err != nil {
-		return err
-	}
-	if err := validator.Check(ctx, manifest); err != nil {
+	if err := krew.Check(ctx, filepath.Join(r.Root, "release"), manifest); err != nil {
 		return err
 	}
 	return r.write("krew.yaml", manifest)

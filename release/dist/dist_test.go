@@ -50,7 +50,7 @@ func made(t *testing.T) string {
 	}
 	out := t.TempDir()
 	r := Release{
-		Root: root, Out: out, Info: info, Repository: "registry.example.com/taint-manager", Tag: info.Version, URL: "https://example.com/v1.2.3", Say: t.Logf,
+		Root: root, Out: out, Info: info, Repository: "registry.example.com/taint-manager", URL: "https://example.com/v1.2.3", Say: t.Logf,
 		Compile: func(_ context.Context, _ string, _ build.Info, _ build.Target, output string) error {
 			if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
 				return err
@@ -333,7 +333,7 @@ func imageOf(t *testing.T, folder string) map[string]string {
 	if said, err := clone.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	r := Release{Root: folder, Out: filepath.Join(folder, "dist"), Info: info, Repository: "localhost/taint-manager", Tag: info.Version, Say: t.Logf, Compile: build.Compile}
+	r := Release{Root: folder, Out: filepath.Join(folder, "dist"), Info: info, Repository: "localhost/taint-manager", Say: t.Logf, Compile: build.Compile}
 	if err := r.Image(t.Context()); err != nil {
 		t.Fatal(err)
 	}

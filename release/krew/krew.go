@@ -65,22 +65,9 @@ func Manifest(version, url string, archives []Archive) ([]byte, error) {
 	return text, nil
 }
 
-// Validator is the path of krew's own validator of manifests.
-type Validator string
-
-// BuildValidator builds the validator, a tool of this module. module is a folder of this module.
-func BuildValidator(ctx context.Context, module string) (Validator, error) {
-	build := exec.CommandContext(ctx, "go", "tool", "-n", "validate-krew-manifest")
-	build.Dir, build.Stderr = module, os.Stderr
-	path, err := build.Output()
-	if err != nil {
-		return "", fmt.Errorf("building krew's validator: %w", err)
-	}
-	return Validator(bytes.TrimSpace(path)), nil
-}
-
-// Check returns an error for a manifest that krew rejects.
-func (v Validator) Check(ctx context.Context, manifest []byte) error {
+// Check returns an error for a manifest that krew rejects. It runs krew's own validator of manifests, a tool of this
+// module. module is a folder of this module.
+func Check(ctx context.Context, module string, manifest []byte) error {
 	folder, err := os.MkdirTemp("", "krew-")
 	if err != nil {
 		return fmt.Errorf("a folder for the krew manifest: %w", err)
@@ -91,7 +78,9 @@ func (v Validator) Check(ctx context.Context, manifest []byte) error {
 	if err := os.WriteFile(path, manifest, 0o600); err != nil {
 		return fmt.Errorf("a file for the krew manifest: %w", err)
 	}
-	said, err := exec.CommandContext(ctx, string(v), "-skip-install", "-manifest", path).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", "tool", "validate-krew-manifest", "-skip-install", "-manifest", path)
+	cmd.Dir = module
+	said, err := cmd.CombinedOutput()
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		return fmt.Errorf("krew's validator rejects the manifest: %s", fatal(said))
 	}

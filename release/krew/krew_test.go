@@ -22,17 +22,8 @@ func made(t *testing.T) string {
 	return string(text)
 }
 
-func validator(t *testing.T) Validator {
-	t.Helper()
-	v, err := BuildValidator(t.Context(), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 func TestKrewTakesTheManifest(t *testing.T) {
-	if err := validator(t).Check(t.Context(), []byte(made(t))); err != nil {
+	if err := Check(t.Context(), ".", []byte(made(t))); err != nil {
 		t.Error(err)
 	}
 }
@@ -45,7 +36,6 @@ func TestArchivesAreDownloadedByHTTPSAlone(t *testing.T) {
 
 // The table holds that the check is krew's: it knows each of krew's rules, and says which one is broken.
 func TestWhatKrewRejectsStopsTheRelease(t *testing.T) {
-	krew := validator(t)
 	for name, c := range map[string]struct{ from, to, want string }{
 		"another version of the API":  {"/v1alpha2", "/v1alpha3", "apiVersion="},
 		"another kind":                {"kind: Plugin", "kind: Plugins", "kind="},
@@ -76,7 +66,7 @@ func TestWhatKrewRejectsStopsTheRelease(t *testing.T) {
 			if broken == text {
 				t.Fatalf("there is no %q in\n%s", c.from, text)
 			}
-			if err := krew.Check(t.Context(), []byte(broken)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := Check(t.Context(), ".", []byte(broken)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/taint-manager/taint-manager/release/archive"
 	"github.com/taint-manager/taint-manager/release/chart"
 )
@@ -133,20 +135,14 @@ func schema(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, key := range []string{"$schema", "title", "required", "minProperties"} {
-		delete(config, key)
+	for _, path := range [][]string{
+		{"$schema"}, {"title"}, {"required"}, {"minProperties"}, {"properties", "apiVersion"}, {"properties", "kind"},
+	} {
+		unstructured.RemoveNestedField(config, path...)
 	}
-	fields, ok := config["properties"].(map[string]any)
-	if !ok {
-		return "", fmt.Errorf("the schema of the configuration has no properties")
+	if err := unstructured.SetNestedMap(values, config, "properties", "config"); err != nil {
+		return "", fmt.Errorf("the schema of the values: %w", err)
 	}
-	delete(fields, "apiVersion")
-	delete(fields, "kind")
-	properties, ok := values["properties"].(map[string]any)
-	if !ok {
-		return "", fmt.Errorf("values.schema.json has no properties")
-	}
-	properties["config"] = config
 	text, err := json.MarshalIndent(values, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("encoding values.schema.json: %w", err)

@@ -40,8 +40,9 @@ func readme(root string) (string, error) {
 	return readmeHeader + rows, err
 }
 
-// rowsOf returns a row for each value. A mapping on lines of its own has rows for its values; one on a single line is a
-// value. A comment belongs to the value below it, or to all values of a mapping on lines of its own.
+// rowsOf returns a row for each value. A mapping on several lines has a row for each of its values; a mapping on a
+// single line is a value. A comment belongs to the value below the comment, or to all values of a mapping on several
+// lines.
 func rowsOf(mapping *yaml.Node, prefix string) (rows string, err error) {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
@@ -76,7 +77,7 @@ func inline(value *yaml.Node) (string, error) {
 	return strings.Join(strings.Fields(string(text)), " "), err
 }
 
-// plain removes comments, and sets the style that needs one line.
+// plain removes comments, and sets the style that needs only one line.
 func plain(n *yaml.Node) {
 	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
 	if n.Kind != yaml.ScalarNode {

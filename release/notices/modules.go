@@ -1,5 +1,5 @@
-// Package notices lists the modules of a binary, with their licenses and the texts of these: the third-party notices
-// and the bill of materials (SPDX).
+// Package notices lists the modules of a binary with their licenses: the third-party notices, which have the texts of
+// the licenses, and the bill of materials (SPDX).
 package notices
 
 import (
@@ -109,7 +109,7 @@ func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) 
 
 var texts = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)`)
 
-// read reads the texts of the module in a folder. It returns an error if one of them is an unknown license.
+// read reads the license texts of the module in a folder. It returns an error if no text is a known license.
 func (m *Module) read(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

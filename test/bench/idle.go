@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -14,46 +15,42 @@ import (
 )
 
 const (
-	idleSamples = 22
+	idleSamples = 20
+	idleWarmUp  = 2 // evictions that are not counted: they warm up connections
 	idleGap     = 100 * time.Millisecond
 )
 
-// idle measures one pod on an otherwise idle cluster, from the PATCH of its node's taint until the deletion is
-// seen. The baseline is one plain client that sends PATCH and DELETE when its watch shows the node.
-func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	all := results{}
-	if err := all.rounds(ctx, w, rounds, compared(), w.idle); err != nil {
-		return nil, err
+// idleWork compares the eviction of one pod on an otherwise idle cluster, from the PATCH of its node's taint until the
+// deletion is observed. The baseline is one plain client that sends PATCH and DELETE when its watch shows the node.
+func idleWork() work {
+	return work{
+		name: "idle", title: "one pod on an idle cluster", subjects: compared(), measure: idle,
+		rows: []row{newRow("taint to deletion", "ms", median, report.AtMost(1.4, report.Baseline),
+			report.AtMost(1, report.Original))},
 	}
-	return []report.Row{
-		all.row("one pod on an idle cluster", "taint to deletion", "ms",
-			func(o outcome) float64 { return o.median * 1000 },
-			report.AtMost(1.4, report.Baseline), report.AtMost(1, report.Original)),
-	}, nil
 }
 
 // idle measures the evictions of several pods, one after the other.
-func (w *world) idle(ctx context.Context, s subject) (o outcome, err error) {
-	c, err := w.newWorkload(ctx, size{nodes: idleSamples, each: 1})
+func idle(ctx context.Context, w *world, s subject) (outcome, error) {
+	l, err := w.newWorkload(ctx, size{nodes: idleWarmUp + idleSamples, each: 1})
 	if err != nil {
-		return o, err
+		return nil, err
 	}
-	stop, err := c.respond(ctx, s)
+	stop, err := l.respond(ctx, s)
 	if err != nil {
-		return o, err
+		return nil, err
 	}
-	samples, err := c.oneByOne(ctx)
+	samples, err := l.oneByOne(ctx)
 	if err != nil {
-		return o, err
+		return nil, err
 	}
 	if err := stop(); err != nil {
-		return o, err
+		return nil, err
 	}
-	return outcome{first: samples.Quantile(0), median: samples.Median(), last: samples.Quantile(1)}, c.clear(ctx)
+	return outcome{median: samples[idleWarmUp:].Median()}, l.clear(ctx)
 }
 
-// oneByOne taints one node after the other, and returns how long each eviction took, in seconds. The first two are not
-// counted: they warm up connections.
+// oneByOne taints one node after the other, and returns how long each eviction took, in seconds.
 func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
 	for i, node := range w.nodes {
 		if err := load.Pause(ctx, idleGap); err != nil {
@@ -67,48 +64,37 @@ func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 		if err != nil {
 			return nil, err
 		}
-		if i >= 2 {
-			samples = append(samples, times[0].Sub(began).Seconds())
-		}
+		samples = append(samples, times[0].Sub(began).Seconds())
 	}
 	return samples, nil
 }
 
 // respond starts the subject, or the plain client, which then reacts to taints.
 func (w *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
-	if s.launch != nil {
-		p, err := w.w.ready(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		return p.Stop, nil
+	if !s.plain() {
+		r, err := w.w.ready(ctx, s)
+		return r.stop, err
 	}
 	nodes, err := w.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("watching nodes: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- w.plainClient(ctx, nodes.ResultChan(), s.plain) }()
+	go func() { ended <- w.plainClient(ctx, nodes.ResultChan(), s) }()
 	return func() error { nodes.Stop(); return <-ended }, load.Pause(ctx, time.Second)
 }
 
 // plainClient evicts the pod of each node as soon as the watch shows the node's taint.
-func (w *workload) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
-	index := map[string]int{}
-	for i, node := range w.nodes {
-		index[node] = i
-	}
+func (w *workload) plainClient(ctx context.Context, changes <-chan watch.Event, s subject) error {
 	for change := range changes {
 		node, ok := change.Object.(*v1.Node)
 		if !ok || change.Type != watch.Modified || len(node.Spec.Taints) == 0 {
 			continue
 		}
-		i, known := index[node.Name]
-		if !known {
-			continue
-		}
-		if err := do(ctx, w.w.worker, w.pods[i]); err != nil {
-			return fmt.Errorf("the plain client: %w", err)
+		if i := slices.Index(w.nodes, node.Name); i >= 0 {
+			if err := s.call(ctx, w.w.worker, w.pods[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -6,111 +6,107 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// process is a running subject.
-type process interface {
-	Pid() int
-	Stop() error
-}
-
-// subject is a program to be measured or, if launch is nil, plain workers.
+// subject is a program to be measured. The subject with the name of the baseline is plain workers.
 type subject struct {
-	name   string
-	launch func(ctx context.Context, w *world) (process, error)
-	plain  call // of the plain workers
+	name  string
+	evict bool // by the eviction subresource
 }
 
-// originalOnce is the original with its default flags. It takes so long that it gets fewer pods, and one round.
-func originalOnce() subject { return subject{name: report.OriginalDefault, launch: original()} }
+func (s subject) plain() bool { return s.name == report.Baseline }
 
-func originalUnlimited() subject {
-	return subject{name: report.Original, launch: original("--kube-api-qps=100000", "--kube-api-burst=100000")}
-}
-
-func original(flags ...string) func(context.Context, *world) (process, error) {
-	return func(ctx context.Context, w *world) (process, error) { return w.LaunchOriginal(ctx, flags...) }
-}
-
-func ours(flags ...string) subject {
-	return subject{name: report.Ours, launch: func(ctx context.Context, w *world) (process, error) {
-		return w.LaunchManager(ctx, append([]string{"--leader-elect=false"}, flags...)...)
-	}}
-}
-
-// otherBuild is another build of taint-manager.
-func otherBuild(binary string, flags ...string) subject {
-	return subject{name: report.OtherBuild, launch: func(ctx context.Context, w *world) (process, error) {
-		return w.LaunchBuild(ctx, binary, append([]string{"--leader-elect=false"}, flags...)...)
-	}}
-}
-
-func baseline(do call) subject { return subject{name: report.Baseline, plain: do} }
-
-// compared returns the subjects of most works.
-func compared() []subject {
-	return []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()}
-}
-
-// launchAt launches a subject and returns when its process was started, by the kernel's record.
-func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
-	if p, err = s.launch(ctx, w); err != nil {
-		return began, nil, err
+// call evicts one pod, as plain workers do.
+func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load.Identity) error {
+	do := load.PatchAndDelete
+	if s.evict {
+		do = load.Evict
 	}
-	began, err = startOf(p.Pid())
-	return began, p, err
+	if err := do(ctx, client, pod); err != nil {
+		return fmt.Errorf("a plain worker: pod %s: %w", pod.Name, err)
+	}
+	return nil
 }
 
-// ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: then it has
-// seen the whole cluster.
-func (w *world) ready(ctx context.Context, s subject) (process, error) {
-	probe, err := w.newProbe(ctx)
+// running is a subject that has been started. Plain workers have no component.
+type running struct{ component *testcluster.Component }
+
+func (r running) pid() int {
+	if r.component == nil {
+		return 0
+	}
+	return r.component.Pid()
+}
+
+func (r running) stop() error {
+	if r.component == nil {
+		return nil
+	}
+	return r.component.Stop()
+}
+
+// launch starts a subject, and does not wait until it is ready.
+func (w *world) launch(ctx context.Context, s subject) (r running, err error) {
+	flags, binary := []string{"--leader-elect=false"}, ""
+	if s.evict {
+		flags = append(flags, "--eviction-method=evict")
+	}
+	switch s.name {
+	case report.Original:
+		r.component, err = w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
+		return r, err
+	case report.OriginalDefault:
+		r.component, err = w.LaunchOriginal(ctx)
+		return r, err
+	case report.OtherBuild:
+		binary = w.against
+	}
+	m, err := w.LaunchBuild(ctx, binary, flags...)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	p, err := s.launch(ctx, w)
+	return running{m.Component}, nil
+}
+
+// ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
+// the subject has observed the whole cluster. Plain workers need no start.
+func (w *world) ready(ctx context.Context, s subject) (running, error) {
+	if s.plain() {
+		return running{}, nil
+	}
+	r, _, err := w.firstDeletion(ctx, s)
 	if err != nil {
-		return nil, err
-	}
-	if err := probe.gone(ctx); err != nil {
-		return nil, fmt.Errorf("waiting for %s: %w", s.name, err)
+		return r, err
 	}
 	// The original's client limits recover, and the work after its start ends.
-	return p, load.Pause(ctx, 2*time.Second)
+	return r, load.Pause(ctx, 2*time.Second)
 }
 
-// probe is a pod that is due as soon as a subject observes it.
-type probe struct {
-	w    *world
-	node string
-	pod  load.Identity
-}
-
-func (w *world) newProbe(ctx context.Context) (*probe, error) {
-	w.workloads++
-	p := &probe{w: w, node: fmt.Sprintf("probe-%d", w.workloads)}
-	if _, err := w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(p.node), metav1.CreateOptions{}); err != nil {
-		return nil, fmt.Errorf("making a node: %w", err)
-	}
-	if err := w.taintNode(ctx, p.node, nil); err != nil {
-		return nil, fmt.Errorf("tainting a node: %w", err)
-	}
-	pod, err := w.admin.CoreV1().Pods(load.Namespace).Create(ctx,
-		load.Pod(p.node, p.node, map[string]string{"app": "bench"}), metav1.CreateOptions{})
+// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
+// process to the deletion of the pod.
+func (w *world) firstDeletion(ctx context.Context, s subject) (r running, after time.Duration, err error) {
+	probe, err := w.newWorkload(ctx, size{nodes: 1})
 	if err != nil {
-		return nil, fmt.Errorf("making a pod: %w", err)
+		return r, 0, err
 	}
-	p.pod = load.IdentityOf(pod)
-	return p, nil
-}
-
-// gone waits until the pod is gone, and removes its node.
-func (p *probe) gone(ctx context.Context) error {
-	if _, err := p.w.waitFor(ctx, []load.Identity{p.pod}, time.Minute); err != nil {
-		return err
+	if err := probe.taint(ctx, nil); err != nil {
+		return r, 0, err
 	}
-	return p.w.admin.CoreV1().Nodes().Delete(ctx, p.node, metav1.DeleteOptions{})
+	if err := probe.fill(ctx, probe.nodes, size{each: 1}); err != nil {
+		return r, 0, err
+	}
+	if r, err = w.launch(ctx, s); err != nil {
+		return r, 0, err
+	}
+	times, err := w.waitFor(ctx, probe.pods, time.Minute)
+	if err != nil {
+		return r, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
+	}
+	err = w.admin.CoreV1().Nodes().Delete(ctx, probe.nodes[0], metav1.DeleteOptions{})
+	return r, times[0].Sub(r.component.Started()), err
 }

@@ -3,25 +3,34 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
-	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// work is one measurement; it returns rows of the table.
+// work is a comparison of several subjects by one measurement.
 type work struct {
-	name string
-	do   func(ctx context.Context, w *world, rounds int) ([]report.Row, error)
+	name, title string
+	subjects    []string // in the order of presentation
+	once        []string // the subjects that have one round only
+	evict       bool     // by the eviction subresource
+	rounds      int      // for each round of the command line; 0 means 1
+	fixed       bool     // the command line does not change the number of rounds
+	prepare     func(ctx context.Context, w *world) error
+	measure     measurement
+	rows        []row
+	judged      string // the subject with targets; empty means taint-manager
 }
+
+// measurement measures one subject once.
+type measurement func(ctx context.Context, w *world, s subject) (outcome, error)
+
+// compared are the subjects of most works.
+func compared() []string { return []string{report.Baseline, report.Ours, report.Original} }
 
 // stage is a list of works that share a control plane.
 type stage struct {
-	audit      bool   // with an audit log of all requests
 	kubernetes string // its version, such as 1.30; empty means that of the tests
 	works      []work
 }
@@ -29,30 +38,20 @@ type stage struct {
 // stages returns all works, in order. The works of the second stage share 30,000 pods, which the last of them evicts,
 // and so do those of the third.
 func stages() []stage {
-	many, older := &sharedWorkload{}, &sharedWorkload{}
+	olderMemory, olderStart := memoryWork(), startWork()
+	olderMemory.name += "-1.30"
+	olderStart.name += "-1.30"
 	return []stage{
-		{works: []work{
-			{"burst", burst},
-			{"namespaces", namespaces},
-			{"webhook", slowWebhook},
-			{"instant", instant},
-			{"idle", idle},
-			{"evict", evict},
-		}},
-		{audit: true, works: []work{
-			{"memory", many.memory},
-			{"status", many.status},
-			{"start", many.start},
-			{"scale", many.scale},
-		}},
-		{audit: true, kubernetes: "1.30", works: []work{{"memory-1.30", older.memory}, {"start-1.30", older.start}}},
+		{works: []work{burstWork(), namespacesWork(), webhookWork(), instantWork(), idleWork(), evictWork()}},
+		{works: []work{memoryWork(), statusWork(), startWork(), scaleWork()}},
+		{kubernetes: "1.30", works: []work{olderMemory, olderStart}},
 	}
 }
 
 func names() (list []string) {
 	for _, s := range stages() {
-		for _, work := range s.works {
-			list = append(list, work.name)
+		for _, k := range s.works {
+			list = append(list, k.name)
 		}
 	}
 	return list
@@ -61,7 +60,7 @@ func names() (list []string) {
 // measure runs the works that the options name.
 func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 	for _, s := range stages() {
-		s.works = slices.DeleteFunc(s.works, func(w work) bool { return !slices.Contains(o.works, w.name) })
+		s.works = slices.DeleteFunc(s.works, func(k work) bool { return !slices.Contains(o.works, k.name) })
 		if len(s.works) == 0 {
 			continue
 		}
@@ -75,21 +74,20 @@ func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 }
 
 func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err error) {
-	w, err := newWorld(ctx, s.options())
+	w, err := newWorld(ctx, s.kubernetes, o.against)
 	if err != nil {
 		return nil, err
 	}
-	w.against = o.against
 	defer func() {
 		if stopErr := w.close(); err == nil {
 			err = stopErr
 		}
 	}()
-	for _, work := range s.works {
+	for _, k := range s.works {
 		began := time.Now()
-		more, err := work.do(ctx, w, o.rounds)
+		more, err := k.run(ctx, w, o.rounds)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", work.name, err)
+			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
 		for _, row := range more {
 			if s.kubernetes != "" {
@@ -97,37 +95,56 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 			}
 			rows = append(rows, row)
 		}
-		w.say("%s took %v", work.name, time.Since(began).Round(time.Second))
+		w.say("%s took %v", k.name, time.Since(began).Round(time.Second))
 	}
 	return rows, nil
 }
 
-// machine describes the machine on which this runs.
-func machine(now time.Time) report.Machine {
-	m := report.Machine{Date: now.UTC().Format(time.DateOnly), Cores: runtime.NumCPU()}
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-				m.CPU = strings.TrimSpace(value)
-			}
+// run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
+// the same one. Another build, if there is one, replaces the original and the plain workers.
+func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, error) {
+	if on.against != "" && slices.Contains(w.subjects, report.Original) {
+		w.subjects = []string{report.Ours, report.OtherBuild}
+		for i := range w.rows {
+			w.rows[i].targets = []report.Target{report.Reported(report.OtherBuild)}
 		}
 	}
-	return m
+	if w.prepare != nil {
+		if err := w.prepare(ctx, on); err != nil {
+			return nil, err
+		}
+	}
+	if w.fixed {
+		rounds = 1
+	}
+	all := results{}
+	for round := range rounds * max(w.rounds, 1) {
+		turn := slices.Clone(w.subjects)
+		if round%2 == 1 {
+			slices.Reverse(turn)
+		}
+		for _, name := range turn {
+			if round > 0 && slices.Contains(w.once, name) {
+				continue
+			}
+			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			all[name] = append(all[name], o)
+			on.say("%-24s %v", name, o)
+		}
+	}
+	return w.report(all), nil
 }
 
-// options returns the options of the stage's control plane. It runs no controller other than the one that is
-// measured. Nodes get only the benchmark's taint.
-func (s stage) options() testcluster.Options {
-	o := testcluster.Options{
-		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
-		Kubernetes:    s.kubernetes,
-		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
+// report returns the rows with the results.
+func (w work) report(all results) (rows []report.Row) {
+	for _, r := range w.rows {
+		rows = append(rows, report.Row{
+			Work: w.title, What: r.what, Judged: w.judged, Unit: r.unit,
+			Results: r.of(all, w.subjects), Targets: r.targets,
+		})
 	}
-	if s.audit {
-		o.AuditLevel = "Metadata"
-	}
-	if os.Getenv(profilesDir) != "" {
-		o.Manager, _ = os.Executable() // no error on Linux
-	}
-	return o
+	return rows
 }

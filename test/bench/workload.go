@@ -3,37 +3,31 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/load"
 )
 
 const (
 	taintKey = "bench"
-	podsEach = 30 // on a node, unless a load says otherwise
+	podsEach = 30 // on a node of most workloads
 )
 
-// size is the size of a workload. The zero value of all fields but nodes means: no toleration, Pending.
+// size is the size of a workload. Its other fields say how its pods differ from pending pods without a toleration.
 type size struct {
-	nodes   int
-	each    int    // pods on a node; 0 means 30
-	bears   *int64 // seconds for which the pods tolerate the taint; nil means not at all
-	running bool   // the pods are Running and Ready
-
-	namespaces []string // the pods' namespaces, in turn; none means the default namespace
-	held       bool     // a load.Webhook holds the pods' deletions, and each pod has a label of its own
-}
-
-// pods returns the number of pods on a node.
-func (s size) pods() int {
-	if s.each > 0 {
-		return s.each
-	}
-	return podsEach
+	nodes      int
+	each       int           // pods on a node
+	tolerates  time.Duration // how long the pods tolerate the taint; 0 means not at all
+	running    bool          // the pods are Running and Ready
+	namespaces []string      // the pods' namespaces, in turn; none means the default namespace
+	held       bool          // a load.Webhook holds the pods' deletions, and each pod has a label of its own
 }
 
 // workload is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
@@ -44,43 +38,47 @@ type workload struct {
 	nodes []string
 	pods  []load.Identity
 
-	namespaces []string // may name one twice
+	namespaces []string // of the pods; a namespace may be there twice
 }
 
-func (w *world) newWorkload(ctx context.Context, l size) (*workload, error) {
+func (w *world) newWorkload(ctx context.Context, s size) (*workload, error) {
+	l := w.emptyWorkload()
+	return l, l.grow(ctx, s)
+}
+
+func (w *world) emptyWorkload() *workload {
 	w.workloads++
-	c := &workload{w: w, name: fmt.Sprintf("workload-%d", w.workloads)}
-	return c, c.grow(ctx, l)
+	return &workload{w: w, name: fmt.Sprintf("workload-%d", w.workloads)}
 }
 
 // grow adds nodes and pods.
-func (w *workload) grow(ctx context.Context, l size) error {
+func (w *workload) grow(ctx context.Context, s size) error {
 	first := len(w.nodes)
-	for i := range l.nodes {
+	for i := range s.nodes {
 		w.nodes = append(w.nodes, fmt.Sprintf("%s-node-%d", w.name, first+i))
 	}
-	err := load.Each(ctx, l.nodes, func(ctx context.Context, i int) error {
+	err := load.Each(ctx, s.nodes, func(ctx context.Context, i int) error {
 		_, err := w.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(w.nodes[first+i]), metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("making nodes: %w", err)
 	}
-	return w.fill(ctx, w.nodes[first:], l)
+	return w.fill(ctx, w.nodes[first:], s)
 }
 
 // fill adds pods to nodes of the workload.
-func (w *workload) fill(ctx context.Context, nodes []string, l size) error {
-	if len(l.namespaces) == 0 {
-		l.namespaces = []string{load.Namespace}
+func (w *workload) fill(ctx context.Context, nodes []string, s size) error {
+	if len(s.namespaces) == 0 {
+		s.namespaces = []string{load.Namespace}
 	}
-	if err := load.EnsureNamespaces(ctx, w.w.admin, l.namespaces...); err != nil {
+	if err := load.EnsureNamespaces(ctx, w.w.admin, s.namespaces...); err != nil {
 		return fmt.Errorf("making namespaces: %w", err)
 	}
-	old, n := len(w.pods), len(nodes)*l.pods()
-	w.namespaces, w.pods = append(w.namespaces, l.namespaces...), append(w.pods, make([]load.Identity, n)...)
+	old, n := len(w.pods), len(nodes)*s.each
+	w.namespaces, w.pods = append(w.namespaces, s.namespaces...), append(w.pods, make([]load.Identity, n)...)
 	err := load.Each(ctx, n, func(ctx context.Context, i int) error {
-		return w.makePod(ctx, old+i, nodes[i/l.pods()], l)
+		return w.makePod(ctx, old+i, nodes[i/s.each], s)
 	})
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
@@ -88,15 +86,16 @@ func (w *workload) fill(ctx context.Context, nodes []string, l size) error {
 	return nil
 }
 
-func (w *workload) makePod(ctx context.Context, i int, node string, l size) error {
+func (w *workload) makePod(ctx context.Context, i int, node string, s size) error {
 	pod := load.Pod(fmt.Sprintf("%s-%d", w.name, i), node, map[string]string{"app": "bench", "workload": w.name})
-	pod.Namespace = l.namespaces[i%len(l.namespaces)]
-	if l.held {
+	pod.Namespace = s.namespaces[i%len(s.namespaces)]
+	if s.held {
 		pod.Labels[load.HeldLabel], pod.Labels["own"] = "yes", pod.Name
 	}
-	if l.bears != nil {
+	if s.tolerates > 0 {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
-			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,
+			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
+			TolerationSeconds: ptr.To(int64(s.tolerates.Seconds())),
 		})
 	}
 	pods := w.w.admin.CoreV1().Pods(pod.Namespace)
@@ -105,7 +104,7 @@ func (w *workload) makePod(ctx context.Context, i int, node string, l size) erro
 		return err
 	}
 	w.pods[i] = load.IdentityOf(made)
-	if !l.running {
+	if !s.running {
 		return nil
 	}
 	made.Status = v1.PodStatus{
@@ -129,10 +128,8 @@ func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
 
 // taintNode sets the NoExecute taint on a node. since is its timeAdded, which may be nil.
 func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) error {
-	return load.SetTaints(ctx, w.admin, node, v1.Taint{
-		Key: taintKey, Effect: v1.TaintEffectNoExecute,
-		TimeAdded: since,
-	})
+	return load.SetTaints(ctx, w.admin, node,
+		v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 }
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
@@ -160,30 +157,20 @@ func (w *workload) clear(ctx context.Context) error {
 // lastEvent waits until an event about the eviction of every pod is stored, and returns when the last was stored.
 // It fails after a minute.
 func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
-	for deadline := time.Now().Add(time.Minute); ; {
+	stored := func(ctx context.Context) (bool, error) {
 		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
 			metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
-			return time.Time{}, fmt.Errorf("listing events: %w", err)
+			return false, err
 		}
-		told := map[types.UID]bool{}
+		described := map[types.UID]bool{}
 		for i := range list.Items {
-			told[list.Items[i].InvolvedObject.UID] = true
+			described[list.Items[i].InvolvedObject.UID] = true
 		}
-		stored := 0
-		for _, pod := range w.pods {
-			if told[pod.UID] {
-				stored++
-			}
-		}
-		if stored == len(w.pods) {
-			return time.Now(), nil
-		}
-		if time.Now().After(deadline) {
-			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(w.pods))
-		}
-		if err := load.Pause(ctx, 300*time.Millisecond); err != nil {
-			return time.Time{}, err
-		}
+		return !slices.ContainsFunc(w.pods, func(pod load.Identity) bool { return !described[pod.UID] }), nil
 	}
+	if err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, time.Minute, true, stored); err != nil {
+		return time.Time{}, fmt.Errorf("waiting for an event about each pod: %w", err)
+	}
+	return time.Now(), nil
 }

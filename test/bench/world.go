@@ -20,16 +20,28 @@ type world struct {
 	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
-	workloads int    // made so far, for their names
 	against   string // another build, which replaces the original in comparisons; may be empty
+	workloads int    // the number of workloads so far, for their names
+
+	shared    *workload // the population of 30,000 pods that several works share
+	fewPods   int       // the size of the shared population when fewMemory was measured
+	fewMemory float64   // MB of this build when idle
+	evicted   int       // the number of nodes of the shared population that bursts have emptied
 }
 
-func newWorld(ctx context.Context, o testcluster.Options) (*world, error) {
-	c, err := testcluster.Start(ctx, o)
+// newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's
+// taint.
+func newWorld(ctx context.Context, kubernetes, against string) (*world, error) {
+	c, err := testcluster.Start(ctx, testcluster.Options{
+		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
+		Kubernetes:    kubernetes,
+		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Cluster: c, deletions: load.NewDeletionTimes()}
+	w := &world{Cluster: c, deletions: load.NewDeletionTimes(), against: against}
+	w.shared = w.emptyWorkload()
 	following, cancel := context.WithCancel(ctx)
 	w.cancel = cancel
 	if err := w.connect(following); err != nil {
@@ -39,11 +51,10 @@ func newWorld(ctx context.Context, o testcluster.Options) (*world, error) {
 }
 
 func (w *world) connect(ctx context.Context) error {
-	if err := w.Permit(ctx); err != nil {
+	if err := w.Permit(ctx, "--leader-elect=false", "--eviction-method=evict"); err != nil {
 		return err
 	}
-	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts",
-		"system:serviceaccounts:kube-system")
+	user, err := w.ManagerKubeconfig()
 	if err != nil {
 		return err
 	}
@@ -59,16 +70,6 @@ func (w *world) connect(ctx context.Context) error {
 func (w *world) close() error {
 	w.cancel()
 	return w.Stop()
-}
-
-// serverCPU returns the processor time that the API server and etcd have used so far, in seconds.
-func (w *world) serverCPU() (float64, error) {
-	server, err := cpuSeconds(w.Component(testcluster.APIServer).Pid())
-	if err != nil {
-		return 0, err
-	}
-	store, err := cpuSeconds(w.Component(testcluster.Etcd).Pid())
-	return server + store, err
 }
 
 func (w *world) say(format string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -68,23 +69,23 @@ func toItem(object string) template {
 	return strings.Split("- "+strings.ReplaceAll(strings.TrimSpace(object), "\n", "\n  "), "@")
 }
 
-// template is an object as text, split where its number, node and owner belong.
+// template is an object as text, split where its number, its owner's and its host's belong.
 type template []string
 
-// write writes the object with each "N" at the beginning of a part replaced by its number, "D" by that of its owner
-// and "H" by that of its host.
+// write writes the object. Each part after the first begins with the letter of a number: "N" is the object's own, "D"
+// its owner's, "H" its host's.
 func (t template) write(w *bytes.Buffer, number, owner, host int) {
 	w.WriteString(t[0])
-	for _, piece := range t[1:] {
-		switch piece[0] {
-		case 'N':
-			fmt.Fprintf(w, "%d", number)
+	for _, part := range t[1:] {
+		n := number
+		switch part[0] {
 		case 'D':
-			fmt.Fprintf(w, "%d", owner)
+			n = owner
 		case 'H':
-			fmt.Fprintf(w, "%d", host)
+			n = host
 		}
-		w.WriteString(piece[1:])
+		w.WriteString(strconv.Itoa(n))
+		w.WriteString(part[1:])
 	}
 }
 
@@ -97,33 +98,28 @@ type reader struct {
 
 	next    string // the text before the next object
 	written int    // objects
-	ended   bool
 	buffer  bytes.Buffer
 }
 
 func (r *reader) Read(p []byte) (int, error) {
-	for r.buffer.Len() == 0 {
-		if r.ended {
-			return 0, io.EOF
-		}
-		r.one()
+	if r.buffer.Len() == 0 {
+		r.generate()
 	}
-	return r.buffer.Read(p)
+	return r.buffer.Read(p) // io.EOF after the last object
 }
 
-// one writes one object, or the text after the last one.
-func (r *reader) one() {
-	number := r.written - r.cluster.Nodes
+// generate writes one object or, after the last one, the ending.
+func (r *reader) generate() {
+	number, pods := r.written-r.cluster.Nodes, r.cluster.Nodes*r.cluster.PodsPerNode
 	switch {
-	case r.written < r.cluster.Nodes:
+	case number < 0:
 		r.buffer.WriteString(r.next)
 		r.node.write(&r.buffer, r.written, 0, r.written)
-	case number < r.cluster.Nodes*r.cluster.PodsPerNode:
+	case number < pods:
 		r.buffer.WriteString(r.next)
 		r.pod.write(&r.buffer, number, number/replicas, number%r.cluster.Nodes)
-	default:
+	case number == pods:
 		r.buffer.WriteString(r.ending)
-		r.ended = true
 	}
 	r.next = r.between
 	r.written++

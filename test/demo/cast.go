@@ -30,7 +30,7 @@ const (
 	stays          = time.Duration(-1)
 )
 
-// role is a workload with the expected end of its pods on the tainted node.
+// role is a workload, and the time at which its pods on the tainted node are expected to be deleted.
 type role struct {
 	name    string
 	what    string // kind and tolerations, for the output
@@ -52,8 +52,7 @@ var cast = []role{
 	{"agent", "DaemonSet, everything for ever", stays, "tolerates every taint"},
 }
 
-// workload is a workload whose pods spread evenly over the nodes that they may be scheduled on, so that every kind
-// is on the tainted one.
+// workload is a workload whose pods spread evenly over the nodes, so that each workload has a pod on the tainted node.
 const workload = `
 apiVersion: %[1]s
 kind: %[2]s
@@ -84,15 +83,16 @@ func manifest() string {
 			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
 	)
 	return fmt.Sprintf(workload, apps, "Deployment", "web", replicas("web", 8), always, "") +
-		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, bears("network", 6)+
-			bears("maintenance", 10)) +
-		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", bears("network", 0)+bears("maintenance", 12)) +
-		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, bears("network", 0)+
-			bears("maintenance", lengthenDBFrom)) +
-		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, bears("network", 8)+
-			bears("maintenance", 0)) +
-		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, bears("network", 0)+
-			bears("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, toleration("network", 6)+
+			toleration("maintenance", 10)) +
+		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", toleration("network", 0)+
+			toleration("maintenance", 12)) +
+		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, toleration("network", 0)+
+			toleration("maintenance", lengthenDBFrom)) +
+		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, toleration("network", 8)+
+			toleration("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, toleration("network", 0)+
+			toleration("maintenance", 0)) +
 		fmt.Sprintf(workload, apps, "DaemonSet", "agent", selector("agent"), always, "{operator: Exists}")
 }
 
@@ -100,8 +100,8 @@ func selector(name string) string { return "selector: {matchLabels: {app: " + na
 
 func replicas(name string, n int) string { return fmt.Sprintf("replicas: %d\n  ", n) + selector(name) }
 
-// bears returns a toleration for this number of seconds; 0 means without a limit.
-func bears(key string, seconds int) string {
+// toleration returns a toleration for this number of seconds; 0 means without a limit.
+func toleration(key string, seconds int) string {
 	if seconds == 0 {
 		return fmt.Sprintf("{key: %s, operator: Exists, effect: NoExecute}, ", key)
 	}

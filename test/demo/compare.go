@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// compare prints the expectations beside the observations, and reports whether they agree: each kind has pods on
-// the tainted node, each of which was deleted when expected and not earlier, or stayed.
+// compare prints the expectations beside the observations, and reports whether they agree: each role has pods on the
+// tainted node, and each of these pods was deleted when expected and not earlier, or stayed as expected.
 func (s *stage) compare() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.say("\nOn %s:\n%-8s %-48s %-13s %-7s %s", tainted, "PODS", "KIND AND TOLERATIONS", "EXPECTED", "", "SEEN")
 	agree := true
 	for _, r := range cast {
-		seen, good := s.seen(r)
+		seen, good := s.observed(r)
 		agree = agree && good
-		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when(r.goes), mark(good), seen, r.because)
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when("gone at %.0f s", r.goes), mark(good), seen,
+			r.because)
 	}
 	others := s.goneElsewhere()
 	s.say("%-8s %-48s %-13s %-7s %d went", "others", "all pods of the other nodes", "stay", mark(others == 0), others)
@@ -33,8 +32,9 @@ func (s *stage) goneElsewhere() (n int) {
 	return n
 }
 
-// seen returns what was observed of the pods of a role on the tainted node.
-func (s *stage) seen(r role) (text string, good bool) {
+// observed returns the times at which the pods of a role on the tainted node were deleted, and whether all are as
+// expected.
+func (s *stage) observed(r role) (text string, good bool) {
 	var all []string
 	good = true
 	for uid, pod := range s.pods {
@@ -45,7 +45,7 @@ func (s *stage) seen(r role) (text string, good bool) {
 		if !went {
 			at = stays
 		}
-		all = append(all, exactly(at))
+		all = append(all, when("%.2f s", at))
 		good = good && fits(r.goes, at)
 	}
 	return strings.Join(all, ", "), good && len(all) > 0
@@ -66,16 +66,10 @@ func mark(good bool) string {
 	return "WRONG"
 }
 
-func when(d time.Duration) string {
+// when formats a time, or says that a pod stays.
+func when(format string, d time.Duration) string {
 	if d == stays {
 		return "stays"
 	}
-	return fmt.Sprintf("gone at %.0f s", d.Seconds())
-}
-
-func exactly(d time.Duration) string {
-	if d == stays {
-		return "stays"
-	}
-	return fmt.Sprintf("%.2f s", d.Seconds())
+	return fmt.Sprintf(format, d.Seconds())
 }

@@ -2,17 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -23,15 +24,20 @@ const podsExpected = 8 + 6*4
 
 // stage is the cluster on which the story is played, with the observations of its pods.
 type stage struct {
-	cluster *testcluster.Cluster
-	client  kubernetes.Interface
-	out     io.Writer
-	start   time.Time // when the node got its taints
-	talking sync.WaitGroup
+	client    kubernetes.Interface
+	deletions *load.DeletionTimes
+	out       io.Writer
+	start     time.Time // when the node got its taints
 
-	mu   sync.Mutex
-	pods map[types.UID]*v1.Pod // those that exist when the story begins
+	pods map[types.UID]*v1.Pod // the pods that exist when the story begins
 	went map[types.UID]time.Duration
+}
+
+// quietClient returns a client that writes nothing between the lines of the timeline. It is not throttled, so it has no
+// waiting to report either.
+func quietClient(kubeconfig string) (kubernetes.Interface, error) {
+	klog.SetLogger(logr.Discard())
+	return load.NewClient(kubeconfig)
 }
 
 // newStage creates nodes and workloads, and returns when all pods run.
@@ -41,8 +47,8 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 		return nil, err
 	}
 	s := &stage{
-		cluster: c, client: client, out: out, pods: map[types.UID]*v1.Pod{},
-		went: map[types.UID]time.Duration{},
+		client: client, deletions: load.NewDeletionTimes(), out: out,
+		pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{},
 	}
 	var objects strings.Builder
 	for _, name := range nodes {
@@ -51,17 +57,20 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	if err := c.Apply(ctx, objects.String()); err != nil {
 		return nil, err
 	}
-	if out, err := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready",
-		"--timeout=30s").CombinedOutput(); err != nil {
+	ready := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready", "--timeout=30s")
+	if out, err := ready.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("waiting for the nodes: %w: %s", err, out)
 	}
 	if err := c.Apply(ctx, manifest()); err != nil {
 		return nil, err
 	}
-	return s, s.awaitPods(ctx)
+	if err := s.awaitPods(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.deletions.Follow(ctx, client)
 }
 
-// awaitPods waits until all pods run, and records those on the node that will be tainted.
+// awaitPods waits until all pods run, and records them.
 func (s *stage) awaitPods(ctx context.Context) error {
 	for {
 		list, err := s.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
@@ -81,7 +90,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 		}
 		if running == podsExpected {
 			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
-			return errors.Join(s.followPods(ctx, list.ResourceVersion), s.followEvents(ctx))
+			return nil
 		}
 		if err := load.Pause(ctx, 200*time.Millisecond); err != nil {
 			return err
@@ -89,25 +98,9 @@ func (s *stage) awaitPods(ctx context.Context) error {
 	}
 }
 
-// followPods records from now on when the deletion of each pod of the node begins.
-func (s *stage) followPods(ctx context.Context, version string) error {
-	stream, err := s.client.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{ResourceVersion: version})
-	if err != nil {
-		return fmt.Errorf("watching pods: %w", err)
-	}
-	go func() {
-		for event := range stream.ResultChan() {
-			pod, ok := event.Object.(*v1.Pod)
-			if ok && (pod.DeletionTimestamp != nil || event.Type == "DELETED") {
-				s.goes(ctx, pod.UID, time.Now())
-			}
-		}
-	}()
-	return nil
-}
-
-// followEvents prints from now on each eviction that is cancelled.
-func (s *stage) followEvents(ctx context.Context) error {
+// printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event
+// gives.
+func (s *stage) printEvictions(ctx context.Context) error {
 	stream, err := s.client.CoreV1().Events("default").Watch(ctx,
 		metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
@@ -116,43 +109,19 @@ func (s *stage) followEvents(ctx context.Context) error {
 	go func() {
 		for event := range stream.ResultChan() {
 			e, ok := event.Object.(*v1.Event)
-			if ok && strings.HasPrefix(e.Message, "Cancelling") {
+			switch {
+			case !ok || event.Type != watch.Added:
+			case strings.HasPrefix(e.Message, "Cancelling"):
 				_, because, _ := strings.Cut(e.Message, "Z: ")
 				because, _, _ = strings.Cut(because, ";")
 				s.line(time.Since(s.start), e.InvolvedObject.Name, "cancelled", because)
+			case strings.HasPrefix(e.Message, "Marking"): // the event comes a little later than the deletion
+				at, _ := s.deletions.Of(ctx, e.InvolvedObject.UID, time.Now().Add(time.Second))
+				s.line(at.Sub(s.start), e.InvolvedObject.Name, "evicted", shorten(e.Message))
 			}
 		}
 	}()
 	return nil
-}
-
-// goes records that a pod's deletion has begun, and prints it with the reason that its event gives.
-func (s *stage) goes(ctx context.Context, uid types.UID, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	after := at.Sub(s.start)
-	pod := s.pods[uid]
-	if _, known := s.went[uid]; known || pod == nil {
-		return
-	}
-	s.went[uid] = after
-	s.talking.Go(func() { s.line(after, pod.Name, "evicted", s.reason(ctx, pod)) })
-}
-
-// reason returns the part about the taint of the event on the pod; events arrive a little later.
-func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
-	for range 30 {
-		list, err := s.client.CoreV1().Events("default").List(ctx, metav1.ListOptions{
-			FieldSelector: "reason=TaintManagerEviction,involvedObject.uid=" + string(pod.UID),
-		})
-		if err == nil && len(list.Items) > 0 {
-			return shorten(list.Items[0].Message)
-		}
-		if load.Pause(ctx, 100*time.Millisecond) != nil {
-			return ""
-		}
-	}
-	return "(its event has not come)"
 }
 
 // shorten removes from an event's message what the timeline already shows: pod, node and times.
@@ -166,39 +135,46 @@ func shorten(message string) string {
 // play plays the story.
 func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
-	s.mu.Lock()
 	s.start = time.Now()
-	s.mu.Unlock()
-	for _, scene := range []struct {
-		at   time.Duration
-		what string
-		do   func(context.Context) error
-	}{
-		{
-			0, "gets the taints " + maintenance.ToString() + " and " + network.ToString(),
-			s.setTaints(maintenance, network),
-		},
-		{liftNetworkAt, "loses the taint " + network.ToString(), s.setTaints(maintenance)},
-		{lengthenDBAt, "", s.lengthenDB},
-		{watchUntil, "", func(context.Context) error { return nil }},
-	} {
-		if err := load.Pause(ctx, time.Until(s.start.Add(scene.at))); err != nil {
-			return err
-		}
-		if scene.what != "" {
-			s.line(time.Since(s.start), tainted, "node", scene.what)
-		}
-		if err := scene.do(ctx); err != nil {
-			return err
+	if err := s.printEvictions(ctx); err != nil {
+		return err
+	}
+	both := "gets the taints " + maintenance.ToString() + " and " + network.ToString()
+	if err := s.setTaints(ctx, both, maintenance, network); err != nil {
+		return err
+	}
+	if err := s.pauseUntil(ctx, liftNetworkAt); err != nil {
+		return err
+	}
+	if err := s.setTaints(ctx, "loses the taint "+network.ToString(), maintenance); err != nil {
+		return err
+	}
+	if err := s.pauseUntil(ctx, lengthenDBAt); err != nil {
+		return err
+	}
+	if err := s.lengthenDB(ctx); err != nil {
+		return err
+	}
+	if err := s.pauseUntil(ctx, watchUntil); err != nil {
+		return err
+	}
+	for uid := range s.pods {
+		if at, gone := s.deletions.Of(ctx, uid, time.Now()); gone {
+			s.went[uid] = at.Sub(s.start)
 		}
 	}
-	s.talking.Wait()
 	return nil
 }
 
-// setTaints sets the node's NoExecute taints to exactly these.
-func (s *stage) setTaints(taints ...v1.Taint) func(context.Context) error {
-	return func(ctx context.Context) error { return load.SetTaints(ctx, s.client, tainted, taints...) }
+// pauseUntil waits until this long after the node got its taints.
+func (s *stage) pauseUntil(ctx context.Context, at time.Duration) error {
+	return load.Pause(ctx, time.Until(s.start.Add(at)))
+}
+
+// setTaints prints what happens, and sets the node's NoExecute taints to exactly these.
+func (s *stage) setTaints(ctx context.Context, what string, taints ...v1.Taint) error {
+	s.line(time.Since(s.start), tainted, "node", what)
+	return load.SetTaints(ctx, s.client, tainted, taints...)
 }
 
 // lengthenDB makes the database tolerate the maintenance for longer, while its countdown runs.

@@ -38,12 +38,7 @@ func requests(t *testing.T, path string, since time.Time, wanted func(r *record)
 // audited returns the audit log so far.
 func audited(t *testing.T, path string) []record {
 	t.Helper()
-	log, err := load.OpenAuditLog(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	all, err := log.Rest()
+	all, err := load.ReadAuditLog(path)
 	if err != nil {
 		t.Fatal(err)
 	}

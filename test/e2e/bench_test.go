@@ -1,13 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,9 +39,9 @@ func (w *world) managedRate(b *testing.B, name string) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	before := cpuSeconds(b, m.Pid())
 	rate := w.rate(b, c, func() { c.taint(b, true) })
-	b.Logf("taint-manager took %.1f s of CPU", cpuSeconds(b, m.Pid())-before)
+	took, err := load.ProcessorTime(m.Pid())
+	b.Logf("taint-manager took %.1f s of CPU since its start, %v", took, err)
 	w.wantEvents(b, c, time.Now())
 	if err := m.Stop(); err != nil {
 		b.Error(err)
@@ -56,26 +52,6 @@ func (w *world) managedRate(b *testing.B, name string) float64 {
 func median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
-}
-
-// cpuSeconds returns the processor time that a process has used so far, in user mode and in the kernel.
-func cpuSeconds(b testing.TB, pid int) float64 {
-	b.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	var ticks float64
-	for _, text := range fields[11:13] { // utime and stime, see proc(5)
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		ticks += n
-	}
-	const ticksPerSecond = 100
-	return ticks / ticksPerSecond
 }
 
 // rate returns the number of pods of the load that are deleted in a second, from the call of start.

@@ -63,7 +63,7 @@ func TestTheCommandsThatTheProgramNamesGrantWhatIsMissing(t *testing.T) {
 // launchUnpermitted runs the program with the permissions that are there.
 func (w *world) launchUnpermitted(t *testing.T, flags ...string) *testcluster.Manager {
 	t.Helper()
-	kubeconfig, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	kubeconfig, err := w.ManagerKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (w *world) asManager(t *testing.T) kubernetes.Interface {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	path, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	path, err := w.ManagerKubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}

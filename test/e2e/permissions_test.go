@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
-	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -215,17 +214,8 @@ func (w *world) granted(t *testing.T, namespace string) map[string]bool {
 // used returns the requests of the program, in the form of granted. A request must not be forbidden.
 func (w *world) used(t *testing.T, namespace string, since time.Time) map[string]bool {
 	t.Helper()
-	log, err := load.OpenAuditLog(w.AuditLog(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	records, err := log.Rest()
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]bool{}
-	for _, r := range records {
+	for _, r := range audited(t, w.AuditLog()) {
 		if r.User.Username != "system:serviceaccount:"+namespace+":taint-manager" || r.RequestReceivedTimestamp.Before(since) || r.ObjectRef.Resource == "" {
 			continue
 		}

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -62,14 +61,7 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 			t.Error(err)
 		}
 	})
-	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS = -1
-	// As the components of Kubernetes do: the API server's encoding for one watch serves all.
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	admin, err := kubernetes.NewForConfig(config)
+	admin, err := load.NewClient(c.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)
 	}

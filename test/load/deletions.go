@@ -14,21 +14,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// DeletionTimes records when each pod was first seen to be terminating or gone, by one watch. Its methods are
-// safe for concurrent use.
+// DeletionTimes records when one watch first showed that a pod is terminating or gone. Its methods are safe for
+// concurrent use.
 type DeletionTimes struct {
 	mu   sync.Mutex
 	at   map[types.UID]time.Time
-	news chan struct{} // closed at the next deletion
+	next chan struct{} // closed at the next deletion
 }
 
 // NewDeletionTimes returns an empty record.
 func NewDeletionTimes() *DeletionTimes {
-	return &DeletionTimes{at: map[types.UID]time.Time{}, news: make(chan struct{})}
+	return &DeletionTimes{at: map[types.UID]time.Time{}, next: make(chan struct{})}
 }
 
-// Follow watches all pods until the context ends. It returns once the existing pods have been listed. It uses an
-// informer, since the API server closes a bare watch now and then.
+// Follow watches all pods until the context ends. It returns when the existing pods have been listed. It uses an
+// informer, because the API server closes a plain watch now and then.
 func (d *DeletionTimes) Follow(ctx context.Context, client kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(onlyIdentity))
 	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -51,7 +51,7 @@ func (d *DeletionTimes) Follow(ctx context.Context, client kubernetes.Interface)
 	return ctx.Err()
 }
 
-// onlyIdentity keeps only the fields of a pod that the package uses.
+// onlyIdentity returns the pod with only the fields that the package uses.
 func onlyIdentity(obj any) (any, error) {
 	pod, ok := obj.(*v1.Pod)
 	if !ok {
@@ -74,12 +74,13 @@ func (d *DeletionTimes) note(uid types.UID) {
 	defer d.mu.Unlock()
 	if _, known := d.at[uid]; !known {
 		d.at[uid] = time.Now()
-		close(d.news)
-		d.news = make(chan struct{})
+		close(d.next)
+		d.next = make(chan struct{})
 	}
 }
 
-// Of waits until the pod is deleted or the time is until. It returns when the pod was deleted, and whether it was.
+// Of waits until the pod is deleted, at most to the time until. It returns the time of the deletion, and whether there
+// was a deletion.
 func (d *DeletionTimes) Of(ctx context.Context, uid types.UID, until time.Time) (time.Time, bool) {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
@@ -94,16 +95,16 @@ func (d *DeletionTimes) Of(ctx context.Context, uid types.UID, until time.Time) 
 // context ends first, Wait fails and returns the times up to then.
 func (d *DeletionTimes) Wait(ctx context.Context, pods []Identity, left int) ([]time.Time, error) {
 	for {
-		times, news := d.times(pods)
+		times, next := d.times(pods)
 		if len(pods)-len(times) <= left {
 			return times, nil
 		}
 		select {
-		case <-news:
+		case <-next:
 		case <-ctx.Done():
 			return times, fmt.Errorf("%d of %d pods are left: %w", len(pods)-len(times), len(pods), context.Cause(ctx))
 		}
-		if len(pods) > 1 { // so as not to count at every deletion
+		if len(pods) > 1 { // counting at every deletion would take long
 			_ = Pause(ctx, 20*time.Millisecond)
 		}
 	}
@@ -119,5 +120,5 @@ func (d *DeletionTimes) times(pods []Identity) ([]time.Time, <-chan struct{}) {
 			times = append(times, at)
 		}
 	}
-	return times, d.news
+	return times, d.next
 }

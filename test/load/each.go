@@ -3,9 +3,9 @@ package load
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // maxInFlight is the number of requests that [Each] makes at a time.
@@ -16,24 +16,23 @@ func Each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 	return Spread(ctx, maxInFlight, n, do)
 }
 
-// Spread calls do for each number below n, with this number of workers, and returns the first error, after which no
-// further call starts.
-func Spread(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if err := do(ctx, int(i)); err != nil {
-					cancel(fmt.Errorf("request %d of %d: %w", i, n, err))
-				}
+// Spread calls do for each number below n, with at most atOnce calls at a time. It returns the first error, after which
+// no further call starts.
+func Spread(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
+			if err := do(ctx, i); err != nil {
+				return fmt.Errorf("request %d of %d: %w", i, n, err)
+			}
+			return nil
 		})
 	}
-	all.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }
 
 // Pause waits, unless the context ends first.

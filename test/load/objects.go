@@ -16,8 +16,8 @@ import (
 // Namespace is the namespace of the pods of [Pod].
 const Namespace = metav1.NamespaceDefault
 
-// Pod returns a pod of about 5 kB, as in a real cluster. Without a kubelet it is gone as soon as it is deleted, as
-// its grace period is 0.
+// Pod returns a pod of about 5 kB, as in a real cluster. Its grace period is 0: without a kubelet, the pod is gone as
+// soon as it is deleted.
 func Pod(name, node string, labels map[string]string) *v1.Pod {
 	none := int64(0)
 	var env []v1.EnvVar

@@ -14,9 +14,9 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -51,7 +51,7 @@ func NewWebhook() *Webhook {
 // Held returns the number of deletions that the webhook has received since it was in force.
 func (we *Webhook) Held() int { return int(we.held.Load()) }
 
-// Release allows all deletions, those that are held and those to come.
+// Release allows all deletions that are held, and all later deletions.
 func (we *Webhook) Release() { we.release() }
 
 // Close releases all deletions and ends the server.
@@ -85,58 +85,55 @@ func (we *Webhook) hold(ctx context.Context) {
 	}
 }
 
-// Register makes the API server call the webhook when pods are deleted: as a validating webhook, and if twice is set
-// also as a mutating webhook before that.
+// Register makes the API server call the webhook when pods are deleted. If twice is set, the API server calls the
+// webhook a second time after the first call.
 func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
-	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: we.server.Certificate().Raw})
-	called := admissionregistrationv1.WebhookClientConfig{URL: &we.server.URL, CABundle: bundle}
-	rules := []admissionregistrationv1.RuleWithOperations{{
-		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Delete},
-		Rule: admissionregistrationv1.Rule{
-			APIGroups: []string{""}, APIVersions: []string{"v1"},
-			Resources: []string{"pods"},
-		},
-	}}
-	pods := &metav1.LabelSelector{MatchLabels: map[string]string{HeldLabel: "yes"}}
-	seconds, ignore, none := int32(webhookHolds/time.Second), admissionregistrationv1.Ignore,
-		admissionregistrationv1.SideEffectClassNone
-	named, versions := metav1.ObjectMeta{Name: webhookName}, []string{"v1"}
-
-	admission := client.AdmissionregistrationV1()
-	_, err := admission.ValidatingWebhookConfigurations().Create(ctx,
-		&admissionregistrationv1.ValidatingWebhookConfiguration{
-			ObjectMeta: named,
-			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-				Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods, TimeoutSeconds: &seconds,
-				FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
-			}},
-		}, metav1.CreateOptions{})
-	if err == nil && twice {
-		_, err = admission.MutatingWebhookConfigurations().Create(ctx,
-			&admissionregistrationv1.MutatingWebhookConfiguration{
-				ObjectMeta: named,
-				Webhooks: []admissionregistrationv1.MutatingWebhook{{
-					Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods,
-					TimeoutSeconds: &seconds,
-					FailurePolicy:  &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
-				}},
-			}, metav1.CreateOptions{})
+	names := []string{webhookName}
+	if twice {
+		names = append(names, "again."+webhookName)
 	}
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
+	}
+	for _, name := range names {
+		configuration.Webhooks = append(configuration.Webhooks, we.registration(name))
+	}
+	_, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, configuration,
+		metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("registering the webhook: %w", err)
 	}
 	return nil
 }
 
+// registration returns a webhook that the API server calls. The API server calls mutating webhooks one after the other.
+func (we *Webhook) registration(name string) admissionregistrationv1.MutatingWebhook {
+	return admissionregistrationv1.MutatingWebhook{
+		Name: name,
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{
+			URL:      &we.server.URL,
+			CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: we.server.Certificate().Raw}),
+		},
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Delete},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"},
+			},
+		}},
+		ObjectSelector:          &metav1.LabelSelector{MatchLabels: map[string]string{HeldLabel: "yes"}},
+		TimeoutSeconds:          ptr.To(int32(webhookHolds / time.Second)),
+		FailurePolicy:           ptr.To(admissionregistrationv1.Ignore),
+		SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
+		AdmissionReviewVersions: []string{"v1"},
+	}
+}
+
 // Unregister makes the API server forget the webhook.
 func (we *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) error {
-	admission := client.AdmissionregistrationV1()
-	for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
-		admission.ValidatingWebhookConfigurations().Delete, admission.MutatingWebhookConfigurations().Delete,
-	} {
-		if err := remove(ctx, webhookName, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("removing the webhook: %w", err)
-		}
+	err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(ctx, webhookName,
+		metav1.DeleteOptions{})
+	if err != nil {
+		return fmt.Errorf("removing the webhook: %w", err)
 	}
 	return nil
 }

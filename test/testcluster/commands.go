@@ -1,45 +1,58 @@
 package testcluster
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 )
 
-// parts returns the components of the control plane, in the order of their start.
-func (c *Cluster) parts(o Options, p ports) (parts []*Component) {
-	add := func(left bool, name string, command command) {
-		if !left {
-			parts = append(parts, c.newComponent(name, "", command, c.http))
-		}
+// ports are the components' ports.
+type ports struct {
+	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
+}
+
+func choosePorts(ctx context.Context) (ports, error) {
+	p, err := freePorts(ctx, 6)
+	if err != nil {
+		return ports{}, err
 	}
-	add(false, Etcd, c.etcd(p))
-	add(false, APIServer, c.apiServer(o, p))
-	add(o.WithoutControllerManager, ControllerManager, c.controllerManager(o, p))
-	add(o.WithoutScheduler, Scheduler, c.scheduler(o, p))
-	add(o.WithoutNodes, Nodes, c.nodes(p))
+	return ports{p[0], p[1], p[2], p[3], p[4], p[5]}, nil
+}
+
+// parts returns the components of the control plane, in the order of their start.
+func (c *Cluster) parts(o Options, p ports) []*Component {
+	parts := []*Component{c.etcd(p), c.apiServer(o, p)}
+	if !o.WithoutControllerManager {
+		parts = append(parts, c.controllerManager(o, p))
+	}
+	if !o.WithoutScheduler {
+		parts = append(parts, c.scheduler(p))
+	}
+	if !o.WithoutNodes {
+		parts = append(parts, c.nodes(p))
+	}
 	return parts
 }
 
-// etcd does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so that no
-// component takes another cluster's etcd for its own.
-func (c *Cluster) etcd(p ports) command {
+// etcd returns an etcd that does not wait for the disk: the data need not survive a crash of the machine. It uses TLS
+// so that no component takes another cluster's etcd for its own.
+func (c *Cluster) etcd(p ports) *Component {
 	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
-	return c.part(client+"/health", Etcd,
+	return c.part(Etcd, client+"/health",
 		"--name=testcluster", "--data-dir="+c.path("etcd"),
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
 		"--initial-cluster=testcluster="+peer,
 		"--cert-file="+c.pki("server.crt"), "--key-file="+c.pki("server.key"),
 		"--client-cert-auth", "--trusted-ca-file="+c.pki("clients.crt"), "--enable-grpc-gateway=false",
-		"--heartbeat-interval=20", "--election-timeout=200", // it has no peers to wait for
+		"--heartbeat-interval=20", "--election-timeout=200", // etcd has no peers to wait for
 		"--unsafe-no-fsync", "--log-level=warn")
 }
 
-func (c *Cluster) apiServer(o Options, p ports) command {
-	args := append(c.common(),
+func (c *Cluster) apiServer(o Options, p ports) *Component {
+	args := append(c.server(p.apiServer),
 		"--etcd-servers=https://"+address(p.etcd), "--etcd-cafile="+c.pki("clients.crt"),
-		"--etcd-certfile="+c.pki("etcd-client.crt"), "--etcd-keyfile="+c.pki("etcd-client.key"),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.apiServer),
+		"--etcd-certfile="+c.pki("server.crt"), "--etcd-keyfile="+c.pki("server.key"),
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
 		"--authorization-mode=RBAC", "--allow-privileged=true")
@@ -52,7 +65,7 @@ func (c *Cluster) apiServer(o Options, p ports) command {
 		args = append(args, "--audit-policy-file="+c.path("audit-policy.yaml"),
 			"--audit-log-path="+c.AuditLog(), "--audit-log-maxsize=10000")
 	}
-	return c.part("https://"+address(p.apiServer)+"/readyz", APIServer, append(args, o.APIServerArgs...)...)
+	return c.part(APIServer, c.url+"/readyz", append(args, o.APIServerArgs...)...)
 }
 
 // authentication returns the flags by which the API server authenticates users by certificates, service accounts by
@@ -61,8 +74,8 @@ func (c *Cluster) authentication() []string {
 	return []string{
 		"--client-ca-file=" + c.pki("clients.crt"),
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.pki("service-accounts.pub"),
-		"--service-account-signing-key-file=" + c.pki("service-accounts.key"),
+		"--service-account-key-file=" + c.pki("server.key"),
+		"--service-account-signing-key-file=" + c.pki("server.key"),
 		"--requestheader-client-ca-file=" + c.pki("front-proxy.crt"),
 		"--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User",
@@ -73,61 +86,55 @@ func (c *Cluster) authentication() []string {
 	}
 }
 
-func (c *Cluster) controllerManager(o Options, p ports) command {
+func (c *Cluster) controllerManager(o Options, p ports) *Component {
 	args := append(c.client(ControllerManager, p.controllerManager),
 		"--controllers=*,-taint-eviction-controller",
 		"--use-service-account-credentials=true",
-		"--service-account-private-key-file="+c.pki("service-accounts.key"),
+		"--service-account-private-key-file="+c.pki("server.key"),
 		"--root-ca-file="+c.pki("clients.crt"),
 		"--kube-api-qps=500", "--kube-api-burst=1000")
-	return c.part("https://"+address(p.controllerManager)+"/healthz", ControllerManager,
-		append(args, o.ControllerManagerArgs...)...)
+	return c.part(ControllerManager, healthz(p.controllerManager), append(args, o.ControllerManagerArgs...)...)
 }
 
-func (c *Cluster) scheduler(o Options, p ports) command {
-	args := append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")
-	return c.part("https://"+address(p.scheduler)+"/healthz", Scheduler, append(args, o.SchedulerArgs...)...)
+func (c *Cluster) scheduler(p ports) *Component {
+	return c.part(Scheduler, healthz(p.scheduler),
+		append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")...)
 }
 
-func (c *Cluster) nodes(p ports) command {
-	return command{
-		binary: filepath.Join(c.binDir, "kwok"),
-		args: []string{
-			"--kubeconfig=" + c.kubeconfigs[Nodes], "--config=" + c.path("stages.yaml"),
-			"--manage-nodes-with-annotation-selector=" + SimulatedNodeAnnotation + "=fake",
-			"--cidr=10.64.0.0/10", "--server-address=" + address(p.nodes),
-		},
-		health: "http://" + address(p.nodes) + "/healthz",
-	}
+func (c *Cluster) nodes(p ports) *Component {
+	return c.newComponent(Nodes, c.bin("kwok"), "http://"+address(p.nodes)+"/healthz",
+		"--kubeconfig="+c.kubeconfigs[Nodes], "--config="+c.path("stages.yaml"),
+		"--manage-nodes-with-annotation-selector="+SimulatedNodeAnnotation+"=fake",
+		"--cidr=10.64.0.0/10", "--server-address="+address(p.nodes))
+}
+
+// part returns a component of the control plane's one binary.
+func (c *Cluster) part(name, health string, args ...string) *Component {
+	return c.newComponent(name, c.Binary(), health, append([]string{name}, args...)...)
 }
 
 // client returns the common flags of the API server's two clients.
 func (c *Cluster) client(name string, port int) []string {
 	kubeconfig := c.kubeconfigs[name]
-	return append(c.common(),
+	return append(c.server(port),
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig,
-		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false",
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port))
+		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false")
 }
 
-// common returns the flags that Kubernetes' servers share: their certificate, and the feature that is off by default
-// and part of the tests.
-func (c *Cluster) common() []string {
-	flags := []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
+// server returns the flags that Kubernetes' servers share: their address, their certificate, and a feature gate. The
+// tests use this feature, which is off by default.
+func (c *Cluster) server(port int) []string {
+	flags := []string{
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key"),
+	}
 	if c.minor >= 35 {
 		flags = append(flags, "--feature-gates=TaintTolerationComparisonOperators=true")
 	}
 	return flags
 }
 
-// part returns a component of the control plane's one binary.
-func (c *Cluster) part(health, name string, args ...string) command {
-	return command{
-		binary: c.Binary(),
-		args:   append([]string{name}, args...),
-		health: health,
-	}
-}
+func healthz(port int) string { return "https://" + address(port) + "/healthz" }
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
 

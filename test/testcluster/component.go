@@ -28,45 +28,39 @@ const (
 
 const (
 	pollInterval = 30 * time.Millisecond
-	logTail      = 3000 // number of bytes of a log that an error shows
+	endTimeout   = 60 * time.Second // for a component that was asked to end
+	logTail      = 3000             // number of bytes of a log that an error shows
 )
 
-// endTimeout is how long a component may take to end when it is asked to.
-const endTimeout = 60 * time.Second
-
 // A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
-// replaces. Tests kill it, pause it, and start it again on the same port and data. Its methods are safe for concurrent
-// use.
+// replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a
+// Component are safe for concurrent use.
 type Component struct {
-	name    string
-	command command
-	dir     string // its working directory
-	log     string
-	client  *http.Client
+	name         string
+	binary       string
+	args         []string
+	health       string       // a URL that answers 200 when the component is healthy
+	client       *http.Client // for the URL
+	dir          string       // the working directory
+	log          string
+	endsBySignal bool // SIGTERM itself ends the component, so its exit code is not 0
 
 	mu      sync.Mutex
 	current *process // nil before the first start
 }
 
-// command is how a component is started, and the URL of its health check.
-type command struct {
-	binary string
-	args   []string
-	health string
-}
-
-// newComponent returns a component that is not started yet. Its log is named after it and its instance.
-func (c *Cluster) newComponent(name, instance string, command command, client *http.Client) *Component {
+// newComponent returns a component that is not started yet. The log is named after the component.
+func (c *Cluster) newComponent(name, binary, health string, args ...string) *Component {
 	return &Component{
-		name: name, command: command, dir: c.dir, client: client,
-		log: filepath.Join(c.LogDir(), name+instance+".log"),
+		name: name, binary: binary, args: args, health: health, client: c.http, dir: c.dir,
+		log: c.logOf(name),
 	}
 }
 
 // Name returns the component's name.
 func (c *Component) Name() string { return c.name }
 
-// LogPath returns the path of the component's log. It is kept over restarts.
+// LogPath returns the path of the component's log. A restart appends to the log.
 func (c *Component) LogPath() string { return c.log }
 
 // Log returns what the component has logged so far.
@@ -78,7 +72,7 @@ func (c *Component) Log() (string, error) {
 	return string(text), nil
 }
 
-// Pid returns the process id of the component's latest run, and 0 before it.
+// Pid returns the process id of the component's latest run, and 0 before the first run.
 func (c *Component) Pid() int {
 	if p := c.process(); p != nil {
 		return p.cmd.Process.Pid
@@ -86,13 +80,21 @@ func (c *Component) Pid() int {
 	return 0
 }
 
-// Start starts the component, again on the same port and data, and returns when it reports that it is healthy. If
-// it ends before that, or ctx does, the error has the last lines of its log.
+// Started returns the time of the component's latest start, and the zero time before the first start.
+func (c *Component) Started() time.Time {
+	if p := c.process(); p != nil {
+		return p.started
+	}
+	return time.Time{}
+}
+
+// Start starts the component on its port and data, and returns when the component reports that it is healthy. If the
+// component or ctx ends before, the error has the last lines of the component's log.
 func (c *Component) Start(ctx context.Context) error {
 	if err := c.launch(); err != nil {
 		return err
 	}
-	return c.awaitHealth(ctx)
+	return c.await(ctx, c.health)
 }
 
 // Kill ends the component at once, as the kernel does when memory runs out, and returns when its process has ended.
@@ -103,16 +105,20 @@ func (c *Component) Kill() {
 	}
 }
 
-// Stop asks the component to end, as Kubernetes does, and returns when it has ended; an error if its exit code is not 0
-// or it does not end.
+// Stop asks the component to end, as Kubernetes does, and returns when the component has ended. It returns an error if
+// the exit code is not 0, or if the component does not end.
 func (c *Component) Stop() error {
 	if err := c.signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return c.Wait(endTimeout)
+	if err := c.Wait(endTimeout); !c.endsBySignal {
+		return err
+	}
+	return nil
 }
 
-// Wait waits for the component to end by itself. It returns nil if the exit code is 0.
+// Wait waits until the component ends by itself. It returns nil if the exit code is 0. A component that takes longer
+// than atMost is killed.
 func (c *Component) Wait(atMost time.Duration) error {
 	p := c.process()
 	select {
@@ -124,7 +130,7 @@ func (c *Component) Wait(atMost time.Duration) error {
 	}
 }
 
-// Pause stops the component in its present state: it keeps its connections and answers no request.
+// Pause stops the component in its present state: the component keeps its connections and answers no request.
 func (c *Component) Pause() error { return c.signal(syscall.SIGSTOP) }
 
 // Resume continues a paused component.
@@ -147,23 +153,19 @@ func (c *Component) process() *process {
 	return c.current
 }
 
-// launch starts the process and does not wait until it is healthy.
+// launch starts the component's process and does not wait until the component is healthy.
 func (c *Component) launch() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != nil && !c.current.ended() {
 		return fmt.Errorf("starting %s: it is running", c.name)
 	}
-	p, err := startProcess(c.command.binary, c.command.args, c.dir, c.log)
+	p, err := startProcess(c.binary, c.args, c.dir, c.log)
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", c.name, err)
 	}
 	c.current = p
 	return nil
-}
-
-func (c *Component) awaitHealth(ctx context.Context) error {
-	return c.await(ctx, c.command.health)
 }
 
 // await polls until the URL answers 200, the component has ended, or ctx is done.
@@ -176,7 +178,7 @@ func (c *Component) await(ctx context.Context, url string) error {
 		}
 		select {
 		case <-p.done:
-			return c.failure(fmt.Errorf("%s ended while starting: %w", c.name, p.exit()))
+			return c.failure(fmt.Errorf("%s ended while starting: %v", c.name, p.cmd.ProcessState))
 		case <-ctx.Done():
 			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx),
 				err))
@@ -191,25 +193,8 @@ func (c *Component) failure(err error) error {
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	return &componentError{cause: err, logPath: c.log, tail: strings.TrimSpace(log[max(0, len(log)-logTail):])}
-}
-
-// componentError has the reason why a component failed, and the end of its log.
-type componentError struct {
-	cause   error
-	logPath string
-	tail    string
-}
-
-func (c *componentError) Error() string {
-	return fmt.Sprintf("%v\nthe end of %s:\n%s", c.cause, filepath.Base(c.logPath), c.tail)
-}
-
-func (c *componentError) Unwrap() error { return c.cause }
-
-// portTaken reports whether the component ended because another process used its port.
-func (c *componentError) portTaken() bool {
-	return strings.Contains(c.tail, "address already in use")
+	return fmt.Errorf("%w\nthe end of %s:\n%s", err, filepath.Base(c.log),
+		strings.TrimSpace(log[max(0, len(log)-logTail):]))
 }
 
 // get returns an error unless the URL answers 200.

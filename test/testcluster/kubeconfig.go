@@ -1,64 +1,69 @@
 package testcluster
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-const kubeconfigFormat = `apiVersion: v1
-kind: Config
-current-context: testcluster
-clusters:
-- name: testcluster
-  cluster:
-    server: %s
-    certificate-authority-data: %s
-users:
-- name: %q
-  user:
-    client-certificate-data: %s
-    client-key-data: %s
-contexts:
-- name: testcluster
-  context:
-    cluster: testcluster
-    user: %q
-`
+// The user of a cluster-admin, and the group to which the API server gives all permissions.
+const (
+	adminUser   = "admin"
+	adminsGroup = "system:masters"
+)
 
 // Kubeconfig returns the path of a kubeconfig for a cluster-admin.
-func (c *Cluster) Kubeconfig() string { return c.kubeconfigs["admin"] }
+func (c *Cluster) Kubeconfig() string { return c.kubeconfigs[adminUser] }
 
 // KubeconfigFor writes a kubeconfig that authenticates as this user in these groups, and returns its path. RBAC
 // decides what the user may do; "system:serviceaccount:NAMESPACE:NAME" has that service account's permissions,
 // whether the account exists or not.
 func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
-	pair, err := c.clients.client(user, groups...)
+	certificate, key, err := c.authority.issue(user, groups...)
 	if err != nil {
 		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
 	}
-	file, err := os.CreateTemp(c.dir, "kubeconfig-"+fileName(user)+"-*")
-	if err != nil {
-		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
+	const name = "testcluster"
+	config := api.NewConfig()
+	config.Clusters[name] = &api.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
+	config.AuthInfos[user] = &api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key}
+	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: user}
+	config.CurrentContext = name
+	// A colon separates paths in the variable KUBECONFIG.
+	file, err := os.CreateTemp(c.dir, "kubeconfig-"+strings.ReplaceAll(user, ":", "-")+"-*")
+	if err == nil {
+		err = errors.Join(file.Close(), clientcmd.WriteToFile(*config, file.Name()))
 	}
-	_, err = fmt.Fprintf(file, kubeconfigFormat, c.url, base64Text(c.clients.pem), user,
-		base64Text(pair.certificate), base64Text(pair.key), user)
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
 	}
 	return file.Name(), nil
 }
 
-// fileName replaces characters that are not suitable for the name of a file.
-func fileName(user string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("/\\:* ", r) {
-			return '-'
+// writeKubeconfigs writes the kubeconfigs of the components and of the cluster-admin.
+func (c *Cluster) writeKubeconfigs() (err error) {
+	c.kubeconfigs = make(map[string]string)
+	for name, identity := range map[string][]string{
+		adminUser:         {adminUser, adminsGroup},
+		ControllerManager: {"system:kube-controller-manager"},
+		Scheduler:         {"system:kube-scheduler"},
+		Nodes:             {"kwok", adminsGroup},
+	} {
+		if c.kubeconfigs[name], err = c.KubeconfigFor(identity[0], identity[1:]...); err != nil {
+			return err
 		}
-		return r
-	}, user)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err == nil {
+		c.http, err = rest.HTTPClientFor(config)
+	}
+	if err != nil {
+		return fmt.Errorf("a client for the cluster: %w", err)
+	}
+	return nil
 }
-
-func base64Text(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -1,7 +1,7 @@
 package testcluster
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -22,75 +22,70 @@ type Manager struct {
 	page    string // host and port of its page
 }
 
-// StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
-// deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those
-// of the repository; the error has the end of its log.
+// StartManager runs `taint-manager run` with these additional flags, and returns when the manager is ready. It runs as
+// [ManagerUser], with the permissions that [Cluster.Permit] gives. The binary is bin/taint-manager of the repository.
+// The error has the end of the manager's log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
-	m, err := c.LaunchManager(ctx, flags...)
+	m, err := c.LaunchBuild(ctx, "", flags...)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := m.awaitHealth(ctx); err != nil {
+	if err := m.await(ctx, m.health); err != nil {
 		m.Kill()
 		return nil, err
 	}
 	return m, nil
 }
 
-// LaunchManager is like [Cluster.StartManager], but does not wait until the manager is ready.
-func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
-	return c.LaunchBuild(ctx, c.manager, flags...)
-}
-
-// LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager.
+// LaunchBuild is like [Cluster.StartManager], but runs another build of taint-manager, and does not wait until the
+// manager is ready. An empty path means bin/taint-manager of the repository.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(binary); err != nil {
-		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
-	}
-	kubeconfig, err := c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	kubeconfig, err := c.ManagerKubeconfig()
 	if err != nil {
 		return nil, err
 	}
-	return c.LaunchWith(ctx, binary, kubeconfig, flags...)
+	return c.LaunchWith(ctx, cmp.Or(binary, c.bin("taint-manager")), kubeconfig, flags...)
+}
+
+// ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
+func (c *Cluster) ManagerKubeconfig() (string, error) {
+	return c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
 }
 
 // LaunchWith is like [Cluster.LaunchBuild], with the permissions of a kubeconfig's user and no others.
 func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
-	port, err := freePort(ctx, nil)
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
+	}
+	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
-	page, err := freePort(ctx, map[int]bool{port: true})
-	if err != nil {
-		return nil, err
+	m := &Manager{address: address(ports[0]), page: address(ports[1])}
+	args := []string{
+		"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
+		"--status-address=" + m.page,
 	}
-	m := &Manager{address: address(port), page: address(page)}
-	m.Component = c.newComponent("taint-manager", fmt.Sprintf("-%d", port), command{
-		binary: binary,
-		args: append([]string{
-			"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-			"--status-address=" + m.page,
-		}, flags...),
-		health: "https://" + m.address + "/readyz",
-	}, unauthenticated())
+	m.Component = c.newComponent("taint-manager", binary, "https://"+m.address+"/readyz", append(args, flags...)...)
+	m.log, m.client = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0])), unauthenticated()
 	return m, m.launch()
 }
 
-// unauthenticated returns a client for endpoints that need no credentials, of a server whose certificate is self-signed
-// and was just created.
+// unauthenticated returns a client for endpoints that need no credentials. The client takes any certificate: that of a
+// manager is self-signed and new.
 func unauthenticated() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
 	}}
 }
 
-// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role
-// of its own, because several managers with different methods may run in one cluster.
+// evictPermission is the permission that the chart adds to deploy/rbac.yaml for the method Evict. It is a role of its
+// own here, because several managers with different methods may run in one cluster.
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -105,10 +100,10 @@ subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 `
 
 // Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have
-// the method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader
-// of an installation would begin after the lease duration.
+// the method Evict, Permit adds the permission for this method. If there is no lease, Permit creates a released lease:
+// without a lease, the first leader would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
-	rbac, err := os.ReadFile(filepath.Join(c.root, "deploy", "rbac.yaml"))
+	rbac, err := os.ReadFile(filepath.Join(c.root, permissions))
 	if err != nil {
 		return fmt.Errorf("the permissions: %w", err)
 	}
@@ -119,7 +114,10 @@ func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	if err := c.Apply(ctx, manifest); err != nil || slices.Contains(flags, "--leader-elect=false") {
 		return err
 	}
-	return c.createLease(ctx)
+	if err := c.pipe(ctx, "create", releasedLease); err != nil && !strings.Contains(err.Error(), "AlreadyExists") {
+		return err
+	}
+	return nil
 }
 
 const releasedLease = `
@@ -128,16 +126,6 @@ kind: Lease
 metadata: {name: taint-manager, namespace: kube-system}
 spec: {holderIdentity: "", leaseTransitions: 0, renewTime: "2026-01-01T00:00:00.000000Z"}
 `
-
-// createLease creates a released lease if there is none.
-func (c *Cluster) createLease(ctx context.Context) error {
-	cmd := c.Kubectl(ctx, "create", "-f", "-")
-	cmd.Stdin = strings.NewReader(releasedLease)
-	if out, err := cmd.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("AlreadyExists")) {
-		return fmt.Errorf("creating the lease: %w: %s", err, bytes.TrimSpace(out))
-	}
-	return nil
-}
 
 // mayEvict reports whether a manager with this flag may evict by the eviction subresource.
 func mayEvict(flag string) bool {
@@ -153,6 +141,3 @@ func (m *Manager) Address() string { return m.address }
 
 // Page returns the URL of the manager's page, unless a flag sets another.
 func (m *Manager) Page() string { return "http://" + m.page + "/" }
-
-// Binary returns the path of the program that contains the control plane and kubectl.
-func (c *Cluster) Binary() string { return filepath.Join(c.binDir, binaryOf(c.minor)) }

@@ -11,6 +11,9 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // validity is far longer than the lifetime of any cluster.
@@ -20,114 +23,51 @@ const validity = 365 * 24 * time.Hour
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
-	pem         []byte
-}
-
-// keyPair is a certificate with its private key, both as PEM.
-type keyPair struct {
-	certificate, key []byte
 }
 
 func newAuthority(name string) (*authority, error) {
-	key, err := newKey()
-	if err != nil {
-		return nil, err
-	}
-	template := newTemplate(name)
-	template.IsCA = true
-	template.BasicConstraintsValid = true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, fmt.Errorf("signing the authority %s: %w", name, err)
-	}
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("reading back the authority %s: %w", name, err)
-	}
-	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, nil
-}
-
-// server returns a certificate for a server on loopback.
-func (a *authority) server(name string) (keyPair, error) {
-	template := newTemplate(name)
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	template.DNSNames = []string{"localhost", "kubernetes.default.svc"}
-	return a.issue(template)
-}
-
-// client returns a certificate that authenticates the user, in these groups.
-func (a *authority) client(user string, groups ...string) (keyPair, error) {
-	template := newTemplate(user)
-	template.Subject.Organization = groups
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	return a.issue(template)
-}
-
-func (a *authority) issue(template *x509.Certificate) (keyPair, error) {
-	name := template.Subject.CommonName
-	key, err := newKey()
-	if err != nil {
-		return keyPair{}, err
-	}
-	template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return keyPair{}, fmt.Errorf("a serial number for %s: %w", name, err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
-	if err != nil {
-		return keyPair{}, fmt.Errorf("signing a certificate for %s: %w", name, err)
-	}
-	keyPEM, err := encodeKey(key)
-	return keyPair{certificate: encode("CERTIFICATE", der), key: keyPEM}, err
-}
-
-func newTemplate(name string) *x509.Certificate {
-	now := time.Now()
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    now.Add(-time.Hour),
-		NotAfter:     now.Add(validity),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-	}
-}
-
-func newKey() (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("generating a key: %w", err)
 	}
-	return key, nil
-}
-
-func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
-	der, err := x509.MarshalECPrivateKey(key)
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: name}, key)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a key: %w", err)
+		return nil, fmt.Errorf("signing the authority %s: %w", name, err)
 	}
-	return encode("EC PRIVATE KEY", der), nil
+	return &authority{certificate, key}, nil
 }
 
-// signer is the key pair that signs service account tokens, as PEM.
-type signer struct {
-	private, public []byte
-}
+// pem returns the authority's own certificate as PEM.
+func (a *authority) pem() []byte { return certificatePEM(a.certificate.Raw) }
 
-func newSigner() (signer, error) {
-	key, err := newKey()
+// issue returns a new certificate and its key as PEM. The certificate authenticates the user in these groups, and
+// servers on loopback.
+func (a *authority) issue(user string, groups ...string) (certificate, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return signer{}, err
+		return nil, nil, fmt.Errorf("generating a key for %s: %w", user, err)
 	}
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return signer{}, fmt.Errorf("encoding a public key: %w", err)
+		return nil, nil, fmt.Errorf("a serial number for %s: %w", user, err)
 	}
-	private, err := encodeKey(key)
-	return signer{private: private, public: encode("PUBLIC KEY", der)}, err
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: user, Organization: groups},
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(validity),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:     []string{"localhost", "kubernetes.default.svc"},
+	}, a.certificate, private.Public(), a.key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing a certificate for %s: %w", user, err)
+	}
+	key, err = keyutil.MarshalPrivateKeyToPEM(private)
+	return certificatePEM(der), key, err
 }
 
-func encode(kind string, der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+func certificatePEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
 }

@@ -1,20 +1,22 @@
 package testcluster
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 )
 
-// process is one run of a component. It ends with the process that started it: its standard input ends then, which
-// it watches (see the command controlplane), and on Linux the kernel kills it.
+// process is one run of a component. It ends when the process ends that started it: then its standard input ends, which
+// the command controlplane watches, and on Linux the kernel kills it.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended; err is set before
-	err  error
+	done chan struct{} // closed when the process has ended
+	err  error         // of the end; set before done is closed
+
+	started time.Time
 }
 
 // startProcess starts the program with its output appended to the file log.
@@ -43,6 +45,7 @@ func startProcess(binary string, args []string, dir, log string) (*process, erro
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	p.started = time.Now()
 	err := p.cmd.Start()
 	started <- err
 	if err == nil {
@@ -54,7 +57,7 @@ func (p *process) run(started chan<- error) {
 // signal sends the signal to the process and to those that it started.
 func (p *process) signal(s syscall.Signal) error {
 	if p.ended() {
-		return fmt.Errorf("it is not running: %w", p.exit())
+		return fmt.Errorf("it is not running: %v", p.cmd.ProcessState)
 	}
 	return syscall.Kill(-p.cmd.Process.Pid, s)
 }
@@ -72,12 +75,4 @@ func (p *process) ended() bool {
 	default:
 		return false
 	}
-}
-
-// exit describes how the process ended, which must have happened.
-func (p *process) exit() error {
-	if p.err == nil {
-		return errors.New("exit status 0")
-	}
-	return p.err
 }

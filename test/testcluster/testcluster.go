@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,16 +27,6 @@ const (
 
 // Options are the options of a cluster. The zero value is a complete one.
 type Options struct {
-	// BinDir is the folder of the binaries controlplane and kwok, as an absolute path. Empty means bin/ of this
-	// repository, found from the working directory upwards.
-	BinDir string
-	// Manager is the program that [Cluster.LaunchManager] starts. Empty means bin/taint-manager in this
-	// repository.
-	Manager string
-	// Dir is the folder of the cluster's data, certificates, kubeconfigs and logs. It must be empty or not exist.
-	// Empty means a new temporary folder, which Stop removes.
-	Dir string
-
 	// Kubernetes is the version of the control plane, such as 1.30. Empty means that of [VersionVariable].
 	Kubernetes string
 
@@ -46,7 +35,7 @@ type Options struct {
 	WithoutScheduler         bool // only pods that set spec.nodeName are bound
 
 	// Additional flags; a flag given here overrides the same one in this package.
-	APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
+	APIServerArgs, ControllerManagerArgs []string
 
 	// AuditLevel is Metadata, Request or RequestResponse for an audit log of all requests at that level, each
 	// written before it is answered. Empty means no audit log.
@@ -57,16 +46,15 @@ type Options struct {
 
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
-	root, binDir, dir string
-	minor             int    // the version of Kubernetes is 1.minor
-	temporary         bool   // dir is to be removed
-	manager           string // the program
-	url               string
-	log               io.Writer
+	root  string // of the repository
+	dir   string // of the cluster's data, certificates, kubeconfigs and logs
+	minor int    // the version of Kubernetes is 1.minor
+	url   string
+	log   io.Writer
 
-	clients     *authority
+	authority   *authority
 	http        *http.Client      // as cluster-admin
-	kubeconfigs map[string]string // by component, and "admin"
+	kubeconfigs map[string]string // by component, and of the cluster-admin
 	components  []*Component      // in the order of their start
 
 	stop sync.Once
@@ -94,35 +82,27 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 			return c, nil
 		}
 		c.killAll()
-		var failed *componentError
-		if try == startTries || !errors.As(err, &failed) || !failed.portTaken() {
+		if try == startTries || !strings.Contains(err.Error(), "address already in use") {
 			return nil, errors.Join(err, c.Stop())
 		}
 		c.say("trying other ports")
 	}
 }
 
-// prepare finds the binaries and creates the folder.
+// prepare finds the binaries and creates the cluster's folder.
 func prepare(o Options) (*Cluster, error) {
-	minor, err := o.chosenMinor()
-	if err != nil {
+	c := &Cluster{log: cmp.Or[io.Writer](o.Log, io.Discard)}
+	var err error
+	if c.minor, err = o.chosenMinor(); err != nil {
 		return nil, err
 	}
-	root, err := repositoryRoot()
-	if err != nil {
+	if c.root, err = repositoryRoot(); err != nil {
 		return nil, err
-	}
-	c := &Cluster{
-		root: root, binDir: cmp.Or(o.BinDir, filepath.Join(root, "bin")), minor: minor, temporary: o.Dir == "",
-		manager: cmp.Or(o.Manager, filepath.Join(root, "bin", "taint-manager")), log: o.Log,
 	}
 	if err := c.findBinaries(o.WithoutNodes); err != nil {
 		return nil, err
 	}
-	if c.log == nil {
-		c.log = io.Discard
-	}
-	if c.dir, err = newDir(o.Dir); err != nil {
+	if c.dir, err = os.MkdirTemp("", "testcluster-"); err != nil {
 		return nil, fmt.Errorf("a folder for the cluster: %w", err)
 	}
 	return c, nil
@@ -157,7 +137,7 @@ func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
 		}
 	}
 	for _, component := range components {
-		if err := component.awaitHealth(ctx); err != nil {
+		if err := component.await(ctx, component.health); err != nil {
 			return err
 		}
 		c.say("%s is ready after %.1f s", component.name, time.Since(began).Seconds())
@@ -175,14 +155,12 @@ func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
 	return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
 }
 
-// Stop kills all components, waits until their processes have ended, and removes the folder if it was a temporary
-// one. A second call does nothing and returns the same.
+// Stop kills all components, waits until their processes have ended, and removes the cluster's folder. A second call
+// does nothing and returns the same.
 func (c *Cluster) Stop() error {
 	c.stop.Do(func() {
 		c.killAll()
-		if c.temporary {
-			c.err = os.RemoveAll(c.dir)
-		}
+		c.err = os.RemoveAll(c.dir)
 	})
 	return c.err
 }
@@ -199,21 +177,18 @@ func (c *Cluster) killAll() {
 // URL returns the API server's address.
 func (c *Cluster) URL() string { return c.url }
 
-// AuditLog returns the path of the audit log, one JSON document a line. The file
-// exists when Options.AuditLevel was set.
-func (c *Cluster) AuditLog() string { return filepath.Join(c.LogDir(), "audit.log") }
+// AuditLog returns the path of the audit log, one JSON document a line. The file exists if Options.AuditLevel is set.
+func (c *Cluster) AuditLog() string { return c.logOf("audit") }
 
-// LogDir returns the folder of the components' logs.
-func (c *Cluster) LogDir() string { return c.path("logs") }
+func (c *Cluster) logOf(name string) string { return c.path("logs/" + name + ".log") }
 
 // Component returns the component of that name, or nil if the cluster has none.
 func (c *Cluster) Component(name string) *Component {
-	for _, component := range c.components {
-		if component.name == name {
-			return component
-		}
+	i := slices.IndexFunc(c.components, func(component *Component) bool { return component.name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c.components[i]
 }
 
 // Kubectl returns a command that runs kubectl with these arguments as cluster-admin, not yet started. It is killed
@@ -226,11 +201,14 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // Apply creates or updates these objects, as `kubectl apply` does.
-func (c *Cluster) Apply(ctx context.Context, yaml string) error {
-	cmd := c.Kubectl(ctx, "apply", "-f", "-")
+func (c *Cluster) Apply(ctx context.Context, yaml string) error { return c.pipe(ctx, "apply", yaml) }
+
+// pipe runs a command of kubectl that reads objects.
+func (c *Cluster) pipe(ctx context.Context, command, yaml string) error {
+	cmd := c.Kubectl(ctx, command, "-f", "-")
 	cmd.Stdin = strings.NewReader(yaml)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl apply: %w: %s", err, bytes.TrimSpace(out))
+		return fmt.Errorf("kubectl %s: %w: %s", command, err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // startAndWait prints the process ids of a cluster, one of which it pauses.
 func startAndWait() error {
-	c, err := Start(context.Background(), Options{Dir: os.Getenv(helperVariable)})
+	c, err := Start(context.Background(), Options{})
 	if err != nil {
 		return err
 	}
@@ -222,8 +222,12 @@ func componentRestarts(t *testing.T, c *Cluster) {
 	for _, name := range []string{Etcd, APIServer} {
 		component := c.Component(name)
 		component.Kill()
+		began := time.Now()
 		if err := component.Start(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if at := component.Started(); at.Before(began) || at.After(time.Now()) {
+			t.Errorf("%s was started at %v, want after %v", name, at, began)
 		}
 	}
 	kubectl(t, c, "get", "pod", "runs")
@@ -275,7 +279,7 @@ func TestNothingIsLeftAfterStop(t *testing.T) {
 func TestComponentsDieWithAKilledParent(t *testing.T) {
 	t.Parallel()
 	helper := exec.Command(os.Args[0])
-	helper.Env = append(os.Environ(), helperVariable+"="+filepath.Join(t.TempDir(), "cluster"))
+	helper.Env = append(os.Environ(), helperVariable+"=1", "TMPDIR="+t.TempDir())
 	helper.Stderr = os.Stderr
 	out, err := helper.StdoutPipe()
 	if err != nil {
@@ -301,13 +305,13 @@ func TestComponentsDieWithAKilledParent(t *testing.T) {
 
 func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
 	t.Setenv(VersionVariable, "")
-	dir := t.TempDir()
-	c, err := Start(t.Context(), Options{BinDir: dir})
+	dir := inCheckout(t)
+	c, err := Start(t.Context(), Options{})
 	if err == nil {
 		_ = c.Stop()
 		t.Fatal("the cluster started without binaries")
 	}
-	for _, want := range []string{filepath.Join(dir, "controlplane"), "is missing", "run `make controlplane`"} {
+	for _, want := range []string{filepath.Join(dir, "bin", "controlplane"), "is missing", "run `make controlplane`"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
@@ -316,8 +320,9 @@ func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
 
 func TestAnotherVersionOfKubernetesHasABinaryOfItsOwn(t *testing.T) {
 	t.Setenv(VersionVariable, "1.30")
+	inCheckout(t)
 	for option, chosen := range map[string]string{"": "1.30", "1.33": "1.33"} {
-		_, err := Start(t.Context(), Options{BinDir: t.TempDir(), Kubernetes: option})
+		_, err := Start(t.Context(), Options{Kubernetes: option})
 		want := fmt.Sprintf("controlplane-%s is missing: run `make bin/controlplane-%[1]s`", chosen)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
@@ -367,14 +372,18 @@ func TestATakenPortIsFollowedByAnotherTry(t *testing.T) {
 	}
 }
 
-func TestAFolderInUseIsRefused(t *testing.T) {
+// inCheckout makes a checkout without binaries the working directory, and returns its folder.
+func inCheckout(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(permissions)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("the error is %v, want one that says the folder is not empty", err)
+	if err := os.WriteFile(filepath.Join(dir, permissions), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	t.Chdir(dir)
+	return dir
 }
 
 // start starts a cluster that the end of the test stops.

@@ -9,8 +9,8 @@ import (
 )
 
 // VersionVariable names the environment variable that chooses the version of Kubernetes, such as 1.30, of all clusters
-// whose options choose no version. `make test-versions` builds the binaries of the versions that it may name and sets
-// it. Without it, clusters have the version of bin/controlplane.
+// whose options choose no version. `make test-versions` sets the variable, and builds the binaries of the versions that
+// the variable may name. Without the variable, clusters have the version of bin/controlplane.
 const VersionVariable = "TESTCLUSTER_KUBERNETES"
 
 // defaultMinor is the minor version of Kubernetes in test/controlplane/go.mod.

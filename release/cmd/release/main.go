@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -59,7 +60,7 @@ func run(args []string) error {
 		return err
 	}
 	r := dist.Release{
-		Root: *root, Out: *out, Info: info, Repository: *repository, Tag: *version, URL: strings.TrimSuffix(*url, "/"),
+		Root: *root, Out: *out, Info: info, Repository: *repository, URL: strings.TrimSuffix(*url, "/"),
 		Compile: build.Compile,
 		Say:     func(format string, args ...any) { _, _ = fmt.Fprintf(os.Stderr, "release: "+format+"\n", args...) },
 	}
@@ -70,15 +71,8 @@ func run(args []string) error {
 }
 
 // complete replaces an empty version and an empty repository by those of the chart, which deploy/install.yaml names.
-func complete(root string, version, repository *string) (err error) {
-	dir := filepath.Join(root, manifests.ChartDir)
-	if *version == "" {
-		if *version, err = chart.AppVersion(dir); err != nil {
-			return err
-		}
-	}
-	if *repository == "" {
-		*repository, err = chart.Repository(dir)
-	}
+func complete(root string, version, repository *string) error {
+	defaultVersion, defaultRepository, err := chart.Defaults(filepath.Join(root, manifests.ChartDir))
+	*version, *repository = cmp.Or(*version, defaultVersion), cmp.Or(*repository, defaultRepository)
 	return err
 }

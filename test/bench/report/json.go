@@ -3,30 +3,20 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // JSON returns the summary with a verdict for each target.
 func JSON(s Summary) ([]byte, error) {
-	type target struct {
-		Target
-		Verdict
-	}
-	type row struct {
-		Row
-		Targets []target `json:"targets"`
-	}
-	judged := struct {
-		Summary
-		Rows []row `json:"rows"`
-	}{Summary: s}
-	for _, r := range s.Rows {
-		made := row{Row: r}
-		for _, t := range r.Targets {
-			made.Targets = append(made.Targets, target{t, r.Judge(t)})
+	s.Rows = slices.Clone(s.Rows)
+	for i, r := range s.Rows {
+		s.Rows[i].Targets = slices.Clone(r.Targets)
+		for j, t := range r.Targets {
+			v := r.Judge(t)
+			s.Rows[i].Targets[j].Verdict = &v
 		}
-		judged.Rows = append(judged.Rows, made)
 	}
-	text, err := json.MarshalIndent(judged, "", "  ")
+	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,46 +22,33 @@ func Markdown(s Summary) string {
 	out.WriteString("| | taint-manager | compared with | ratio | target | |\n|---|---|---|---|---|---|\n")
 	work := ""
 	for _, row := range s.Rows {
-		if !row.hasTarget() {
+		if !slices.ContainsFunc(row.Targets, func(t Target) bool { return t.Bound != None }) {
 			continue
 		}
 		if row.Work != work {
 			work = row.Work
 			fmt.Fprintf(&out, "| **%s** | | | | | |\n", upper(work))
 		}
-		row.markdown(&out)
+		for _, l := range row.lines() {
+			l.markdown(&out, row.Judged)
+		}
 	}
 	return out.String()
 }
 
-// hasTarget reports whether a figure of the row has a target.
-func (r Row) hasTarget() bool {
-	for _, t := range r.Targets {
-		if t.Bound != None {
-			return true
-		}
+// markdown writes the line. A judged subject other than taint-manager is named.
+func (l line) markdown(out *strings.Builder, judged string) {
+	own, beside, mark := l.own, l.beside, ""
+	if own != "" && judged != "" {
+		own = judged + ": " + own
 	}
-	return false
-}
-
-// markdown writes a line for each target and comparison of a row.
-func (r Row) markdown(out *strings.Builder) {
-	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
-	if r.Judged != "" {
-		own = r.Judged + ": " + own
+	if beside != "" {
+		beside += ": " + l.figure
 	}
-	for _, t := range r.Targets {
-		v := r.Judge(t)
-		beside, ratio, mark := "", "", map[bool]string{true: "met", false: "**missed**"}[v.Met]
-		if t.Bound == None {
-			mark = ""
-		}
-		if t.Of != "" {
-			beside, ratio = t.Of+": "+spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
-		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", what, own, beside, ratio, t.text(r.Unit), mark)
-		what, own = "", ""
+	if l.bound {
+		mark = map[bool]string{true: "met", false: "**missed**"}[l.met]
 	}
+	fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", l.what, own, beside, l.ratio, l.target, mark)
 }
 
 // Insert replaces the table of a document. It fails if the document has no place for one.

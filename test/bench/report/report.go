@@ -11,11 +11,6 @@ const (
 	OtherBuild      = "other build"
 )
 
-// Subjects returns all subjects in the order of presentation.
-func Subjects() []string {
-	return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild}
-}
-
 // Summary has all results.
 type Summary struct {
 	Machine Machine `json:"machine"`
@@ -46,11 +41,13 @@ type Result struct {
 	Rounds  Series `json:"rounds"`
 }
 
-// Target bounds the figure of the subject that is judged, as a ratio to another subject's or as it is.
+// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's.
 type Target struct {
 	Of    string  `json:"of,omitempty"` // the other subject; empty if there is none
 	Bound Bound   `json:"bound"`
 	Limit float64 `json:"limit"`
+
+	*Verdict // only in the JSON
 }
 
 // Bound is the direction of a limit.
@@ -65,11 +62,11 @@ const (
 
 // AtLeast returns the target that the figure is at least limit times that of the subject of; if of is empty, at
 // least limit.
-func AtLeast(limit float64, of string) Target { return Target{of, Least, limit} }
+func AtLeast(limit float64, of string) Target { return Target{Of: of, Bound: Least, Limit: limit} }
 
 // AtMost returns the target that the figure is at most limit times that of the subject of; if of is empty, at most
 // limit.
-func AtMost(limit float64, of string) Target { return Target{of, AtMostBound, limit} }
+func AtMost(limit float64, of string) Target { return Target{Of: of, Bound: AtMostBound, Limit: limit} }
 
 // Reported returns a target that only shows the ratio.
 func Reported(of string) Target { return Target{Of: of, Bound: None} }

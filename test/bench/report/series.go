@@ -33,8 +33,8 @@ func (s Series) Quantile(share float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// over divides figure by figure. If one of the two was measured once only, or a different number of times, its
-// median is used for all.
+// over divides each figure by the figure of the same round. If the numbers of rounds differ, it divides by the median
+// of other.
 func (s Series) over(other Series) (ratios Series) {
 	for i, figure := range s {
 		by := other.Median()

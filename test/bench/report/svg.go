@@ -33,7 +33,7 @@ const style = `<style>
 </style>
 `
 
-// SVG draws the medians as bars, row by row, each to its own scale, with the verdicts on its targets.
+// SVG draws the medians as bars. Each row has a scale of its own, and the verdicts on its targets.
 func SVG(s Summary) []byte {
 	var p picture
 	work := ""

@@ -21,27 +21,41 @@ func Table(s Summary) string {
 			fmt.Fprintf(table, "\n%s\n", upper(work))
 			fmt.Fprintf(table, "what\t%s\tbeside\tits figure\tratio\ttarget\tmet\n", row.judged())
 		}
-		row.lines(table)
+		for _, l := range row.lines() {
+			met := map[bool]string{true: "yes", false: "NO"}[l.met]
+			if !l.bound {
+				met = ""
+			}
+			fmt.Fprintln(table, strings.Join([]string{l.what, l.own, l.beside, l.figure, l.ratio, l.target, met}, "\t"))
+		}
 	}
 	_ = table.Flush() // a Builder never fails
 	return out.String()
 }
 
-// lines writes a line for each target of a row, and at least one.
-func (r Row) lines(table *tabwriter.Writer) {
-	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
-	if len(r.Targets) == 0 {
-		fmt.Fprintf(table, "%s\t%s\t\t\t\t\t\n", what, own)
-	}
+// line is a comparison with one target, as text.
+type line struct {
+	what, own             string // of the first line of a row only
+	beside, figure, ratio string // empty if the target is not a ratio
+	target                string
+	bound, met            bool
+}
+
+// lines returns a line for each target of a row, and at least one.
+func (r Row) lines() (list []line) {
 	for _, t := range r.Targets {
 		v := r.Judge(t)
-		beside, figure, ratio := "", "", ""
+		l := line{target: t.text(r.Unit), bound: t.Bound != None, met: v.Met}
 		if t.Of != "" {
-			beside, figure, ratio = t.Of, spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
+			l.beside, l.figure, l.ratio = t.Of, spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", what, own, beside, figure, ratio, t.text(r.Unit), met(t, v))
-		what, own = "", ""
+		list = append(list, l)
 	}
+	if len(list) == 0 {
+		list = []line{{}}
+	}
+	list[0].what, list[0].own = r.What, spread(r.of(r.judged()), " "+r.Unit)
+	return list
 }
 
 // text describes the target.
@@ -53,16 +67,6 @@ func (t Target) text(unit string) string {
 		return fmt.Sprintf("%s %s %s", t.Bound, number(t.Limit), unit)
 	}
 	return fmt.Sprintf("%s %s", t.Bound, number(t.Limit))
-}
-
-func met(t Target, v Verdict) string {
-	switch {
-	case t.Bound == None:
-		return ""
-	case v.Met:
-		return "yes"
-	}
-	return "NO"
 }
 
 // spread formats the median and the range of the figures.

@@ -1,0 +1,35 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/prometheus/procfs"
+)
+
+// Memory returns the present and the peak memory of a process, in MB of 10^6 bytes.
+func Memory(pid int) (now, peak float64, err error) {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the memory of %d: %w", pid, err)
+	}
+	status, err := process.NewStatus()
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the memory of %d: %w", pid, err)
+	}
+	return float64(status.VmRSS) / 1e6, float64(status.VmHWM) / 1e6, nil
+}
+
+// ProcessorTime returns the seconds of processor time that the threads of a process have used so far. The kernel counts
+// nanoseconds. Threads that have ended are not included; Go programs keep their threads.
+func ProcessorTime(pid int) (seconds float64, err error) {
+	threads, err := procfs.AllThreads(pid)
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of %d: %w", pid, err)
+	}
+	for _, thread := range threads {
+		if s, err := thread.Schedstat(); err == nil { // otherwise the thread has ended
+			seconds += float64(s.RunningNanoseconds) / 1e9
+		}
+	}
+	return seconds, nil
+}
