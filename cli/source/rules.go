@@ -17,7 +17,7 @@ import (
 // error.
 type ReadConfig func(name string, stdin io.Reader) (config.Configuration, *config.File, error)
 
-// RuleFlags are the flags by which a command judges as a manager with these settings does.
+// RuleFlags are the flags with which a command computes the verdicts of a manager with these settings.
 type RuleFlags struct {
 	// File is the manager's configuration file.
 	File string
@@ -33,9 +33,9 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 	return RuleFlags{read: read, Settings: config.Default()}
 }
 
-// Bind adds the flags of the settings that affect verdicts, and the named ones.
+// Bind adds the flag of the configuration file, --comparison-operators, and the named flags.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
-	flags.BindJudging(fs, &r.Settings, named...)
+	flags.Bind(fs, r.Settings.Settings(), append(named, "comparison-operators")...)
 	fs.StringVar(&r.File, "config", "", "Judge as a manager with this configuration `FILE`, with its policies and "+
 		"breakers; - is the standard input. Flags that are given win over the file.")
 }

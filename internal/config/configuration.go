@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +33,7 @@ func methods() []Method { return []Method{MethodDelete, MethodEvict, MethodIgnor
 // validation to refuse.
 func ParseMethod(text string) Method {
 	for _, m := range methods() {
-		if text == m.written() {
+		if text == string(m.Policy()) {
 			return m
 		}
 	}
@@ -146,7 +147,12 @@ func Default() Configuration {
 }
 
 // Policy returns the method in the words of policies.
-func (m Method) Policy() policy.Method { return policy.Method(m.written()) }
+func (m Method) Policy() policy.Method {
+	if m == "" {
+		return ""
+	}
+	return policy.Method(strings.ToUpper(string(m[:1])) + string(m[1:]))
+}
 
 // Rules returns the settings that affect verdicts.
 func (c Configuration) Rules() taint.Rules {
