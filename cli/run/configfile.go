@@ -32,7 +32,9 @@ func (s *settings) load(stdin io.Reader) error {
 	}
 	s.content, s.File = data, decoded.File
 	s.held = s.configFile != "-" && pausedBeside(s.configFile, false)
-	return s.copyFrom(decoded, func(flag string) bool { return s.Set[flag] > 0 && !s.given(flag) })
+	return config.Copy(s.fileSettings(), decoded.fileSettings(), func(flag string) bool {
+		return s.Set[flag] > 0 && !s.given(flag)
+	})
 }
 
 // reread returns the settings that the process would start with if the file had this content. Flags that were given
@@ -43,25 +45,11 @@ func (s *settings) reread(data []byte) (*settings, error) {
 		return nil, err
 	}
 	next.given = s.given
-	if err := next.copyFrom(s, s.given); err != nil {
+	if err := config.Copy(next.fileSettings(), s.fileSettings(), s.given); err != nil {
 		return nil, err
 	}
 	next.complete()
 	return next, next.validate()
-}
-
-// copyFrom sets the settings with these flags to their values in other settings.
-func (s *settings) copyFrom(other *settings, flags func(name string) bool) error {
-	to := s.fileSettings()
-	for i, from := range other.fileSettings() {
-		if !flags(from.Flag) {
-			continue
-		}
-		if err := to[i].CopyFrom(from); err != nil {
-			return fmt.Errorf("copying the setting --%s: %w", from.Flag, err)
-		}
-	}
-	return nil
 }
 
 // warnings returns the consequences of the policies and guards that their author may not want.

@@ -49,8 +49,21 @@ func (s *Setting) Help() string {
 	return s.Usage + " Takes " + s.takes + "."
 }
 
-// CopyFrom sets the setting to the value of the same setting elsewhere.
-func (s *Setting) CopyFrom(other Setting) error {
+// Copy sets settings to their values in from, which has the same settings in the same order. It sets those whose flags
+// are selected.
+func Copy(to, from []Setting, selected func(flag string) bool) error {
+	for i := range to {
+		if !selected(to[i].Flag) {
+			continue
+		}
+		if err := to[i].copyFrom(from[i]); err != nil {
+			return fmt.Errorf("copying the setting --%s: %w", to[i].Flag, err)
+		}
+	}
+	return nil
+}
+
+func (s *Setting) copyFrom(other Setting) error {
 	if list, ok := other.Value.(pflag.SliceValue); ok {
 		return s.Value.(pflag.SliceValue).Replace(list.GetSlice())
 	}
