@@ -29,17 +29,6 @@ const (
 // methods returns all methods.
 func methods() []Method { return []Method{MethodDelete, MethodEvict, MethodIgnore} }
 
-// ParseMethod accepts both spellings of a method, delete and Delete. It returns any other text unchanged, for
-// validation to refuse.
-func ParseMethod(text string) Method {
-	for _, m := range methods() {
-		if text == string(m.Policy()) {
-			return m
-		}
-	}
-	return Method(text)
-}
-
 // CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may take. It is not
 // a setting of "run".
 const CallTimeout = 35 * time.Second

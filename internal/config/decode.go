@@ -54,8 +54,8 @@ func (f *File) refusal(line int, field, value, allowed, next string) Refusal {
 }
 
 // Decode parses a file of YAML or JSON, and sets the settings that are in the file. settings returns all settings, with
-// rules that depend on the current values. Refusals are sorted by line. If there are refusals, the file and the settings
-// must not be used.
+// rules that depend on the current values. Refusals are sorted by line. If there are refusals, the file and the
+// settings must not be used.
 func Decode(name string, data []byte, settings func() []Setting) (*File, []Refusal) {
 	root, refusal := parse(name, data)
 	if refusal != nil {

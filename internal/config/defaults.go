@@ -68,13 +68,11 @@ func (s *Setting) textInFile() string {
 // inYAML returns a text or a list of texts on one line.
 func inYAML(value any) string {
 	var node yaml.Node
-	if err := node.Encode(value); err != nil {
-		return "[]" // neither a text nor a list
-	}
+	refused := node.Encode(value)
 	node.Style |= yaml.FlowStyle
 	written, err := yaml.Marshal(&node)
-	if err != nil {
-		return "[]"
+	if refused != nil || err != nil {
+		return "[]" // neither a text nor a list
 	}
 	return strings.TrimSpace(string(written))
 }

@@ -36,9 +36,9 @@ type Setting struct {
 	next string
 }
 
-// NewSetting returns a setting that is not a field of a Configuration.
-func NewSetting(flag, field, usage, takes, next string, value pflag.Value) Setting {
-	return Setting{Flag: flag, Field: field, Usage: usage, Value: value, rule: rule{takes: takes}, next: next}
+// NewSetting returns the setting of a flag that sets no field of a Configuration.
+func NewSetting(f *pflag.Flag, field, takes, next string) Setting {
+	return Setting{Flag: f.Name, Field: field, Usage: f.Usage, Value: f.Value, rule: rule{takes: takes}, next: next}
 }
 
 // Help returns the help of the flag, with the allowed values.

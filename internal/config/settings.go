@@ -52,8 +52,8 @@ func (c *Configuration) EvictionSettings() []Setting {
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
 		},
 		{
-			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: flagValue(&c.ComparisonOperators),
-			Live:  true,
+			Flag: "comparison-operators", Field: "eviction.comparisonOperators",
+			Value: flagValue(&c.ComparisonOperators), Live: true,
 			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
 		},
 	}
@@ -101,7 +101,8 @@ func (c *Configuration) ClientSettings() []Setting {
 		},
 		c.burstSetting(),
 		{
-			Flag: "kube-api-content-type", Field: "clientConnection.contentType", Value: flagValue(&c.KubeAPIContentType),
+			Flag: "kube-api-content-type", Field: "clientConnection.contentType",
+			Value: flagValue(&c.KubeAPIContentType),
 			rule:  oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			Usage: "How requests are encoded.",
 			next:  "leave it out for protobuf",

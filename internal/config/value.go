@@ -32,9 +32,20 @@ func flagValue(field any) pflag.Value {
 	return fs.Lookup(name).Value
 }
 
-// methodValue is the value of a flag for a method. It accepts the spelling of flags and that of files.
+// methodValue is the value of a flag for a method.
 type methodValue struct{ to *Method }
 
-func (v methodValue) Set(text string) error { *v.to = ParseMethod(text); return nil }
-func (v methodValue) String() string        { return string(*v.to) }
-func (v methodValue) Type() string          { return "string" }
+func (m methodValue) String() string { return string(*m.to) }
+func (m methodValue) Type() string   { return "string" }
+
+// Set accepts the spelling of flags and the spelling of files, delete and Delete. It takes any other text as it is, for
+// validation to refuse.
+func (m methodValue) Set(text string) error {
+	*m.to = Method(text)
+	for _, known := range methods() {
+		if text == string(known.Policy()) {
+			*m.to = known
+		}
+	}
+	return nil
+}
