@@ -36,20 +36,20 @@ type File struct {
 	// Set has the lines of the settings in the file, by their flags.
 	Set map[string]int `json:"-"`
 
-	name  string
-	words *strings.Replacer // replaces flags by fields
+	name     string
+	toFields *strings.Replacer // replaces flags by fields
 }
 
 // Refusal converts the refusal of a flag to the refusal of the flag's field in this file.
 func (f *File) Refusal(r Refusal) Refusal {
-	return f.refusal(f.Set[r.Flag], f.words.Replace("--"+r.Flag), visible(r.Value), r.Allowed, r.Next)
+	return f.refusal(f.Set[r.Flag], f.toFields.Replace("--"+r.Flag), visible(r.Value), r.Allowed, r.Next)
 }
 
 // refusal returns the refusal of a field. It replaces flags by fields in the texts.
 func (f *File) refusal(line int, field, value, allowed, next string) Refusal {
 	return Refusal{
-		File: f.name, Line: line, Field: field, Value: value, Allowed: f.words.Replace(allowed),
-		Next: f.words.Replace(next),
+		File: f.name, Line: line, Field: field, Value: value, Allowed: f.toFields.Replace(allowed),
+		Next: f.toFields.Replace(next),
 	}
 }
 
@@ -61,7 +61,7 @@ func Decode(name string, data []byte, settings func() []Setting) (*File, []Refus
 	if refusal != nil {
 		return nil, []Refusal{*refusal}
 	}
-	file := &File{Set: map[string]int{}, name: name, words: fieldWords(settings())}
+	file := &File{Set: map[string]int{}, name: name, toFields: flagsToFields(settings())}
 	d := &decoder{file: file, nodes: map[string]*yaml.Node{}}
 	value := d.value(root, fileShape(settings()), "")
 	d.malformed = slices.Clone(d.refusals)
@@ -72,8 +72,8 @@ func Decode(name string, data []byte, settings func() []Setting) (*File, []Refus
 	return file, d.sorted()
 }
 
-// fieldWords returns a replacer that turns the flags in the texts of settings into fields.
-func fieldWords(settings []Setting) *strings.Replacer {
+// flagsToFields returns a replacer that turns the flags in the texts of settings into fields.
+func flagsToFields(settings []Setting) *strings.Replacer {
 	longestFirst := slices.Clone(settings) // one flag may be the prefix of another
 	slices.SortFunc(longestFirst, func(a, b Setting) int { return len(b.Flag) - len(a.Flag) })
 	var pairs []string

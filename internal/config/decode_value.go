@@ -107,9 +107,9 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	case !ok && s.kind == duration:
 		d.refuse(path, "it takes "+duration.takes, "write "+suggestedDuration(n.Value))
 	case !ok:
-		d.refuse(path, "it takes "+s.allowed(), s.nextAfter(n))
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterKind(n))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
-		d.refuse(path, "it takes "+s.allowed(), s.hint(n.Value))
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterWord(n.Value))
 	default:
 		d.write(n, s, path, value)
 		return value
@@ -117,7 +117,7 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	return nil
 }
 
-// write sets the setting of a shape, if there is one.
+// write sets the setting of a shape. Shapes of policies and guards have no setting.
 func (d *decoder) write(n *yaml.Node, s *shape, path string, value any) {
 	if s.setting == nil {
 		return

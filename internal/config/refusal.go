@@ -16,7 +16,7 @@ type Refusal struct {
 	Line  int
 	Field string
 
-	// Value as given, which may be empty; for a file, shortened.
+	// Value as given; it may be empty. The value of a field is shortened.
 	Value string
 
 	// Allowed describes the allowed values. It is not empty.

@@ -32,7 +32,7 @@ func between(n, least, most int) rule {
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
 func noLimitOr(x, least, most float64) rule {
 	return rule{
-		refused: x != 0 && !(least <= x && x <= most), // this also refuses NaN
+		refused: x != 0 && !(least <= x && x <= most), // NaN is refused, too
 		takes:   fmt.Sprintf("0 for no limit, or %s to %s", decimal(least), decimal(most)),
 		most:    most,
 	}
@@ -73,7 +73,7 @@ func (c *Configuration) qpsRule() rule {
 // leases is the only kind of lock.
 const leases = "leases"
 
-// jitterFactor is how much later than planned an attempt to renew may come: client-go adds up to a fifth.
+// jitterFactor is the largest factor by which client-go extends the time between two attempts to renew.
 const jitterFactor = 1.2
 
 // leaseRule refuses fractions, because a Lease holds whole seconds: the other candidates would wait for less time than

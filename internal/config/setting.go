@@ -83,14 +83,14 @@ func (s *Setting) write(n *yaml.Node, value any) error {
 	return list.Replace(items)
 }
 
-// shape returns the shape of the setting in the file. words replaces flags by fields in the description.
-func (s *Setting) shape(words *strings.Replacer) shape {
+// shape returns the shape of the setting in the file. toFields replaces flags by fields in the help.
+func (s *Setting) shape(toFields *strings.Replacer) shape {
 	result := cmp.Or(kinds[s.Value.Type()], text).shape("", s.words...)
 	if _, ok := s.Value.(pflag.SliceValue); ok {
 		result = listShape(result, "")
 	}
 	result.setting = s
-	result.Description = words.Replace(s.helpInFile())
+	result.Description = toFields.Replace(s.helpInFile())
 	if s.most > s.least {
 		result.Minimum, result.Maximum = &s.least, &s.most
 	}

@@ -110,7 +110,7 @@ func (c *Configuration) ClientSettings() []Setting {
 	}
 }
 
-// burstSetting refuses a burst without a limit, because it would have no effect.
+// burstSetting refuses a burst without a limit, because such a burst has no effect.
 func (c *Configuration) burstSetting() Setting {
 	s := Setting{
 		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: flagValue(&c.KubeAPIBurst),

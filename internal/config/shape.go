@@ -85,8 +85,8 @@ func (s *shape) allowed() string {
 	return "fields: " + strings.Join(s.names, ", ")
 }
 
-// hint returns the next step after a word that is not allowed.
-func (s *shape) hint(word string) string {
+// nextAfterWord returns the next step after a word that is not allowed.
+func (s *shape) nextAfterWord(word string) string {
 	if word == string(v1.TaintEffectPreferNoSchedule) {
 		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
 	}
@@ -98,8 +98,8 @@ func (s *shape) hint(word string) string {
 	return "choose one of them"
 }
 
-// nextAfter returns the next step after a value of another kind.
-func (s *shape) nextAfter(n *yaml.Node) string {
+// nextAfterKind returns the next step after a value of another kind.
+func (s *shape) nextAfterKind(n *yaml.Node) string {
 	quoted := n.ShortTag() == "!!str" && n.Style != 0
 	switch {
 	case quoted && !slices.Contains(s.kind.tags, "!!str"):

@@ -18,9 +18,9 @@ func fileShape(settings []Setting) *shape {
 	root.Description = "The configuration of taint-manager. Whatever is left out keeps its default."
 	root.set("apiVersion", text.shape("The version of this format.", APIVersion), true)
 	root.set("kind", text.shape("The kind of this object.", Kind), true)
-	words := fieldWords(settings)
+	toFields := flagsToFields(settings)
 	for i := range settings {
-		root.put(settings[i].Field, settings[i].shape(words))
+		root.put(settings[i].Field, settings[i].shape(toFields))
 	}
 	root.setFields(reflect.TypeFor[File]())
 	root.Properties["policies"].MaxItems = policy.MaxPolicies
