@@ -16,14 +16,40 @@ type text struct {
 	*answer.Text
 	anyway bool            // whether pods that go anyway from other nodes are listed
 	nodes  map[string]bool // the nodes in question
+	spaces map[string]bool // the namespaces of the pods that go
 }
 
 func newText(t *answer.Text, plan *foresight.Plan, anyway bool) *text {
-	nodes := map[string]bool{}
+	nodes, spaces := map[string]bool{}, map[string]bool{}
 	for i := range plan.Nodes {
 		nodes[plan.Nodes[i].Name] = true
 	}
-	return &text{plan, t, anyway, nodes}
+	for _, p := range plan.Pods {
+		if p.Evict {
+			spaces[p.Namespace] = true
+		}
+	}
+	return &text{plan, t, anyway, nodes, spaces}
+}
+
+// name returns the name of an owner or a budget, with its namespace if pods of several namespaces go.
+func (t *text) name(namespace, name string) string {
+	if len(t.spaces) > 1 {
+		return namespace + "/" + name
+	}
+	return name
+}
+
+// list joins names, in the wide form all of a long list.
+func (t *text) list(names []string) string {
+	all, short := strings.Join(names, ", "), foresight.ShortList(names)
+	switch {
+	case t.Wide():
+		return all
+	case short != all:
+		short += " (-o wide)"
+	}
+	return short
 }
 
 // all writes the whole answer.
@@ -154,32 +180,22 @@ func (t *text) replicas() {
 	if t.Form == answer.AsSummary {
 		return // its table of owners says so
 	}
-	namespaces := map[string]bool{}
 	var all, some []*foresight.OwnerTotal
 	for i := range t.Owners {
-		o := &t.Owners[i]
-		switch {
+		switch o := &t.Owners[i]; {
 		case !loses(o):
-			continue
 		case o.Evict == o.Replicas:
 			all = append(all, o)
 		default:
 			some = append(some, o)
 		}
-		namespaces[o.Namespace] = true
-	}
-	name := func(o *foresight.OwnerTotal) string {
-		if len(namespaces) == 1 {
-			return o.Name
-		}
-		return o.Namespace + "/" + o.Name
 	}
 	var sentences []string
 	if len(all) > 0 {
 		var names []string
 		last := all[0].Last
 		for _, o := range all {
-			names = append(names, name(o))
+			names = append(names, t.name(o.Namespace, o.Name))
 			if last.At.Before(*o.Last.At) {
 				last = o.Last
 			}
@@ -191,7 +207,8 @@ func (t *text) replicas() {
 		if n := o.Replicas - o.Evict; n > 1 {
 			others = fmt.Sprintf("the other %d go", n)
 		}
-		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", name(o), o.Evict, o.Replicas, others))
+		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", t.name(o.Namespace, o.Name), o.Evict,
+			o.Replicas, others))
 	}
 	if len(sentences) > 0 {
 		t.Printf("%s\n", strings.Join(sentences[:min(len(sentences), 5)], " "))
@@ -207,6 +224,6 @@ func (t *text) saved() {
 		}
 	}
 	if len(saved) > 0 {
-		t.Printf("%s now: %s.\n", verb(len(saved), "Stays", "Stay"), foresight.ShortList(saved))
+		t.Printf("%s now: %s.\n", verb(len(saved), "Stays", "Stay"), t.list(saved))
 	}
 }
