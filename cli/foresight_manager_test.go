@@ -107,6 +107,7 @@ func managedNight() status.Snapshot {
 		of("limited-0", status.Due, func(e *status.Eviction) { e.WaitsFor, e.WaitsForRate = "rate cluster", "cluster" }),
 		of("paused-0", status.Due, func(e *status.Eviction) { e.WaitsFor = "the end of the pause" }),
 		of("done-0", status.Done, func(e *status.Eviction) { e.Attempts, e.Cause = 2, "pdb" }),
+		of("web-5d4f8c7b9-7b67d", status.Done, func(e *status.Eviction) { e.UID = "0d36d2b4-da99-4e2e-87db-8247b9fbe3c8" }),
 	}
 	return s
 }

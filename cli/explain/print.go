@@ -65,7 +65,7 @@ func (t *text) prediction() {
 	case t.Pod.Ends != nil:
 		t.Printf("%s is %s, until %s: %s.\n", pod, t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends),
 			f.Reason)
-	case t.Accepted():
+	case f.Evict && t.Accepted():
 		t.Printf("%s is %s: its eviction is accepted, and was due at %s: %s.\n", pod,
 			t.Paint(terminal.Warned, "going"), taint.Stamp(*f.At), f.Reason)
 	case !f.Evict && f.HeldBy != "":

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -58,7 +59,7 @@ func (t *text) kept() string {
 	}
 	var clauses []string
 	if once.pods > 0 {
-		until := verb(len(distinct(once.by)), "keeps %s, until it admits more", "keep %s, until they admit more")
+		until := answer.Verb(len(distinct(once.by)), "keeps %s, until it admits more", "keep %s, until they admit more")
 		clauses = append(clauses, budgets(once.by)+" "+fmt.Sprintf(until, once.String()))
 	}
 	if several.pods > 0 {
@@ -101,7 +102,7 @@ func (k *kept) String() string {
 
 // budgets names budgets: "budget web", "budgets api and web".
 func budgets(names []string) string {
-	return verb(len(distinct(names)), "budget ", "budgets ") + few(names)
+	return answer.Verb(len(distinct(names)), "budget ", "budgets ") + few(names)
 }
 
 // ownerOrName names the owner of a pod, or the pod if it has none.

@@ -90,7 +90,7 @@ func (t *text) headline() {
 	case total.Waiting > 0:
 		t.Printf("of %s %s%s.\n", pods, suggest.JoinWords(t.counts(), "and"), t.held())
 	case total.Now == total.Evict:
-		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, verb(total.Evict, "goes", "go"), t.held())
+		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, answer.Verb(total.Evict, "goes", "go"), t.held())
 	case total.Evict == 1:
 		t.Printf("1 of %s goes %s%s.\n", pods, t.at(total.Last), t.held())
 	default:
@@ -103,12 +103,13 @@ func (t *text) counts() []string {
 	total := &t.Total
 	var counts []string
 	if total.Now > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, verb(total.Now, "goes", "go")))
+		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, answer.Verb(total.Now, "goes", "go")))
 	}
 	if later := total.Evict - total.Now - total.Waiting; later > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s by %s", later, verb(later, "goes", "go"), t.until(total.Last)))
+		goes := answer.Verb(later, "goes", "go")
+		counts = append(counts, fmt.Sprintf("%d %s by %s", later, goes, t.until(total.Last)))
 	}
-	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, verb(total.Waiting, "waits", "wait")))
+	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, answer.Verb(total.Waiting, "waits", "wait")))
 }
 
 // held ends a sentence with the number of pods that are held.
@@ -116,14 +117,7 @@ func (t *text) held() string {
 	if t.Total.Held == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d %s held", t.Total.Held, verb(t.Total.Held, "is", "are"))
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	return fmt.Sprintf("; %d %s held", t.Total.Held, answer.Verb(t.Total.Held, "is", "are"))
 }
 
 // at returns when a pod goes: "at 12:10:00Z", or "by 12:10:00Z" if only the latest time is known.
@@ -160,10 +154,10 @@ func (t *text) change() string {
 	}
 	var does []string
 	if len(set) > 0 {
-		does = append(does, verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
+		does = append(does, answer.Verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
+		does = append(does, answer.Verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
 	}
 	words := nodes
 	if len(does) > 0 {
@@ -224,6 +218,6 @@ func (t *text) saved() {
 		}
 	}
 	if len(saved) > 0 {
-		t.Printf("%s now: %s.\n", verb(len(saved), "Stays", "Stay"), t.list(saved))
+		t.Printf("%s now: %s.\n", answer.Verb(len(saved), "Stays", "Stay"), t.list(saved))
 	}
 }
