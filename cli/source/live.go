@@ -175,14 +175,16 @@ func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *
 	if missingObject(err) {
 		return fmt.Errorf("there is no namespace %s in %s; %s", namespace, c, c.Hint("get namespaces"))
 	}
-	if s.Scheduled { // only some of the pods were listed, or none
-		first, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil || len(first.Items) > 0 {
-			return nil
-		}
+	if !s.Scheduled || c.lacksPods(ctx, namespace) {
+		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	}
-	r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	return nil
+}
+
+// lacksPods reports whether there are no pods in a namespace, of which only some were listed, or none.
+func (c Cluster) lacksPods(ctx context.Context, namespace string) bool {
+	first, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	return err == nil && len(first.Items) == 0
 }
 
 // listing requests one page of a list.
