@@ -52,7 +52,7 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	}
 	p.recorded = recorded{
 		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
-		writing: r.Writing,
+		writing: r.Writing, relisted: p.relisted,
 	}
 	older := !reaches(version, p.from) // else the record's writer has seen what was found here
 	if p.found != nil && older && renewed(p.recorded.states, &Observation{

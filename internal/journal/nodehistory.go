@@ -79,7 +79,7 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	}
 	slices.SortStableFunc(list, func(a, b presence) int { return cmp.Compare(a.role, b.role) })
 	if !restricted && slices.EqualFunc(n.list, list, samePresence) {
-		return n, false
+		return NodeHistory{list, n.histories}, false // a later list may have shown the same
 	}
 	return historyOf(list, s.Version, s.Distinguishes), true
 }

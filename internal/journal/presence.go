@@ -44,6 +44,9 @@ type recorded struct {
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
 	writing Writing       // that contained it
+
+	// relisted is the presence's relisted when the record was adopted. Lists after that must not move what began again.
+	relisted time.Time
 }
 
 // newPresence returns a presence that begins with the observation.
@@ -140,7 +143,7 @@ func (p *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(p.recorded.states, p.history), s)
 }
 
-// samePresence reports whether two presences are the same one and have the same states.
+// samePresence reports whether two presences are the same one and have the same states, whatever lists have shown them.
 func samePresence(a, b presence) bool {
 	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
 }
