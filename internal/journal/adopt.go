@@ -43,28 +43,27 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
-	unused, undone := p, IsNewer(p.recorded.version, version)
-	if undone {
-		unused.recorded = recorded{}
-	}
-	if !p.reachedBy(version) {
-		return unused, undone
-	}
-	p.recorded = recorded{
+	next := p
+	next.recorded = recorded{
 		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
 		writing: r.Writing, relisted: p.relisted,
 	}
-	older := !reaches(version, p.from) // else the record's writer has seen what was found here
-	if p.found != nil && older && renewed(p.recorded.states, &Observation{
-		Taints: p.found, At: now.At, Ahead: now.Ahead,
-		Watched: now.Watched,
-	}) {
-		return unused, undone
+	if p.reachedBy(version) && !next.foundAnew(now) && next.overlaps(now.Version) {
+		return next, true
 	}
-	if !p.overlaps(now.Version) {
-		return unused, undone
+	undone := IsNewer(p.recorded.version, version)
+	if undone {
+		p.recorded = recorded{}
 	}
-	return p, true
+	return p, undone
+}
+
+// foundAnew reports whether the taints that were found after a gap are others than the recorded ones. They are not if
+// the record's writer has seen what was found.
+func (p *presence) foundAnew(now *AdoptParams) bool {
+	return p.found != nil && !reaches(p.recorded.version, p.from) && renewed(p.recorded.states, &Observation{
+		Taints: p.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched,
+	})
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among

@@ -10,11 +10,9 @@ import (
 // converted returns a recorded history on the clock of this process. If this process received a state in an earlier
 // writing, it keeps that time, unless this writing was shorter on its way: neither time can make the state too old.
 func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
-	history := slices.Clone(recorded)
+	history := onClock(recorded, func(t time.Time) time.Time { return now.since(t, w) })
 	for i := range history {
-		state := &history[i]
-		before := r.received(state, w)
-		*state = onClock(*state, func(t time.Time) time.Time { return now.since(t, w) })
+		state, before := &history[i], r.received(&recorded[i], w)
 		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
 			state.Since, state.Relisted = before.Since, before.Relisted
 		}

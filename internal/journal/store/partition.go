@@ -118,7 +118,7 @@ func (p *partition) open(s journal.StoredPartition) {
 		err = nil
 	}
 	p.fail(foreign, err)
-	p.problem(invalid, joined(dropped))
+	p.problem(invalid, joined(dropped, 10, "; "))
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
 		p.adopt(content, first)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -82,7 +81,6 @@ func (p *partition) resolveWaiting() {
 
 // refused names the refused records; it returns "" if there are none.
 func (p *partition) refused() string {
-	const most = 5
 	var texts []string
 	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
 		if w := p.waiting[node]; w.refused {
@@ -92,11 +90,7 @@ func (p *partition) refused() string {
 	if len(texts) == 0 {
 		return ""
 	}
-	more := ""
-	if len(texts) > most {
-		texts, more = texts[:most], fmt.Sprintf(", and %d more", len(texts)-most)
-	}
-	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s%s", unreachedAfter, strings.Join(texts, ", "), more)
+	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s", unreachedAfter, joined(texts, 5, ", "))
 }
 
 // forward adds the records that wait to the records that this process writes: their writer knew more of these nodes.
