@@ -16,8 +16,7 @@ type nodeTable struct {
 	handler  Handler
 	observer observer
 
-	listed  bool      // the first list is in
-	watched time.Time // when the watch, or a list, last delivered something
+	watched time.Time // when the watch, or a list, last delivered something; zero before the first list
 }
 
 // newNodeStore returns a reflector's store for nodes.
@@ -61,7 +60,7 @@ func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
 	models := slices.Collect(list)
 	gone := nt.missing(models)
 	nt.observeList(models, gone)
-	since := gap{first: !nt.listed, missed: nt.listed, watched: nt.watched}
+	since := gap{listed: true, watched: nt.watched}
 	var changed []string
 	for i := range models {
 		if journal.IsNewer(models[i].version, version) {
@@ -72,7 +71,6 @@ func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
 		}
 	}
 	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !nt.nodes.remove(name) })...)
-	nt.listed = true
 	nt.delivered(version)
 	for _, name := range changed {
 		nt.handler.NodeChanged(name)

@@ -2,41 +2,13 @@ package journal
 
 import (
 	"slices"
-	"time"
-
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// AdoptParams describes the moment at which a record of an existing node is read.
-type AdoptParams struct {
-	// UID and Created belong to the node.
-	UID     types.UID
-	Created time.Time
-
-	// Version is the node's resourceVersion at the last observation.
-	Version string
-
-	// At is when the record is read. It carries the monotonic clock.
-	At time.Time
-
-	// Ahead is as in an Observation.
-	Ahead time.Duration
-
-	// Watched is the last moment at which another process is known to have watched the node before this process did;
-	// zero if no such moment is known.
-	Watched time.Time
-
-	// Keys and Distinguishes are as in an Observation.
-	Keys          Keys
-	Distinguishes func(a, b *v1.Taint) bool
-}
-
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
 // writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
-func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
+func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
 	theirs = sorted(slices.Clone(theirs))
 	if p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) &&
@@ -58,12 +30,12 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	return p, undone
 }
 
-// foundAnew reports whether the taints that were found after a gap are others than the recorded ones. They are not if
-// the record's writer has seen what was found.
-func (p *presence) foundAnew(now *AdoptParams) bool {
-	return p.found != nil && !reaches(p.recorded.version, p.from) && renewed(p.recorded.states, &Observation{
-		Taints: p.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched,
-	})
+// foundAnew reports whether the taints that were found after a gap differ from the recorded ones. They do not if the
+// record's writer has seen what was found.
+func (p *presence) foundAnew(now *Observation) bool {
+	found := *now
+	found.Taints = p.found
+	return p.found != nil && !reaches(p.recorded.version, p.from) && renewed(p.recorded.states, &found)
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among

@@ -35,8 +35,8 @@ func recorded(version string, looks ...journal.Observation) journal.Record {
 }
 
 // reading returns the parameters for a record that is read at second 200, of node u, created at second -100.
-func (v *viewed) reading(watched float64) journal.AdoptParams {
-	return journal.AdoptParams{UID: "u", Created: at(-100), Version: v.version, At: at(200), Watched: at(watched)}
+func (v *viewed) reading(watched float64) journal.Observation {
+	return journal.Observation{UID: "u", Created: at(-100), Version: v.version, At: at(200), Watched: at(watched)}
 }
 
 // read adopts a record, and reports whether that changes anything.
@@ -281,7 +281,9 @@ func TestWhenAListHasShownAStateStaysKnownAmongManyStates(t *testing.T) {
 	own := viewed{}
 	for i := range 12 {
 		next := look(float64(i), noExecute("load", strconv.Itoa(i)))
-		next.Gap, next.Relist = i == 0, i == 0
+		if i == 0 {
+			next.Gap, next.Watched = true, at(-1000)
+		}
 		next.Version, next.Distinguishes = strconv.Itoa(10+i), func(_, _ *v1.Taint) bool { return false }
 		own.look(next)
 	}
@@ -398,7 +400,7 @@ func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	gpu := []v1.Taint{noExecute("gpu", "")}
 	own := after(journal.Observation{Taints: gpu, At: now, Gap: true})
 	r := journal.Record{UID: "u", Taints: after(journal.Observation{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
-	recorded, _ := own.Adopt(r, journal.AdoptParams{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
+	recorded, _ := own.Adopt(r, journal.Observation{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
 	since := recorded.Taints()[0][0].Since
 	if !strings.Contains(since.String(), " m=") || now.Sub(since) != time.Minute {
 		t.Errorf("got %v, want a minute before %v on the monotonic clock", since, now)
@@ -459,7 +461,9 @@ func drawKnown(t *rapid.T, name string) viewed {
 		second += rapid.IntRange(0, 9).Draw(t, "pause")
 		s := look(float64(second), drawTaints(t, second)...)
 		s.Gap = rapid.Bool().Draw(t, "gap")
-		s.Relist = s.Gap && rapid.Bool().Draw(t, "relist")
+		if s.Gap && rapid.Bool().Draw(t, "relist") {
+			s.Watched = at(-1000)
+		}
 		looks = append(looks, s)
 	}
 	return after(looks...)

@@ -69,7 +69,7 @@ func newPresence(r role, t *v1.Taint, s *Observation) *presence {
 // observed returns the presence after an observation of its taint t.
 func (p *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *p
-	if s.Relist {
+	if s.relisted() {
 		now.relisted = s.At
 	}
 	now.seen = make(taint.History, 0, len(p.seen)+1)
@@ -113,7 +113,7 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	if !s.Gap {
 		return state
 	}
-	if s.Relist {
+	if s.relisted() {
 		state.Relisted = s.At
 	}
 	since := s.listedSince(t)

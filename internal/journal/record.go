@@ -36,8 +36,10 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 // Forward returns a record that this process has read, to be written once more at this moment: its times are on the
 // wall clock of this process, and no older. ahead is as in an [Observation].
 func Forward(r Record, now time.Time, ahead time.Duration) Record {
-	read := r.converted(func(t time.Time) time.Time { return r.Writing.Moment(t, now, ahead) })
-	return RecordOf(&taint.Node{UID: r.UID, Version: r.Version, Taints: read.Taints, Triggers: read.Triggers}, now)
+	return r.converted(func(t time.Time) time.Time {
+		read := r.Writing.Moment(t, now, ahead)
+		return wallTime(read, now, now.Sub(read))
+	})
 }
 
 // converted returns the record with its times converted to another clock.

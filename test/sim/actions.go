@@ -247,8 +247,8 @@ func (s *server) forged(i int, data map[string]string) map[string]string {
 	return data
 }
 
-// forgedGuards returns the head of the partition with other guards: none, those of release 0.1, or a trip and a hold that
-// has never been.
+// forgedGuards returns the head of the partition with other guards: none, those of release 0.1, or a trip and a hold
+// that have never been.
 func forgedGuards(head string, chance int) string {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(head), &fields); err != nil {
