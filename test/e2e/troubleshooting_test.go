@@ -53,7 +53,7 @@ func narrow(text string) string {
 	return regexp.MustCompile(` *\n`).ReplaceAllString(regexp.MustCompile(` +`).ReplaceAllString(text, " "), "\n")
 }
 
-// troubled is a cluster in which everything is wrong about which somebody asks.
+// troubled is a cluster in which everything is wrong that docs/troubleshooting.md answers.
 type troubled struct {
 	*world
 	m *testcluster.Manager
