@@ -312,6 +312,25 @@ func TestALaterWritingOfALowerVersionUndoesWhatWasAdoptedThoughItIsAboutAnEarlie
 	own.wants(t, "gpu=@51")
 }
 
+// The leader has not seen the taint yet, so that its record says nothing of it.
+func TestAWritingThatUndoesAnEditUndoesAlsoWhatItSaysNothingOf(t *testing.T) {
+	gpu, disk := noExecute("gpu", ""), noExecute("disk", "")
+	for _, undone := range []float64{0, 60} {
+		own := seen(look(120, disk), look(130, disk, gpu))
+		own.read(received(140, written(50, recorded("11", on("11", look(1, disk, gpu))))))
+		own.wants(t, "disk=@91", "gpu=@91")
+		r := received(150, written(60, recorded("10", look(30, disk))))
+		want := "gpu=@91"
+		if r.Writing.Undone = at(undone); undone > 0 {
+			want = "gpu=@130"
+		} else {
+			r.Writing.Undone = time.Time{}
+		}
+		own.read(r)
+		own.wants(t, "disk=@120", want)
+	}
+}
+
 func TestARecordEndsWithTheTaint(t *testing.T) {
 	gpu := noExecute("gpu", "")
 	own := found(gpu)

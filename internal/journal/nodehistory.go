@@ -133,11 +133,7 @@ func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	}
 	list, changed := slices.Clone(n.list), false
 	for i := range list {
-		theirs := r.about(&list[i], now.Keys)
-		if len(theirs) == 0 {
-			continue
-		}
-		if merged, isNew := list[i].after(theirs, &r, &now); isNew {
+		if merged, isNew := list[i].after(r.about(&list[i], now.Keys), &r, &now); isNew {
 			list[i], changed = merged, true
 		}
 	}

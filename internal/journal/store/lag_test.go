@@ -282,6 +282,26 @@ func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
 	}
 }
 
+// The leader does not see that the node is tainted, so that it undoes the edit by a writing without the node.
+func TestAnEditOfANodeThatTheLeaderDoesNotRecordIsNowhereOnceItIsUndone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		leader, standby := w.startFed(), w.startFed()
+		leader.lead()
+		w.pass(1)
+		standby.sees(w.node("101", "gpu"))
+		w.pass(1.5)
+		w.put("n", nil) // the leader writes at once, and then not within a second
+		w.pass(1.7)
+		w.put("n", map[string]string{"_journal": w.head(1.7), "n": w.entry("n", "101", "gpu", -600)})
+		standby.counts("by the edit", -600)
+		w.pass(3)
+		if data := w.partition("n").Data; len(data) != 1 {
+			t.Errorf("stored is %v", data)
+		}
+		standby.counts("once the edit is undone", 1)
+	})
+}
+
 // deaf are partitions of which a process hears nothing for a while, and then the last state only.
 type deaf struct {
 	store.Partitions

@@ -107,6 +107,7 @@ func (p *partition) open(s journal.StoredPartition) {
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
+	before := p.writing
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
 	if p.undone = content.Undone; p.mine {
 		p.undone = p.now
@@ -122,6 +123,9 @@ func (p *partition) open(s journal.StoredPartition) {
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
 		p.adopt(content, first)
+	}
+	if p.foreign && !content.Written.IsZero() && !before.Agrees(&p.writing) {
+		p.forget(content.Records)
 	}
 }
 

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // waiting is a record of a version of its node that this process has not reached.
@@ -43,6 +45,18 @@ func (p *partition) offer(records map[string]journal.Record) {
 func (p *partition) offerOne(node string, r journal.Record) {
 	if p.options.Source.Adopt(node, r) {
 		p.effects.Adopted = append(p.effects.Adopted, node)
+	}
+}
+
+// forget offers empty records of the nodes that the latest writing does not record: an earlier writing, which was undone
+// since, may have recorded them.
+func (p *partition) forget(recorded map[string]journal.Record) {
+	nodes := p.options.Source.Tainted()
+	slices.SortFunc(nodes, func(a, b *taint.Node) int { return cmp.Compare(a.Name, b.Name) })
+	for _, n := range nodes {
+		if _, is := recorded[n.Name]; !is && journal.PartitionOf(n.Name) == p.number {
+			p.offerOne(n.Name, journal.Record{UID: n.UID, Writing: p.writing})
+		}
 	}
 }
 
