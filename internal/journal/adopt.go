@@ -7,12 +7,13 @@ import (
 )
 
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
-// writing has said, also one of a later version of the node: that one was undone, even if this one is not used. A record
-// that says nothing of the taint replaces only what it does not agree with: its writer may not have seen the taint yet.
+// writing has said, also one of a later version of the node: that one was undone, even if this one is not used. A
+// record that says nothing of the taint replaces only what does not agree with it: its writer may not have seen the taint
+// yet.
 func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
 	if len(theirs) == 0 {
-		undone := len(p.recorded.states) > 0 && !before.Agrees(&r.Writing)
+		undone := len(p.recorded.states) > 0 && !before.agrees(&r.Writing)
 		if undone {
 			p.recorded = recorded{}
 		}
@@ -20,7 +21,7 @@ func (p presence) after(theirs taint.History, r *Record, now *Observation) (pres
 	}
 	theirs = sorted(slices.Clone(theirs))
 	if p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) &&
-		(before.live() || !r.Writing.live()) && before.Agrees(&r.Writing) {
+		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
 	next := p

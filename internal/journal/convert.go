@@ -23,7 +23,7 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *Observatio
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
 // none, or if the two writings do not agree.
 func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
-	if !r.writing.live() || !r.writing.Agrees(w) {
+	if !r.writing.live() || !r.writing.agrees(w) {
 		return nil
 	}
 	i := slices.IndexFunc(r.read, func(s taint.State) bool {

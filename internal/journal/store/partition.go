@@ -124,7 +124,7 @@ func (p *partition) open(s journal.StoredPartition) {
 	if !p.mine {
 		p.adopt(content, first)
 	}
-	if p.foreign && !content.Written.IsZero() && !before.Agrees(&p.writing) {
+	if undone := content.Undone; p.foreign && !undone.IsZero() && !undone.Equal(before.Undone) {
 		p.forget(content.Records)
 	}
 }

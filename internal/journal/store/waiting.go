@@ -48,8 +48,8 @@ func (p *partition) offerOne(node string, r journal.Record) {
 	}
 }
 
-// forget offers empty records of the nodes that the latest writing does not record: an earlier writing, which was undone
-// since, may have recorded them.
+// forget offers empty records of the nodes that the latest writing does not record. An earlier writing, which a leader
+// has undone since, may have recorded them.
 func (p *partition) forget(recorded map[string]journal.Record) {
 	nodes := p.options.Source.Tainted()
 	slices.SortFunc(nodes, func(a, b *taint.Node) int { return cmp.Compare(a.Name, b.Name) })
