@@ -8,8 +8,8 @@ import (
 
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
 // writing has said, also one of a later version of the node: that one was undone, even if this one is not used. A
-// record that says nothing of the taint replaces only what does not agree with it: its writer may not have seen the taint
-// yet.
+// record that says nothing of the taint replaces only what does not agree with it: its writer may not have seen the
+// taint yet.
 func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
 	if len(theirs) == 0 {
