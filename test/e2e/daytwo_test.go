@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// commands returns the commands under a heading of docs/runbooks/day-two.md or docs/install.md, block by block.
+// commands returns the commands under a heading of docs/runbooks, block by block.
 func commands(t *testing.T, page, heading string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
@@ -32,8 +32,8 @@ func commands(t *testing.T, page, heading string) (blocks []string) {
 	return blocks
 }
 
-// TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/runbooks/day-two.md as a reader would copy them, and the probe of
-// docs/install.md.
+// TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/runbooks/day-two.md as a reader would copy them, and
+// the probe of docs/runbooks/original-off.md.
 func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
@@ -190,7 +190,7 @@ func (w *world) refusesGates(t *testing.T) {
 
 // probes runs the probe without the original, and with it.
 func (w *world) probes(t *testing.T) {
-	probe := commands(t, "install.md", "Switch the original off")[1]
+	probe := commands(t, "runbooks/original-off.md", "See it, before and after")[1]
 	terminates := regexp.MustCompile(`(?m)^20[0-9-]+T[0-9:]+Z$`)
 	if out := w.shell(t, probe); terminates.MatchString(out) {
 		t.Errorf("without the original the pod terminates:\n%s", out)
