@@ -87,8 +87,8 @@ type Manager struct {
 	// DryRun: no pod is evicted; those that would be are shown.
 	DryRun bool `json:"dryRun,omitempty"`
 
-	// Cluster is --cluster-name, else the host and port of the API server. A user, a path and a query of the server's URL
-	// are not shown, as they may hold a secret.
+	// Cluster is --cluster-name, else the host and port of the API server. A user, a path and a query of the server's
+	// URL are not shown, as they may hold a secret.
 	Cluster string `json:"cluster,omitempty"`
 
 	// EvictionMethod is how pods are evicted: "delete" or "evict".
@@ -179,8 +179,8 @@ type Eviction struct {
 	// or "the API server". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
-	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag limits
-	// all calls.
+	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag
+	// limits all calls.
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
 	// NextTry is when the next call may start; left out while a call is under way, and when done.
@@ -198,8 +198,8 @@ type Eviction struct {
 	// Message of the API server to the last call.
 	Message string `json:"message,omitempty"`
 
-	// Budget is the PodDisruptionBudget that does not permit the eviction. Left out if the server's message names none, as
-	// with two budgets on one pod.
+	// Budget is the PodDisruptionBudget that does not permit the eviction. Left out if the server's message names none,
+	// as with two budgets on one pod.
 	Budget string `json:"budget,omitempty"`
 }
 
