@@ -65,7 +65,7 @@ func newShopAPI() (*shopAPI, error) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		return nil, err
 	}
-	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}}}, trips: guardsPage()}
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, trips: guardsPage()}
 	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
 	for _, o := range list.Items {
 		resource := resources[o["kind"].(string)]

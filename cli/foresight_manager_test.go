@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
-// answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, standby, dry,
-// tripped, starts, newer, other, broken.
+// answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, night, standby,
+// dry, tripped, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") {
 		http.NotFound(w, r)
@@ -24,6 +24,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	switch character {
 	case "shop":
 		s = managedShop()
+	case "night":
+		s = managedNight()
 	case "standby":
 		s.Manager.Role, s.Manager.Leader = status.Standby, "other_2"
 	case "dry":
@@ -88,6 +90,26 @@ func managed() status.Snapshot {
 		Manager:   status.Manager{Version: "v1", Identity: "me_1", Role: status.Leading, Leader: "me_1", Synced: true},
 		Evictions: []status.Eviction{one, two}, Nodes: []status.Node{{Name: "n2"}, {Name: "n4"}},
 	}
+}
+
+// managedNight returns a snapshot with pods that are held, wait for a rate and for the end of the pause, and one whose
+// eviction is accepted.
+func managedNight() status.Snapshot {
+	s := managed()
+	of := func(name, state string, change func(*status.Eviction)) status.Eviction {
+		e := s.Evictions[1]
+		e.UID, e.Pod, e.State, e.Deadline, e.NextTry = name, name, state, s.At.Add(-10*time.Minute), time.Time{}
+		change(&e)
+		return e
+	}
+	s.Evictions = []status.Eviction{
+		of("held-0", status.Held, func(e *status.Eviction) { e.HeldBy = "breaker outage" }),
+		of("limited-0", status.Due, func(e *status.Eviction) { e.WaitsFor, e.WaitsForRate = "rate cluster", "cluster" }),
+		of("paused-0", status.Due, func(e *status.Eviction) { e.WaitsFor = "the end of the pause" }),
+		of("done-0", status.Done, func(e *status.Eviction) { e.Attempts, e.Cause = 2, "pdb" }),
+		of("web-5d4f8c7b9-7b67d", status.Done, func(e *status.Eviction) { e.UID = "0d36d2b4-da99-4e2e-87db-8247b9fbe3c8" }),
+	}
+	return s
 }
 
 // managedShop returns the manager's snapshot of the shop: one pod is blocked, one waits for a slow place, and one was

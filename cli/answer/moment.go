@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,7 +136,8 @@ func ShortReason(f *foresight.Prediction, from time.Time) string {
 		}
 	}
 	if f.DeleteAt != nil && f.Evict {
-		clauses = append(clauses, "deletes "+When(&foresight.Prediction{Evict: true, At: f.DeleteAt}, from))
+		at := slices.MaxFunc([]time.Time{*f.DeleteAt, from}, time.Time.Compare)
+		clauses = append(clauses, "deletes "+When(&foresight.Prediction{Evict: true, At: &at}, from))
 	}
 	return strings.Join(clauses, ", ")
 }

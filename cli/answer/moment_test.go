@@ -55,6 +55,7 @@ func TestTheShortReasonSaysWhyAndAfterHowLong(t *testing.T) {
 		"policy drain, after 1m, deletes in 1h30m": with(func(p *foresight.Prediction) {
 			p.Policy, p.Toleration, p.DeleteAt = "drain", "disk Exists", at(90*time.Minute)
 		}),
+		"policy drain, after 1m, deletes now": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
 		"held by breaker outage, after 1m": with(func(p *foresight.Prediction) {
 			p.Evict, p.At, p.HeldBy, p.HeldDeadline = false, nil, "breaker outage", at(time.Minute)
 		}),

@@ -69,10 +69,15 @@ func (t *Text) top(list *terminal.Table, maxRows int) {
 
 // Pods returns a number of pods with a verb.
 func Pods(n int, one, many string) string {
+	return foresight.Count(n, "pod") + " " + Verb(n, one, many)
+}
+
+// Verb returns the verb for a number of things.
+func Verb(n int, one, many string) string {
 	if n == 1 {
-		many = one
+		return one
 	}
-	return foresight.Count(n, "pod") + " " + many
+	return many
 }
 
 // OneLine returns a text without line breaks.

@@ -154,5 +154,7 @@ func (o *options) scope(args []string) (*source.Scope, error) {
 	return s, nil
 }
 
-// namesKind reports whether a word is kubectl's name of the kind Pod.
-func namesKind(word string) bool { return slices.Contains([]string{"pod", "pods", "po"}, word) }
+// namesKind reports whether a word is kubectl's name of the kind Pod, in any case of letters.
+func namesKind(word string) bool {
+	return slices.Contains([]string{"pod", "pods", "po"}, strings.ToLower(word))
+}

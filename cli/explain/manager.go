@@ -37,10 +37,7 @@ func (t *text) manager() {
 		t.Printf("; held by %s", m.HeldBy)
 	}
 	if m.WaitsFor != "" {
-		t.Printf("; it waits for %s", m.WaitsFor)
-		if m.SlowPlace {
-			t.WriteString(", because calls for pods like it are slow")
-		}
+		t.Printf("; it waits for %s", m.Awaited())
 	}
 	t.WriteString(".\n")
 	t.attempts(m)

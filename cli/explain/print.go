@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -64,6 +65,9 @@ func (t *text) prediction() {
 	case t.Pod.Ends != nil:
 		t.Printf("%s is %s, until %s: %s.\n", pod, t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends),
 			f.Reason)
+	case f.Evict && t.Accepted():
+		t.Printf("%s is %s: its eviction is accepted, and was due at %s: %s.\n", pod,
+			t.Paint(terminal.Warned, "going"), taint.Stamp(*f.At), f.Reason)
 	case !f.Evict && f.HeldBy != "":
 		t.Printf("%s is %s%s.\n", pod, t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
 	case !f.Evict:
@@ -105,12 +109,12 @@ func (t *text) commands() {
 func (t *text) due() terminal.Safe {
 	f := t.Prediction
 	switch {
-	case t.Overdue():
-		return t.Paint(terminal.Bad, "was to be evicted "+answer.Lasting(*f.At, t.At)+" ago")
-	case !f.At.After(t.At):
+	case f.At.After(t.At):
+		return t.Paint(terminal.Warned, "is to be evicted "+answer.When(f, t.At))
+	case t.At.Sub(*f.At) < time.Second:
 		return t.Paint(terminal.Bad, "is to be evicted now")
 	}
-	return t.Paint(terminal.Warned, "is to be evicted "+answer.When(f, t.At))
+	return t.Paint(terminal.Bad, "was to be evicted "+answer.Lasting(*f.At, t.At)+" ago")
 }
 
 // taints writes the taints one by one if the pod is to be evicted.
@@ -123,10 +127,11 @@ func (t *text) taints() {
 		return
 	}
 	t.Table(t.taintTable())
-	t.WriteString("\n")
+	before := "\n"
 	for i := range t.Taints {
 		if explained := &t.Taints[i]; len(explained.Arithmetic) > 0 {
-			t.Printf("%s: %s.\n", explained.Taint, strings.Join(explained.Arithmetic, "; "))
+			t.Printf(before+"%s: %s.\n", explained.Taint, strings.Join(explained.Arithmetic, "; "))
+			before = ""
 		}
 	}
 }

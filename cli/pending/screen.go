@@ -62,46 +62,48 @@ func (s *screen) end(last *foresight.Pending) error {
 
 // frame returns the lines for that many columns and rows; 0 means no limit. The first one ends with a hint.
 func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows int, hint string) []string {
-	fit := func(line string) string {
-		fitting, _ := terminal.Fit(terminal.Escape(line), columns, columns)
-		return fitting
-	}
+	wrapped := func(text string) []string { return terminal.Wrap(terminal.Escape(text), columns) }
 	var notes []string
 	for _, n := range now.All() {
-		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
+		notes = append(notes, wrapped("Note: "+n+".")...)
 	}
-	lines := []string{fit(title(now) + hint), ""}
+	if len(notes) > 0 {
+		notes = slices.Insert(notes, 0, "")
+	}
+	lines := append(wrapped(title(now)+hint), "")
 	switch {
 	case len(now.Pods) > 0:
 		room := 0
 		if rows > 0 {
-			room = max(rows-3-len(lines)-len(notes), 1) // besides the headings
+			room = max(rows-1-len(lines)-len(notes), 2)
 		}
 		lines = append(lines, tableLines(now, wide, p, columns, room)...)
 	case len(now.Incomplete) == 0:
-		lines = append(lines, fit(emptyMessage(now)))
+		lines = append(lines, wrapped(emptyMessage(now))...)
 	}
-	if len(notes) > 0 {
-		lines = append(append(lines, ""), notes...)
-	}
+	lines = append(lines, notes...)
 	if rows > 0 && len(lines) > rows-1 {
 		lines = lines[:max(1, rows-1)]
 	}
 	return lines
 }
 
-// tableLines returns the lines of the table. If it has more rows than there is room, it is folded, and ends early.
+// tableLines returns the lines of the table, at most room; 0 means no limit. A table that is longer is folded, and ends
+// early.
 func tableLines(now *foresight.Pending, wide bool, p terminal.Painter, columns, room int) []string {
 	list := table(now, wide).Rows(podsOf(now))
-	if room > 0 && len(list.Rows) > room {
-		list = table(now, wide).Folded(podsOf(now))
+	lines := slices.Collect(list.Lines(p, columns))
+	if room == 0 || len(lines) <= room {
+		return lines
 	}
-	hidden := len(list.Rows) - room
-	if room == 0 || hidden <= 0 {
-		return slices.Collect(list.Lines(p, columns))
+	list = table(now, wide).Folded(podsOf(now))
+	lines = slices.Collect(list.Lines(p, columns))
+	if len(lines) <= room {
+		return lines
 	}
-	list.Rows = list.Rows[:max(0, room-2)] // with lines about these, and about columns that are left out
-	return append(slices.Collect(list.Lines(p, columns)), fmt.Sprintf("... and %d more", hidden+min(room, 2)))
+	hidden := min(len(lines)+1-room, len(list.Rows)) // with a line about these
+	list.Rows = list.Rows[:len(list.Rows)-hidden]
+	return append(slices.Collect(list.Lines(p, columns)), fmt.Sprintf("... and %d more", hidden))
 }
 
 // title has the time of the answer and its headline.
@@ -111,22 +113,4 @@ func title(now *foresight.Pending) string {
 		counts = headline(now)
 	}
 	return fmt.Sprintf("%s%s  %s", taint.Stamp(now.At.Truncate(1e9)), now.Focus.Words(now.OnNodes), counts)
-}
-
-// wrapped breaks a text into lines between words; 0 columns means no limit.
-func wrapped(text string, columns int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case columns > 0 && len([]rune(line))+1+len([]rune(word)) > columns:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
 }

@@ -3,7 +3,6 @@ package pending
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -42,7 +41,11 @@ func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) 
 // summarize counts the evictions by namespace, owner, blocking budget, and node.
 func summarize(t *answer.Text, p *foresight.Pending) {
 	top := func(heading string, of func(pod) (namespace, name string)) {
-		t.Top(groupsTable(heading, p.At, groups(p.Pods, of)))
+		list := groups(p.Pods, of)
+		if heading == "NAMESPACE" && len(list) == 1 || heading == "NODE" && len(p.OnNodes) == 1 {
+			return // the other tables, or the question, name it
+		}
+		t.Top(groupsTable(heading, p, list))
 	}
 	top("NAMESPACE", func(p pod) (_, name string) { return "", p.Namespace })
 	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
@@ -50,11 +53,11 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	top("NODE", func(p pod) (_, name string) { return "", p.Node })
 }
 
-func groupsTable(by string, at time.Time, list []group) *terminal.Table {
+func groupsTable(by string, p *foresight.Pending, list []group) *terminal.Table {
 	return answer.TableOf(list,
-		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }),
+		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }).Unless(p.Focus.Namespace),
 		answer.Texts(by, func(g group) string { return g.name }),
 		answer.Numbers("EVICTIONS", func(g group) int { return g.pods }),
-		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, at) }),
-		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, at) }))
+		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, p.At) }),
+		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, p.At) }))
 }

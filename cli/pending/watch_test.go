@@ -55,6 +55,9 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 		if len(lines) > max(1, c.rows-1) {
 			t.Errorf("%d lines on %d rows", len(lines), c.rows)
 		}
+		if c.rows >= 8 && !strings.Contains(strings.Join(lines, " "), "next now. Ctrl-C ends this.") {
+			t.Errorf("on %d columns the headline is cut: %q", c.columns, lines)
+		}
 		for _, line := range lines {
 			if len([]rune(line)) > c.columns && strings.Contains(line, " ") {
 				t.Errorf("on %d columns: %q", c.columns, line)

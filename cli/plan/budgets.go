@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -11,7 +14,7 @@ import (
 // budgets says which pods wait for budgets, or might if budgets were asked.
 func (t *text) budgets() {
 	going, asking := 0, 0
-	var might, keeping []string
+	var might []string
 	for _, p := range t.Pods {
 		if p.Evict {
 			going++
@@ -20,10 +23,7 @@ func (t *text) budgets() {
 			asking++
 		}
 		if len(p.BlockedBy) > 0 {
-			might = append(might, ownerOrName(p))
-		}
-		if t.Waits(p) {
-			keeping = append(keeping, p.BlockedBy...)
+			might = append(might, t.name(p.Namespace, ownerOrName(p)))
 		}
 	}
 	method := "Method Evict"
@@ -31,8 +31,7 @@ func (t *text) budgets() {
 		method = fmt.Sprintf("Method Evict, for %d of %d", asking, going)
 	}
 	switch {
-	case going == 0:
-	case asking == 0 && len(t.Budgets) == 0 && t.Total.Evict == 0:
+	case t.Total.Evict+t.Total.Anyway == 0 && (t.Total.Elsewhere == 0 || !t.anyway): // no pod is listed
 	case asking == 0 && len(t.Budgets) == 0:
 		t.WriteString("Method Delete: budgets are not asked.\n")
 	case asking == 0 && len(might) == 0:
@@ -41,15 +40,69 @@ func (t *text) budgets() {
 		t.Printf("Method Delete: budgets are not asked; with Evict, %s might wait.\n", few(might))
 	case t.BudgetsUnknown:
 		t.Printf("%s: budgets are not known, and may keep some of these pods.\n", method)
-	case len(keeping) == 0:
-		t.Printf("%s: budgets keep no pod.\n", method)
 	default:
-		words, kept := "budget %s keeps %s, until it admits more", foresight.Count(t.Total.AllWaiting, "pod")
-		if len(distinct(keeping)) > 1 {
-			words = "budgets %s keep %s, until they admit more"
-		}
-		t.Printf("%s: "+words+".\n", method, few(keeping), kept)
+		t.Printf("%s: %s.\n", method, t.kept())
 	}
+}
+
+// kept says which budgets keep pods, and how many: until they admit more or, if several select a pod, for ever.
+func (t *text) kept() string {
+	var once, several kept
+	for _, p := range t.Pods {
+		switch {
+		case !t.Waits(p):
+		case len(p.BlockedBy) > 1:
+			several.add(t, p)
+		default:
+			once.add(t, p)
+		}
+	}
+	var clauses []string
+	if once.pods > 0 {
+		until := answer.Verb(len(distinct(once.by)), "keeps %s, until it admits more", "keep %s, until they admit more")
+		clauses = append(clauses, budgets(once.by)+" "+fmt.Sprintf(until, once.String()))
+	}
+	if several.pods > 0 {
+		clauses = append(clauses, budgets(several.by)+" select "+several.String()+
+			" more than once, and the API server evicts no such pod")
+	}
+	return cmp.Or(strings.Join(clauses, "; "), "budgets keep no pod")
+}
+
+// kept are the pods that budgets keep.
+type kept struct {
+	by                      []string
+	pods, elsewhere, anyway int
+}
+
+func (k *kept) add(t *text, p pod) {
+	for _, budget := range p.BlockedBy {
+		k.by = append(k.by, t.name(p.Namespace, budget))
+	}
+	k.pods++
+	switch {
+	case !t.nodes[p.Node]:
+		k.elsewhere++
+	case p.Effect == foresight.Anyway || p.Effect == foresight.Later:
+		k.anyway++
+	}
+}
+
+// String counts the pods, and those that the headline does not count.
+func (k *kept) String() string {
+	counts := []string{foresight.Count(k.pods, "pod")}
+	if k.elsewhere > 0 {
+		counts = append(counts, fmt.Sprintf("%d of them of other nodes", k.elsewhere))
+	}
+	if k.anyway > 0 {
+		counts = append(counts, fmt.Sprintf("%d of them anyway", k.anyway))
+	}
+	return strings.Join(counts, ", ")
+}
+
+// budgets names budgets: "budget web", "budgets api and web".
+func budgets(names []string) string {
+	return answer.Verb(len(distinct(names)), "budget ", "budgets ") + few(names)
 }
 
 // ownerOrName names the owner of a pod, or the pod if it has none.
@@ -62,12 +115,11 @@ func ownerOrName(p pod) string {
 
 func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// few joins the names, and counts those of a long list that it leaves out.
+// few joins the names, and counts the last ones of a long list.
 func few(names []string) string {
-	const most = 5
 	names = distinct(names)
-	if rest := len(names) - most; rest > 1 {
-		names = append(names[:most:most], fmt.Sprintf("%d more", rest))
+	if short := foresight.ShortList(names); short != strings.Join(names, ", ") {
+		return short
 	}
 	return suggest.JoinWords(names, "and")
 }

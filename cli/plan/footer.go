@@ -52,7 +52,7 @@ func (t *text) warnings() (list []string) {
 		}
 	}
 	for _, warning := range order {
-		list = append(list, foresight.ShortList(about[warning])+": "+warning)
+		list = append(list, t.list(about[warning])+": "+warning)
 	}
 	return list
 }

@@ -16,14 +16,40 @@ type text struct {
 	*answer.Text
 	anyway bool            // whether pods that go anyway from other nodes are listed
 	nodes  map[string]bool // the nodes in question
+	spaces map[string]bool // the namespaces of the pods that go
 }
 
 func newText(t *answer.Text, plan *foresight.Plan, anyway bool) *text {
-	nodes := map[string]bool{}
+	nodes, spaces := map[string]bool{}, map[string]bool{}
 	for i := range plan.Nodes {
 		nodes[plan.Nodes[i].Name] = true
 	}
-	return &text{plan, t, anyway, nodes}
+	for _, p := range plan.Pods {
+		if p.Evict {
+			spaces[p.Namespace] = true
+		}
+	}
+	return &text{plan, t, anyway, nodes, spaces}
+}
+
+// name returns the name of an owner or a budget, with its namespace if pods of several namespaces go.
+func (t *text) name(namespace, name string) string {
+	if len(t.spaces) > 1 {
+		return namespace + "/" + name
+	}
+	return name
+}
+
+// list joins names, in the wide form all of a long list.
+func (t *text) list(names []string) string {
+	all, short := strings.Join(names, ", "), foresight.ShortList(names)
+	switch {
+	case t.Wide():
+		return all
+	case short != all:
+		short += " (-o wide)"
+	}
+	return short
 }
 
 // all writes the whole answer.
@@ -64,7 +90,7 @@ func (t *text) headline() {
 	case total.Waiting > 0:
 		t.Printf("of %s %s%s.\n", pods, suggest.JoinWords(t.counts(), "and"), t.held())
 	case total.Now == total.Evict:
-		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, verb(total.Evict, "goes", "go"), t.held())
+		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, answer.Verb(total.Evict, "goes", "go"), t.held())
 	case total.Evict == 1:
 		t.Printf("1 of %s goes %s%s.\n", pods, t.at(total.Last), t.held())
 	default:
@@ -77,12 +103,13 @@ func (t *text) counts() []string {
 	total := &t.Total
 	var counts []string
 	if total.Now > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, verb(total.Now, "goes", "go")))
+		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, answer.Verb(total.Now, "goes", "go")))
 	}
 	if later := total.Evict - total.Now - total.Waiting; later > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s by %s", later, verb(later, "goes", "go"), t.until(total.Last)))
+		goes := answer.Verb(later, "goes", "go")
+		counts = append(counts, fmt.Sprintf("%d %s by %s", later, goes, t.until(total.Last)))
 	}
-	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, verb(total.Waiting, "waits", "wait")))
+	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, answer.Verb(total.Waiting, "waits", "wait")))
 }
 
 // held ends a sentence with the number of pods that are held.
@@ -90,14 +117,7 @@ func (t *text) held() string {
 	if t.Total.Held == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d %s held", t.Total.Held, verb(t.Total.Held, "is", "are"))
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	return fmt.Sprintf("; %d %s held", t.Total.Held, answer.Verb(t.Total.Held, "is", "are"))
 }
 
 // at returns when a pod goes: "at 12:10:00Z", or "by 12:10:00Z" if only the latest time is known.
@@ -134,10 +154,10 @@ func (t *text) change() string {
 	}
 	var does []string
 	if len(set) > 0 {
-		does = append(does, verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
+		does = append(does, answer.Verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
+		does = append(does, answer.Verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
 	}
 	words := nodes
 	if len(does) > 0 {
@@ -154,32 +174,22 @@ func (t *text) replicas() {
 	if t.Form == answer.AsSummary {
 		return // its table of owners says so
 	}
-	namespaces := map[string]bool{}
 	var all, some []*foresight.OwnerTotal
 	for i := range t.Owners {
-		o := &t.Owners[i]
-		switch {
+		switch o := &t.Owners[i]; {
 		case !loses(o):
-			continue
 		case o.Evict == o.Replicas:
 			all = append(all, o)
 		default:
 			some = append(some, o)
 		}
-		namespaces[o.Namespace] = true
-	}
-	name := func(o *foresight.OwnerTotal) string {
-		if len(namespaces) == 1 {
-			return o.Name
-		}
-		return o.Namespace + "/" + o.Name
 	}
 	var sentences []string
 	if len(all) > 0 {
 		var names []string
 		last := all[0].Last
 		for _, o := range all {
-			names = append(names, name(o))
+			names = append(names, t.name(o.Namespace, o.Name))
 			if last.At.Before(*o.Last.At) {
 				last = o.Last
 			}
@@ -191,7 +201,8 @@ func (t *text) replicas() {
 		if n := o.Replicas - o.Evict; n > 1 {
 			others = fmt.Sprintf("the other %d go", n)
 		}
-		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", name(o), o.Evict, o.Replicas, others))
+		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", t.name(o.Namespace, o.Name), o.Evict,
+			o.Replicas, others))
 	}
 	if len(sentences) > 0 {
 		t.Printf("%s\n", strings.Join(sentences[:min(len(sentences), 5)], " "))
@@ -207,6 +218,6 @@ func (t *text) saved() {
 		}
 	}
 	if len(saved) > 0 {
-		t.Printf("%s now: %s.\n", verb(len(saved), "Stays", "Stay"), foresight.ShortList(saved))
+		t.Printf("%s now: %s.\n", answer.Verb(len(saved), "Stays", "Stay"), t.list(saved))
 	}
 }

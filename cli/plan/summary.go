@@ -31,7 +31,7 @@ func (t *text) summary() {
 		}
 		g := group{namespace: o.Namespace, name: o.String(), replicas: o.Replicas, Total: o.Total}
 		if loses(o) {
-			g.loses = "loses all its replicas"
+			g.loses = "loses all"
 		}
 		owners = append(owners, g)
 	}
@@ -65,7 +65,7 @@ func (t *text) budgetsTable() *terminal.Table {
 		}))
 	}
 	return answer.TableOf(t.Budgets,
-		answer.Texts("NAMESPACE", func(b foresight.BudgetPlan) string { return b.Namespace }),
+		answer.Texts("NAMESPACE", func(b foresight.BudgetPlan) string { return b.Namespace }).Unless(t.Focus.Namespace),
 		answer.Texts("BUDGET", func(b foresight.BudgetPlan) string { return b.Name }),
 		answer.Numbers("ADMITS NOW", func(b foresight.BudgetPlan) int { return b.Admits }),
 		answer.Numbers("ASKED FOR", func(b foresight.BudgetPlan) int { return b.Evictions }),
@@ -83,7 +83,7 @@ func (t *text) totals(by string, list []group, more ...answer.Column[group]) *te
 	columns := []answer.Column[group]{
 		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }).Unless(t.Focus.Namespace),
 		answer.Texts(by, func(g group) string { return g.name }),
-		answer.Numbers("GO", func(g group) int { return g.Evict }),
+		answer.Numbers("GO", func(g group) int { return g.Evict - g.Waiting }),
 		answer.Texts("UNTIL", func(g group) string {
 			if g.Last == nil {
 				return ""
@@ -91,8 +91,8 @@ func (t *text) totals(by string, list []group, more ...answer.Column[group]) *te
 			return t.until(g.Last)
 		}),
 		answer.Numbers("WAIT", func(g group) int { return g.Waiting }).Unless("0"),
-		answer.Numbers("ANYWAY", func(g group) int { return g.Anyway + g.Elsewhere }),
-		answer.Numbers("STAY", func(g group) int { return g.Stay }),
+		answer.Numbers("ANYWAY", func(g group) int { return g.Anyway + g.Elsewhere }).Gives(terminal.Goes),
+		answer.Numbers("STAY", func(g group) int { return g.Stay }).Gives(terminal.Goes),
 		answer.Numbers("HELD", func(g group) int { return g.Held }).Unless("0"),
 	}
 	return answer.TableOf(list, append(columns, more...)...)

@@ -86,7 +86,7 @@ func (t *text) why(p pod) string {
 		clauses = append(clauses, "first match")
 	}
 	if t.Waits(p) {
-		clauses = append(clauses, "waits for budget "+strings.Join(p.BlockedBy, " and "))
+		clauses = append(clauses, "waits for "+budgets(p.BlockedBy))
 	}
 	return strings.Join(clauses, ", ")
 }

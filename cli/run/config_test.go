@@ -58,10 +58,10 @@ func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
 	plain := newSettings()
 	was, is := plain.fileSettings(), s.fileSettings()
 	for i := range is {
-		if is[i].Text() != was[i].Text() {
-			t.Errorf("%s: got %s, want %s", is[i].Field, is[i].Text(), was[i].Text())
+		if is[i].Value.String() != was[i].Value.String() {
+			t.Errorf("%s: got %s, want %s", is[i].Field, is[i].Value.String(), was[i].Value.String())
 		}
-		if s.Set[is[i].Flag] == 0 && strings.Trim(is[i].Text(), "[]") != "" {
+		if s.Set[is[i].Flag] == 0 && strings.Trim(is[i].Value.String(), "[]") != "" {
 			t.Errorf("%s is missing", is[i].Field)
 		}
 	}
@@ -107,6 +107,17 @@ logging: {format: json, verbosity: 3, flushFrequency: 1s}
 	want := []any{1234, "127.0.0.1", "VersionTLS13", []int32{29, 23}, "a", []string{"x", "y"}, "1m0s", []string{"/metrics"}, "json", 3, "1s"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestFlagsThatAreGivenAreNotOverwritten(t *testing.T) {
+	s := newSettings()
+	s.given, s.Shards = func(flag string) bool { return flag == "shards" }, 3
+	text := "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\nshards: 4\neviction: {workers: 5}\n"
+	s.configFile = "-"
+	err := s.load(strings.NewReader(text))
+	if err != nil || s.Shards != 3 || s.EvictionWorkers != 5 || s.Set["shards"] != 3 {
+		t.Errorf("got %d shards, %d workers, %v, refused: %v", s.Shards, s.EvictionWorkers, s.Set, err)
 	}
 }
 

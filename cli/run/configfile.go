@@ -16,7 +16,8 @@ import (
 // fileSettings returns all settings that the configuration file may have.
 func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
 
-// load takes in the configuration file, except the settings whose flags are given.
+// load takes in the configuration file, except the settings whose flags are given. It sets nothing if the file is
+// refused.
 func (s *settings) load(stdin io.Reader) error {
 	if s.configFile == "" {
 		return nil
@@ -25,42 +26,30 @@ func (s *settings) load(stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := s.apply(data); err != nil {
+	decoded, err := decodeConfig(s.configFile, data)
+	if err != nil {
 		return flags.UsageError{Err: err}
 	}
+	s.content, s.File = data, decoded.File
 	s.held = s.configFile != "-" && pausedBeside(s.configFile, false)
-	return nil
+	return config.Copy(s.fileSettings(), decoded.fileSettings(), func(flag string) bool {
+		return s.Set[flag] > 0 && !s.given(flag)
+	})
 }
 
 // reread returns the settings that the process would start with if the file had this content. Flags that were given
 // keep their values.
 func (s *settings) reread(data []byte) (*settings, error) {
-	next := newSettings()
-	next.configFile, next.given = s.configFile, s.given
-	if err := next.apply(data); err != nil {
+	next, err := decodeConfig(s.configFile, data)
+	if err != nil {
 		return nil, err
 	}
-	for i, was := range s.fileSettings() {
-		if s.given(was.Flag) {
-			if err := next.fileSettings()[i].CopyFrom(was); err != nil {
-				return nil, fmt.Errorf("keeping the flag --%s: %w", was.Flag, err)
-			}
-		}
+	next.given = s.given
+	if err := config.Copy(next.fileSettings(), s.fileSettings(), s.given); err != nil {
+		return nil, err
 	}
 	next.complete()
 	return next, next.validate()
-}
-
-// apply sets what the content of the configuration file sets, except the settings whose flags are given. It sets
-// nothing if the content is refused.
-func (s *settings) apply(data []byte) error {
-	decoded, err := decodeConfig(s.configFile, data)
-	if err != nil {
-		return err
-	}
-	_, _ = config.Decode(s.configFile, data, s.fileSettings, s.given) // it was accepted above
-	s.content, s.File = data, decoded.File
-	return nil
 }
 
 // warnings returns the consequences of the policies and guards that their author may not want.
@@ -87,7 +76,7 @@ func (s *settings) warn(logger logr.Logger) {
 func (s *settings) needRestart(next *settings) (lines []string) {
 	was, is := s.fileSettings(), next.fileSettings()
 	for i := range is {
-		if is[i].Live || s.given(is[i].Flag) || is[i].Text() == was[i].Text() {
+		if is[i].Live || s.given(is[i].Flag) || is[i].Value.String() == was[i].Value.String() {
 			continue
 		}
 		where := s.configFile
@@ -95,7 +84,7 @@ func (s *settings) needRestart(next *settings) (lines []string) {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field,
-			is[i].Text(), was[i].Text()))
+			is[i].Value.String(), was[i].Value.String()))
 	}
 	return lines
 }
@@ -122,7 +111,8 @@ func readSettings(name string, stdin io.Reader) (*settings, error) {
 // decodeConfig returns the settings that result from the content of a file alone.
 func decodeConfig(name string, data []byte) (*settings, error) {
 	s := newSettings()
-	file, refusals := config.Decode(name, data, s.fileSettings, s.given)
+	s.configFile, s.content = name, data
+	file, refusals := config.Decode(name, data, s.fileSettings)
 	errs := asErrors(refusals)
 	if file == nil { // nothing of the content could be read
 		return nil, errors.Join(errs...)

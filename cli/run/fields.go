@@ -34,8 +34,8 @@ func fieldsOf(sections *cliflag.NamedFlagSets) []config.Setting {
 			if name == "" {
 				name = camel(strings.TrimPrefix(f.Name, s.prefix))
 			}
-			settings = append(settings, config.NewSetting(f.Name, s.object+"."+name, f.Usage, allowed(f),
-				"leave it out for the default", f.Value))
+			field := s.object + "." + name
+			settings = append(settings, config.NewSetting(f, field, allowed(f), "leave it out for the default"))
 		})
 	}
 	return settings

@@ -78,7 +78,7 @@ func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Vi
 		case *v1.Namespace:
 			d.namespaces = append(d.namespaces, o.Name)
 		case *policyv1.PodDisruptionBudget:
-			if s.Scheduled || s.NoBudgets {
+			if s.Scheduled {
 				return
 			}
 			d.budgets++

@@ -117,19 +117,18 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to *foresight.Bui
 }
 
 func (c Cluster) listBudgets(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	if s.NoBudgets {
-		return nil
-	}
 	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
 		error,
 	) {
 		return c.client.PolicyV1().PodDisruptionBudgets(s.Focus.Namespace).List(ctx, o)
 	})
-	if apierrors.IsForbidden(err) {
-		r.BudgetsUnknown = "this user may not list poddisruptionbudgets"
-		return nil
+	if !apierrors.IsForbidden(err) {
+		return err
 	}
-	return err
+	if !s.NoBudgets {
+		r.BudgetsUnknown = "this user may not list poddisruptionbudgets"
+	}
+	return nil
 }
 
 // whichPods describes the listed pods in the form of kubectl auth can-i.
@@ -156,7 +155,7 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 }
 
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
-// namespace without pods.
+// namespace without pods, unless pods can't be listed.
 func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace, hasNodes := s.Focus.Namespace, of.HasNodes()
 	switch {
@@ -176,10 +175,16 @@ func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *
 	if missingObject(err) {
 		return fmt.Errorf("there is no namespace %s in %s; %s", namespace, c, c.Hint("get namespaces"))
 	}
-	if !s.Scheduled { // otherwise only some of the pods were listed, or none
+	if !s.Scheduled || c.lacksPods(ctx, namespace) {
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	}
 	return nil
+}
+
+// lacksPods reports whether there are no pods in a namespace, of which only some were listed, or none.
+func (c Cluster) lacksPods(ctx context.Context, namespace string) bool {
+	first, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	return err == nil && len(first.Items) == 0
 }
 
 // listing requests one page of a list.

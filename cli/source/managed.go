@@ -32,8 +32,7 @@ func (m *Manager) Complete(ctx context.Context, e *foresight.Explanation) error 
 
 // complete adds what a snapshot shows of the pod.
 func complete(e *foresight.Explanation, s *status.Snapshot) {
-	e.Manager = managedOf(s, &e.Pod)
-	e.Blocker = cmp.Or(e.Manager.Obstacle(), e.Blocker)
+	e.Complete(managedOf(s, &e.Pod))
 	for _, n := range notesOf(&s.Manager) {
 		if !slices.Contains(e.Notes, n) { // the journal may have the same trips
 			e.Notes = append(e.Notes, n)
@@ -131,7 +130,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 		Progress: progressOf(e),
 	}
 	if !pod.Evict {
-		pod.HeldDeadline = pod.At
+		pod.HeldDeadline, pod.Reason = pod.At, foresight.HeldReason(e.HeldBy, e.Deadline, e.Because)
 	}
 	if !e.DeleteAt.IsZero() {
 		pod.DeleteAt = &e.DeleteAt

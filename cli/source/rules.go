@@ -17,7 +17,7 @@ import (
 // error.
 type ReadConfig func(name string, stdin io.Reader) (config.Configuration, *config.File, error)
 
-// RuleFlags are the flags by which a command judges as a manager with these settings does.
+// RuleFlags are the flags with which a command computes the verdicts of a manager with these settings.
 type RuleFlags struct {
 	// File is the manager's configuration file.
 	File string
@@ -33,29 +33,26 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 	return RuleFlags{read: read, Settings: config.Default()}
 }
 
-// Bind adds the flags of the settings that affect verdicts, and the named ones.
+// Bind adds the flag of the configuration file, --comparison-operators, and the named flags.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
-	flags.BindJudging(fs, &r.Settings, named...)
+	flags.Bind(fs, r.Settings.Settings(), append(named, "comparison-operators")...)
 	fs.StringVar(&r.File, "config", "", "Judge as a manager with this configuration `FILE`, with its policies and "+
 		"breakers; - is the standard input. Flags that are given win over the file.")
 }
 
 // Load reads the configuration file, and returns the rules.
 func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
-	var file *config.File
+	file := &config.File{}
 	if r.File != "" {
 		from, content, err := r.read(r.File, cmd.InOrStdin())
 		if err != nil {
 			return foresight.Ruleset{}, err
 		}
 		file = content
-		if given := cmd.Flags().Lookup("eviction-method"); given == nil || !given.Changed {
-			r.Settings.EvictionMethod = from.EvictionMethod
+		notGiven := func(flag string) bool { return !cmd.Flags().Changed(flag) }
+		if err := config.Copy(r.Settings.Settings(), from.Settings(), notGiven); err != nil {
+			return foresight.Ruleset{}, err
 		}
-		if !cmd.Flags().Changed("comparison-operators") {
-			r.Settings.ComparisonOperators = from.ComparisonOperators
-		}
-		r.Settings.Paused = from.Paused
 	}
 	if refusals := r.Settings.Validate(); len(refusals) > 0 {
 		return foresight.Ruleset{}, refusals[0] // only one flag can be refused here
@@ -65,11 +62,10 @@ func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	return rules, err
 }
 
-// RulesOf returns the rules of these settings and the other content of the file, which may be nil.
+// RulesOf returns the rules of these settings and of the policies and guards of the file.
 func RulesOf(c config.Configuration, file *config.File) (foresight.Ruleset, error) {
-	by := policy.Config{Rules: c.Rules(), Method: c.EvictionMethod.Policy()}
-	if file != nil {
-		by.Policies, by.Guards = file.Policies, file.Guards
+	by := policy.Config{
+		Rules: c.Rules(), Method: c.EvictionMethod.Policy(), Policies: file.Policies, Guards: file.Guards,
 	}
 	rules, err := foresight.NewRuleset(by, c.Paused)
 	if err != nil {

@@ -56,7 +56,7 @@ type Scope struct {
 	// AllPods means that pods are needed even while no node is tainted.
 	AllPods bool
 
-	// NoBudgets means that there are no budgets, so that none are read.
+	// NoBudgets means that the user says that there are no budgets.
 	NoBudgets bool
 }
 
@@ -81,6 +81,9 @@ func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) 
 	}
 	to := foresight.NewBuilder(s.Rules, focus)
 	read, err := from.read(ctx, s, to)
+	if n := to.Budgets(); err == nil && s.NoBudgets && n > 0 {
+		err = fmt.Errorf("--no-budgets, but %s has %s; leave it out", from, foresight.Count(n, "PodDisruptionBudget"))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestColumnsGiveWayInTheirOrder(t *testing.T) {
 		56: "now             shop/web-67890  load   tolerated|Left out: NODE (n1).",
 		50: "now             shop/web-67890  load|Left out: NODE (n1), WHY.",
 		34: "now             shop/…67890  load|Left out: NODE (n1), WHY.",
-		20: "now             sho…|Left out: NODE (n1)…",
+		20: "now             sho…|Left out: NODE (n1),|WHY.",
 	} {
 		lines := slices.Collect(list.Lines(false, columns))
 		if got := strings.Join(lines[2:], "|"); got != want {

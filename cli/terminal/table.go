@@ -72,7 +72,7 @@ func (t *Table) Print(w *Builder, p Painter, columns int) {
 }
 
 // Lines returns the lines of the table. If they are wider than the given number of columns, columns give way, and a
-// last line names those that are left out; what still does not fit is cut off. 0 means no limit.
+// last lines name those that are left out; what still does not fit is cut off. 0 means no limit.
 func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		l := t.layout(columns)
@@ -84,9 +84,13 @@ func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
 				return
 			}
 		}
-		if !t.bare && len(l.leftOut) > 0 {
-			last, _ := Fit("Left out: "+strings.Join(l.leftOut, ", ")+".", columns, columns)
-			yield(last)
+		if t.bare || len(l.leftOut) == 0 {
+			return
+		}
+		for _, line := range Wrap("Left out: "+strings.Join(l.leftOut, ", ")+".", columns) {
+			if !yield(line) {
+				return
+			}
 		}
 	}
 }
@@ -109,7 +113,7 @@ func (t *Table) line(row []Cell, l *layout, p Painter, columns int) string {
 			c = Cell{"-", Plain} // the dash has no colour
 		}
 		c.text = shortened(c.text, l.widths[i])
-		fitting, full := Fit(c.text, room, columns)
+		fitting, full := fit(c.text, room, columns)
 		line.WriteString(string(p.Paint(c.colour, fitting)))
 		if full {
 			break
@@ -130,9 +134,9 @@ func shortened(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-head-1):])
 }
 
-// Fit returns as much of a text as fits into the room, and reports whether the room is full. If columns is 0,
+// fit returns as much of a text as fits into the room, and reports whether the room is full. If columns is 0,
 // everything fits.
-func Fit(text string, room, columns int) (fitting string, full bool) {
+func fit(text string, room, columns int) (fitting string, full bool) {
 	runes := []rune(text)
 	switch {
 	case columns == 0 || len(runes) <= room:

@@ -36,9 +36,8 @@ func (no *nodes) modelOf(n *v1.Node) nodeModel {
 
 // gap describes what may have been missed between two observations of a node. The zero gap means nothing.
 type gap struct {
-	first   bool      // this is the process's first list
-	missed  bool      // the process did not watch all the time since the last observation
-	watched time.Time // the last moment at which the process did watch
+	listed  bool      // a list shows the node: the process may not have watched since the last observation
+	watched time.Time // the last moment at which the process did watch; zero at its first list
 }
 
 // nodeState is a node as readers see it, with the state behind it.
@@ -82,7 +81,7 @@ func (no *nodes) observe(before *nodeState, m *nodeModel, g gap, n *needs) (hist
 	return before.history.Observe(journal.Observation{
 		Taints: m.taints, Keys: n.keys(), KeysBefore: keysBefore,
 		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
-		Gap: g.first || g.missed, Relist: g.missed, Watched: g.watched,
+		Gap: g.listed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
 	})
 }
@@ -124,7 +123,7 @@ func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, cha
 		return old, false
 	}
 	now := no.now()
-	history, changed := old.history.Adopt(r, journal.AdoptParams{
+	history, changed := old.history.Adopt(r, journal.Observation{
 		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: no.ahead.at(now),
 		Keys: old.needs.keys(), Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(old.Name, a, b) },
 	})

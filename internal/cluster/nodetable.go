@@ -16,8 +16,7 @@ type nodeTable struct {
 	handler  Handler
 	observer observer
 
-	listed  bool      // the first list is in
-	watched time.Time // when the watch, or a list, last delivered something
+	watched time.Time // when the watch, or a list, last delivered something; zero before the first list
 }
 
 // newNodeStore returns a reflector's store for nodes.
@@ -55,44 +54,51 @@ func (nt *nodeTable) remove(n *v1.Node) {
 	}
 }
 
-// replace takes in a list of all nodes; the handler is called for differences only.
+// replace takes in a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
+// before the cache shows any node of it.
 func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
-	since := gap{first: !nt.listed, missed: nt.listed, watched: nt.watched}
-	nt.observer.beginList(nt.nodes.needs.Load().Breakers)
-	listed, changed := map[string]bool{}, []string(nil)
-	for m := range list {
-		listed[m.name] = true
-		if journal.IsNewer(m.version, version) {
-			version = m.version // the list of a fake API server
+	models := slices.Collect(list)
+	gone := nt.missing(models)
+	nt.observeList(models, gone)
+	since := gap{listed: true, watched: nt.watched}
+	var changed []string
+	for i := range models {
+		if journal.IsNewer(models[i].version, version) {
+			version = models[i].version // the list of a fake API server
 		}
-		nt.observer.add(m.name, &m)
-		if nt.nodes.update(m, since) {
-			changed = append(changed, m.name)
-		}
-	}
-	for _, name := range nt.nodes.names() {
-		if listed[name] {
-			continue
-		}
-		nt.observer.add(name, nil)
-		if nt.nodes.remove(name) {
-			changed = append(changed, name)
+		if nt.nodes.update(models[i], since) {
+			changed = append(changed, models[i].name)
 		}
 	}
-	nt.listed = true
+	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !nt.nodes.remove(name) })...)
 	nt.delivered(version)
-	nt.notify(changed)
-}
-
-// notify calls the handler for the changes that a list has shown.
-func (nt *nodeTable) notify(changed []string) {
-	nt.observer.pass()
 	for _, name := range changed {
 		nt.handler.NodeChanged(name)
 	}
 	if o, ok := nt.handler.(ListObserver); ok {
 		o.NodesListed()
 	}
+}
+
+// missing returns the names of the nodes that a list lacks.
+func (nt *nodeTable) missing(list []nodeModel) (names []string) {
+	listed := make(map[string]bool, len(list))
+	for i := range list {
+		listed[list[i].name] = true
+	}
+	return slices.DeleteFunc(nt.nodes.names(), func(name string) bool { return listed[name] })
+}
+
+// observeList passes a list on to breakers.
+func (nt *nodeTable) observeList(list []nodeModel, gone []string) {
+	nt.observer.beginList(nt.nodes.needs.Load().Breakers)
+	for i := range list {
+		nt.observer.add(list[i].name, &list[i])
+	}
+	for _, name := range gone {
+		nt.observer.add(name, nil)
+	}
+	nt.observer.pass()
 }
 
 // delivered notes that the API server has shown everything up to this version.

@@ -149,6 +149,45 @@ func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s.wantTold(t, "the next list", `nodes are synced`, `nodes: n n1 in "b" with`)
 }
 
+// early records the taints of the nodes that the cache shows while breakers hear of their changes.
+type early struct {
+	follower
+	cache *Feed
+	shown []string
+}
+
+func (e *early) NodesChanged(changes []guard.NodeChange) {
+	for _, c := range changes {
+		state := c.Name + ": none"
+		if n, _ := e.cache.PodsOn(c.Name); n != nil {
+			state = fmt.Sprintf("%s: %d taints", c.Name, len(n.Taints))
+		}
+		e.shown = append(e.shown, state)
+	}
+	e.follower.NodesChanged(changes)
+}
+
+// Otherwise a shard that reads the cache for another cause judges a new taint before breakers have seen it.
+func TestTheCacheShowsAChangeOnlyAfterBreakersHaveHeardOfIt(t *testing.T) {
+	e := &early{follower: follower{nodes: map[string]*guard.Node{}}}
+	e.cache = NewFeed(taint.Rules{}, e, time.Now)
+	e.cache.Need(forBreakers)
+	k, l := v1.Taint{Key: "k"}, v1.Taint{Key: "l"}
+	at := func(version string, n *v1.Node) *v1.Node {
+		n.ResourceVersion = version
+		return n
+	}
+	must(t, e.cache.Nodes().Replace([]any{at("1", another("a", inZone("1", k))), at("1", another("b", inZone("1", k)))}, "1"))
+	must(t, e.cache.Nodes().Update(at("2", another("a", inZone("1")))))
+	must(t, e.cache.Nodes().Update(at("3", another("a", inZone("1", k)))))
+	must(t, e.cache.Nodes().Replace([]any{at("4", another("a", inZone("1", k, l)))}, "4"))
+	must(t, e.cache.Nodes().Delete(at("5", another("a", inZone("1", k, l)))))
+	want := []string{"a: none", "b: none", "a: 1 taints", "a: 0 taints", "a: 1 taints", "b: 1 taints", "a: 2 taints"}
+	if diff := cmp.Diff(want, e.shown); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestAHandlerThatDoesNotObserveNodesIsNotCalledForThem(t *testing.T) {
 	f := NewFeed(taint.Rules{}, &deaf{}, time.Now)
 	f.Need(forBreakers)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,17 +29,6 @@ const (
 // methods returns all methods.
 func methods() []Method { return []Method{MethodDelete, MethodEvict, MethodIgnore} }
 
-// ParseMethod accepts both spellings of a method, delete and Delete. It returns any other text unchanged, for
-// validation to refuse.
-func ParseMethod(text string) Method {
-	for _, m := range methods() {
-		if text == m.written() {
-			return m
-		}
-	}
-	return Method(text)
-}
-
 // CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may take. It is not
 // a setting of "run".
 const CallTimeout = 35 * time.Second
@@ -55,8 +45,8 @@ type Configuration struct {
 	// account of the pod that this process runs in. Leave it empty in a pod.
 	Kubeconfig string
 
-	// KubeAPIQPS limits the requests to the API server, in requests a second, except those for the lease. 0, or -1 as
-	// in other components: no limit. Leave it at 0: the API server's priority and fairness limits better, and
+	// KubeAPIQPS limits the requests to the API server, in requests a second. Requests for the lease do not count. 0,
+	// or -1 as in other components: no limit. Leave it at 0: the API server's priority and fairness limits better, and
 	// MaxEvictionsPerSecond is the setting for fewer evictions.
 	KubeAPIQPS float32
 
@@ -78,8 +68,8 @@ type Configuration struct {
 	EvictionWorkers int
 
 	// MaxSlowEvictions is the maximum number of eviction calls under way, in addition to EvictionWorkers, that take
-	// longer than a second, for example because of an admission webhook. 0 is refused. Leave it at 64: together with 32
-	// workers that is just below the number of calls that the API server's defaults let such clients have under way.
+	// longer than a second, for example because of an admission webhook. 0 is refused. Leave it at 64: 64 slow calls
+	// and 32 others are just below the number of calls that API servers allow such a client by default.
 	MaxSlowEvictions int
 
 	// Shards is the number of goroutines that decide about pods, each for its own part of the nodes. 0 is refused.
@@ -91,17 +81,17 @@ type Configuration struct {
 	MaxEvictionsPerSecond float64
 
 	// Paused starts no eviction call. All evictions stay scheduled and visible, and continue once it is false. False:
-	// evicts. Set it to see what is due before it is evicted.
+	// evicts. Set it to see which pods are due before they are evicted.
 	Paused bool
 
-	// DryRun decides and logs, and writes neither pods nor events. False: evicts. Use it to see what would be evicted,
-	// in parallel with the controller that evicts now, and turn LeaderElection off with it, as the command line does:
-	// while a dry run leads, the other replicas do not evict.
+	// DryRun decides and logs, and writes neither pods nor events. False: evicts. Use it to see which pods would be
+	// evicted, in parallel with the controller that evicts now. Turn LeaderElection off with it, as the command line
+	// does: while a dry run leads, the other replicas do not evict.
 	DryRun bool
 
 	// ComparisonOperators makes tolerations with the operators Lt and Gt count, as in Default. False: such tolerations
 	// match nothing, as in the original while its feature gate TaintTolerationComparisonOperators is off. Leave it on,
-	// except to reproduce that.
+	// except to do the same as an original without the feature gate.
 	ComparisonOperators bool
 
 	// StatusAddress is where the page and its JSON are served, as host:port. Empty: nowhere. Only loopback addresses
@@ -146,7 +136,12 @@ func Default() Configuration {
 }
 
 // Policy returns the method in the words of policies.
-func (m Method) Policy() policy.Method { return policy.Method(m.written()) }
+func (m Method) Policy() policy.Method {
+	if m == "" {
+		return ""
+	}
+	return policy.Method(strings.ToUpper(string(m[:1])) + string(m[1:]))
+}
 
 // Rules returns the settings that affect verdicts.
 func (c Configuration) Rules() taint.Rules {

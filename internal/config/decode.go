@@ -36,46 +36,44 @@ type File struct {
 	// Set has the lines of the settings in the file, by their flags.
 	Set map[string]int `json:"-"`
 
-	name   string
-	fields map[string]string // by flag
-	words  *strings.Replacer // replaces flags by fields
+	name     string
+	toFields *strings.Replacer // replaces flags by fields
 }
 
-// Refusal converts the refusal of a flag to a refusal of this file's field.
+// Refusal converts the refusal of a flag to the refusal of the flag's field in this file.
 func (f *File) Refusal(r Refusal) Refusal {
+	return f.refusal(f.Set[r.Flag], f.toFields.Replace("--"+r.Flag), visible(r.Value), r.Allowed, r.Next)
+}
+
+// refusal returns the refusal of a field. It replaces flags by fields in the texts.
+func (f *File) refusal(line int, field, value, allowed, next string) Refusal {
 	return Refusal{
-		File: f.name, Line: f.Set[r.Flag], Field: f.fields[r.Flag], Value: visible(r.Value),
-		Allowed: f.words.Replace(r.Allowed), Next: f.words.Replace(r.Next),
+		File: f.name, Line: line, Field: field, Value: value, Allowed: f.toFields.Replace(allowed),
+		Next: f.toFields.Replace(next),
 	}
 }
 
-// Decode parses a file of YAML or JSON. It writes each setting of the file to the setting's Value, except those whose
-// flags are given. settings returns the settings, with rules that depend on the values written so far. Refusals are
-// sorted by line; if there are any, the other results must not be used.
-func Decode(name string, data []byte, settings func() []Setting, given func(flag string) bool) (*File, []Refusal) {
+// Decode parses a file of YAML or JSON, and sets the settings that are in the file. settings returns all settings, with
+// rules that depend on the current values. Refusals are sorted by line. If there are refusals, the file and the
+// settings must not be used.
+func Decode(name string, data []byte, settings func() []Setting) (*File, []Refusal) {
 	root, refusal := parse(name, data)
 	if refusal != nil {
 		return nil, []Refusal{*refusal}
 	}
-	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, given: given}
+	file := &File{Set: map[string]int{}, name: name, toFields: flagsToFields(settings())}
+	d := &decoder{file: file, nodes: map[string]*yaml.Node{}}
 	value := d.value(root, fileShape(settings()), "")
-	if misshapen := slices.Clone(d.refusals); d.excess == 0 { // otherwise there is enough to fix
-		d.policies(value, misshapen)
-		d.rules(settings(), misshapen)
+	d.malformed = slices.Clone(d.refusals)
+	if d.excess == 0 { // otherwise there is enough to fix
+		d.policies(value)
+		d.rules(settings())
 	}
-	return d.file, d.sorted()
+	return file, d.sorted()
 }
 
-func newFile(name string, settings []Setting) *File {
-	f := &File{Set: map[string]int{}, name: name, fields: map[string]string{}, words: fieldWords(settings)}
-	for _, s := range settings {
-		f.fields[s.Flag] = s.Field
-	}
-	return f
-}
-
-// fieldWords returns a replacer that turns the flags in a setting's texts into fields.
-func fieldWords(settings []Setting) *strings.Replacer {
+// flagsToFields returns a replacer that turns the flags in the texts of settings into fields.
+func flagsToFields(settings []Setting) *strings.Replacer {
 	longestFirst := slices.Clone(settings) // one flag may be the prefix of another
 	slices.SortFunc(longestFirst, func(a, b Setting) int { return len(b.Flag) - len(a.Flag) })
 	var pairs []string
@@ -131,12 +129,11 @@ func readYAMLError(err error) (line int, reason string) {
 
 // decoder decodes one file.
 type decoder struct {
-	name     string
-	file     *File
-	nodes    map[string]*yaml.Node // by path
-	refusals []Refusal
-	excess   int // refusals beyond maxRefusals
-	given    func(flag string) bool
+	file      *File
+	nodes     map[string]*yaml.Node // by path
+	refusals  []Refusal
+	malformed []Refusal // the refusals of values of a wrong shape
+	excess    int       // the number of refusals beyond maxRefusals
 }
 
 // refuse refuses the value at a path, or its absence.
@@ -145,10 +142,10 @@ func (d *decoder) refuse(path, allowed, next string) {
 		d.refuseField(n.Line, path, shown(n), allowed, next)
 		return
 	}
-	d.refuseField(d.around(path).Line, path, "", allowed, next)
+	d.refuseField(d.enclosing(path).Line, path, "", allowed, next)
 }
 
-// refuseField refuses a field; value is empty if there is none to show.
+// refuseField refuses a field; value is empty if the field has no value.
 func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if len(d.refusals) == maxRefusals {
 		d.excess++
@@ -157,10 +154,7 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if path == "" {
 		value = "" // it would be the whole file
 	}
-	d.refusals = append(d.refusals, Refusal{
-		File: d.name, Line: line, Field: path, Value: value,
-		Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next),
-	})
+	d.refusals = append(d.refusals, d.file.refusal(line, path, value, allowed, next))
 }
 
 // sorted returns the refusals sorted by line, up to maxRefusals.
@@ -168,14 +162,14 @@ func (d *decoder) sorted() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
 	if d.excess > 0 {
 		d.refusals = append(d.refusals, Refusal{
-			File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
+			File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
 		})
 	}
 	return d.refusals
 }
 
-// around returns the innermost value that contains a path.
-func (d *decoder) around(path string) *yaml.Node {
+// enclosing returns the innermost value that contains a path.
+func (d *decoder) enclosing(path string) *yaml.Node {
 	for path != "" {
 		path = parent(path)
 		if n := d.nodes[path]; n != nil {
@@ -185,10 +179,11 @@ func (d *decoder) around(path string) *yaml.Node {
 	return &yaml.Node{}
 }
 
+// parent returns the path around a path; "" for the whole file.
 func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
 // policies reads policies and guards, without their refused parts, and validates them.
-func (d *decoder) policies(value any, misshapen []Refusal) {
+func (d *decoder) policies(value any) {
 	data, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(data, d.file)
@@ -199,31 +194,32 @@ func (d *decoder) policies(value any, misshapen []Refusal) {
 		return
 	}
 	for _, p := range policy.Validate(d.file.Policies, d.file.Guards) {
-		if !d.follows(p.Path, false, misshapen) {
+		if !d.isConsequence(p.Path, false) {
 			d.refuse(p.Path, p.Allowed, p.Next)
 		}
 	}
 }
 
 // rules checks the settings against their rules, which may depend on several of them.
-func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
+func (d *decoder) rules(settings []Setting) {
 	for _, s := range settings {
-		if s.refused && !d.follows(s.Field, s.compares, misshapen) {
+		if s.refused && !d.isConsequence(s.Field, s.compares) {
 			d.refuse(s.Field, "it takes "+s.takes, s.next)
 		}
 	}
 }
 
-// follows reports whether the refusal of a path may only follow from a misshapen part in the path, or around it. A
-// misshapen part beside the path counts if the path has no value, as its name may be misspelt, or if its value is
-// compared with the values beside it.
-func (d *decoder) follows(path string, compared bool, misshapen []Refusal) bool {
+// isConsequence reports whether the refusal of a path may only be a consequence of a malformed value in the path, or
+// around it. A malformed value beside the path counts in two cases: the path has no value, so that its name may be
+// misspelt; or its value is compared with the values beside it.
+func (d *decoder) isConsequence(path string, compared bool) bool {
 	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
-	return slices.ContainsFunc(misshapen, func(r Refusal) bool {
+	return slices.ContainsFunc(d.malformed, func(r Refusal) bool {
 		return within(r.Field, path) || within(path, r.Field) || beside && parent(r.Field) == parent(path)
 	})
 }
 
+// within reports whether the path inner is outer, or a part of outer.
 func within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && outer != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')

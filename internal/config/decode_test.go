@@ -25,12 +25,10 @@ import (
 
 const head = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
 
-func none(string) bool { return false }
-
 // decode decodes a file over the default.
 func decode(text string) (config.Configuration, *config.File, []config.Refusal) {
 	c := config.Default()
-	file, refusals := config.Decode("config.yaml", []byte(text), c.Settings, none)
+	file, refusals := config.Decode("config.yaml", []byte(text), c.Settings)
 	return c, file, refusals
 }
 
@@ -78,8 +76,8 @@ func TestEachSettingOfAFileIsTakenIn(t *testing.T) {
 		if got[i].Flag == "leader-elect-resource-lock" { // only one kind exists
 			continue
 		}
-		if file.Set[got[i].Flag] == 0 || got[i].Text() == byDefault[i].Text() {
-			t.Errorf("%s is %s, as without the file", got[i].Field, got[i].Text())
+		if file.Set[got[i].Flag] == 0 || got[i].Value.String() == byDefault[i].Value.String() {
+			t.Errorf("%s is %s, as without the file", got[i].Field, got[i].Value.String())
 		}
 	}
 	if c.EvictionMethod != config.MethodEvict || c.Shards != 4 || c.LeaderElection.LeaseDuration.Duration != time.Minute || !c.Paused {
@@ -103,16 +101,6 @@ func TestJSONIsReadAsYAMLIs(t *testing.T) {
 	asJSON, jsonFile := mustDecode(t, string(written))
 	if diff := cmp.Diff(asYAML, asJSON); diff != "" || len(yamlFile.Set) != len(jsonFile.Set) {
 		t.Errorf("%d and %d settings (-YAML +JSON):\n%s", len(yamlFile.Set), len(jsonFile.Set), diff)
-	}
-}
-
-func TestFlagsThatAreKeptAreNotOverwritten(t *testing.T) {
-	c := config.Default()
-	c.Shards = 3
-	file, refusals := config.Decode("config.yaml", []byte(head+"shards: 4\neviction: {workers: 5}\n"), c.Settings,
-		func(flag string) bool { return flag == "shards" })
-	if len(refusals) > 0 || c.Shards != 3 || c.EvictionWorkers != 5 || file.Set["shards"] != 3 {
-		t.Errorf("got %d shards, %d workers, %v, refused: %v", c.Shards, c.EvictionWorkers, file.Set, refusals)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value checks one value with all its parts, and writes settings. It returns the value for package json; nil if the
-// value is refused.
+// value decodes one value with all its parts, and sets the settings in them. It returns the value for package json; nil
+// if the value is refused.
 func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
 	d.nodes[path] = n
 	switch {
@@ -31,6 +31,7 @@ func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
 	return nil
 }
 
+// object decodes the fields of an object. Refused fields are left out.
 func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 	if n.Kind != yaml.MappingNode {
 		d.refuse(path, "it takes "+s.allowed(), "write them indented below it")
@@ -46,8 +47,8 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 		case seen[key.Value]:
 			d.refuseField(key.Line, at, shown(value), "the field is there twice", "leave one out")
 		default:
-			if taken := d.entry(key, value, s, at); taken != nil {
-				values[key.Value] = taken
+			if decoded := d.entry(key, value, s, at); decoded != nil {
+				values[key.Value] = decoded
 			}
 		}
 		seen[key.Value] = true
@@ -99,15 +100,16 @@ func (d *decoder) list(n *yaml.Node, s *shape, path string) any {
 	return values
 }
 
+// single decodes a value without parts.
 func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	value, ok := s.kind.read(n)
 	switch {
 	case !ok && s.kind == duration:
-		d.refuse(path, "it takes "+duration.takes, "write "+spelled(n.Value))
+		d.refuse(path, "it takes "+duration.takes, "write "+suggestedDuration(n.Value))
 	case !ok:
-		d.refuse(path, "it takes "+s.allowed(), s.nextAfter(n))
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterKind(n))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
-		d.refuse(path, "it takes "+s.allowed(), s.hint(n.Value))
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterWord(n.Value))
 	default:
 		d.write(n, s, path, value)
 		return value
@@ -115,15 +117,12 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	return nil
 }
 
-// write sets the setting of a shape, if there is one.
+// write sets the setting of a shape. Shapes of policies and guards have no setting.
 func (d *decoder) write(n *yaml.Node, s *shape, path string, value any) {
 	if s.setting == nil {
 		return
 	}
 	d.file.Set[s.setting.Flag] = n.Line
-	if d.given(s.setting.Flag) {
-		return
-	}
 	if err := s.setting.write(n, value); err != nil {
 		d.refuse(path, "it takes "+s.allowed(), s.setting.next)
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
-// Defaults returns a configuration file with the current values of these settings, each with a comment that describes
-// it.
+// Defaults returns a configuration file with the current values of these settings. The description of a setting is a
+// comment above the setting.
 func Defaults(settings []Setting) string {
 	text, root := fmt.Sprintf("apiVersion: %s\nkind: %s\n", APIVersion, Kind), fileShape(settings)
 	for _, name := range root.names {
@@ -19,14 +20,14 @@ func Defaults(settings []Setting) string {
 	return text
 }
 
-// print returns the settings of a property; "" if none has a value.
+// print returns the lines of a property; "" if the property only has empty lists.
 func (s *shape) print(name, indent string) string {
 	if s.setting != nil {
 		return s.printSetting(name, indent)
 	}
 	var settings string
-	for _, within := range s.names {
-		settings += s.Properties[within].print(within, indent+"  ")
+	for _, child := range s.names {
+		settings += s.Properties[child].print(child, indent+"  ")
 	}
 	if settings == "" {
 		return ""
@@ -35,7 +36,7 @@ func (s *shape) print(name, indent string) string {
 }
 
 func (s *shape) printSetting(name, indent string) string {
-	value := s.setting.textInFile(s.kind)
+	value := s.setting.textInFile()
 	if value == "[]" {
 		return ""
 	}
@@ -47,30 +48,31 @@ func (s *shape) printSetting(name, indent string) string {
 	return lines.String()
 }
 
-// textInFile returns the value in the file's notation.
-func (s *Setting) textInFile(k *kind) string {
-	switch value := s.Value.(type) {
-	case *Method:
-		return value.written()
-	case listValue:
-		return inYAML(value.GetSlice())
+// textInFile returns the value in the notation of the file.
+func (s *Setting) textInFile() string {
+	written := s.Value.String()
+	for _, word := range s.words {
+		if strings.EqualFold(word, written) {
+			return word
+		}
 	}
-	if k == text {
-		return inYAML(s.Text())
+	if list, ok := s.Value.(pflag.SliceValue); ok {
+		return inYAML(list.GetSlice())
 	}
-	return s.Text()
+	if kinds[s.Value.Type()] == nil {
+		return inYAML(written)
+	}
+	return written
 }
 
 // inYAML returns a text or a list of texts on one line.
 func inYAML(value any) string {
 	var node yaml.Node
-	if err := node.Encode(value); err != nil {
-		return "[]" // neither a text nor a list
-	}
+	refused := node.Encode(value)
 	node.Style |= yaml.FlowStyle
 	written, err := yaml.Marshal(&node)
-	if err != nil {
-		return "[]"
+	if refused != nil || err != nil {
+		return "[]" // neither a text nor a list
 	}
 	return strings.TrimSpace(string(written))
 }

@@ -50,7 +50,9 @@ func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 		}
 		fields[s.Field] = true
 		flags[s.Flag], values[s.Value] = true, true
-		_ = s.Text() // panics if the type is unknown
+		if err := s.Value.Set(s.Value.String()); err != nil {
+			t.Errorf("--%s: its default is refused: %v", s.Flag, err)
+		}
 	}
 	const others = 6 // LeaderElection is one field with seven settings
 	if inStruct := configurationFields(t); len(flags) != len(inStruct)+others {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -20,7 +19,7 @@ type kind struct {
 	next   string   // the next step after any other value
 	schema shape
 
-	// parse returns the value in a form that package json writes as the policies read it.
+	// parse returns the value. Package json writes the result so that the types of policies read it.
 	parse func(n *yaml.Node) (any, error)
 }
 
@@ -48,11 +47,12 @@ var (
 		parse:  func(n *yaml.Node) (any, error) { return strconv.ParseFloat(n.Value, 64) },
 	}
 	duration = &kind{
-		tags: []string{"!!str"}, takes: "Go durations such as 90s, 30m or 1h30m", // the next step is that of spelled
+		// The next step is that of suggestedDuration.
+		tags: []string{"!!str"}, takes: "Go durations such as 90s, 30m or 1h30m",
 		schema: shape{Type: "string", Pattern: durationPattern},
 		parse: func(n *yaml.Node) (any, error) {
-			d, err := time.ParseDuration(n.Value)
-			return metav1.Duration{Duration: d}, err
+			_, err := time.ParseDuration(n.Value)
+			return n.Value, err
 		},
 	}
 	moment = &kind{
@@ -61,10 +61,10 @@ var (
 		schema: shape{Type: "string", Format: "date-time"},
 		parse: func(n *yaml.Node) (any, error) {
 			_, err := time.Parse(time.RFC3339, n.Value)
-			return n.Value, err // as text, because package json refuses to write the zone +24:00
+			return n.Value, err // a text, because package json refuses to write the zone +24:00
 		},
 	}
-	share = &kind{
+	countOrPercentage = &kind{
 		tags: []string{"!!int", "!!str"}, takes: "a whole number, or a percentage such as 50%",
 		next: "write it as 10 or 50%",
 		schema: shape{AnyOf: []shape{
@@ -78,6 +78,14 @@ var (
 		},
 	}
 )
+
+// kinds are the kinds of values other than texts, by the names of types: the Go types in policies and guards, and the
+// types of flags. The kind of a flag's list is the kind of the items.
+var kinds = map[string]*kind{
+	"bool": boolean, "int": integer, "int32": integer, "Level": integer, "int32Slice": integer,
+	"float32": number, "float64": number, "duration": duration, "v1.Duration": duration, "v1.Time": moment,
+	"intstr.IntOrString": countOrPercentage,
+}
 
 // shape returns the shape of values of the kind; of these words, if there are any.
 func (k *kind) shape(about string, words ...string) shape {
@@ -97,8 +105,8 @@ func (k *kind) read(n *yaml.Node) (value any, ok bool) {
 
 var daysOrNumber = regexp.MustCompile(`^([0-9]{1,5})([dw]?)$`)
 
-// spelled returns the duration in Go's syntax that may have been intended.
-func spelled(written string) string {
+// suggestedDuration returns the duration in Go's syntax that may have been intended.
+func suggestedDuration(written string) string {
 	found := daysOrNumber.FindStringSubmatch(written)
 	if found == nil {
 		return "such a duration"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Refusal is the reason why a setting is refused: that of a flag, or that of a field of a configuration file.
+// Refusal says why the value of a flag, or of a field of a configuration file, is refused.
 type Refusal struct {
 	// Flag without the dashes. Empty for a file.
 	Flag string
@@ -16,7 +16,7 @@ type Refusal struct {
 	Line  int
 	Field string
 
-	// Value as given, which may be empty; for a file, shortened.
+	// Value as given; it may be empty. The value of a field is shortened.
 	Value string
 
 	// Allowed describes the allowed values. It is not empty.
@@ -26,7 +26,7 @@ type Refusal struct {
 	Next string
 }
 
-// Error returns the refusal as one sentence. A value that would be hard to see is in quotes.
+// Error returns the refusal as one sentence. A value that is empty, or has spaces or control characters, is quoted.
 func (r Refusal) Error() string {
 	return fmt.Sprintf("%s is refused: %s; %s", r.subject(), r.Allowed, r.Next)
 }

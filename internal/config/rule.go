@@ -32,7 +32,7 @@ func between(n, least, most int) rule {
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
 func noLimitOr(x, least, most float64) rule {
 	return rule{
-		refused: x != 0 && !(least <= x && x <= most), // this also refuses NaN
+		refused: x != 0 && !(least <= x && x <= most), // NaN is refused, too
 		takes:   fmt.Sprintf("0 for no limit, or %s to %s", decimal(least), decimal(most)),
 		most:    most,
 	}
@@ -41,11 +41,16 @@ func noLimitOr(x, least, most float64) rule {
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func oneOf[S ~string](word S, words ...S) rule {
+	return rule{refused: !slices.Contains(words, word), takes: orWords(texts(words...))}
+}
+
+// texts returns words as texts.
+func texts[S ~string](words ...S) []string {
 	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = string(w)
+	for i, word := range words {
+		list[i] = string(word)
 	}
-	return rule{refused: !slices.Contains(words, word), takes: orWords(list)}
+	return list
 }
 
 // orWords joins words: "a, b or c".
@@ -68,8 +73,8 @@ func (c *Configuration) qpsRule() rule {
 // leases is the only kind of lock.
 const leases = "leases"
 
-// spread is how much later than planned an attempt to renew may come: client-go adds up to a fifth.
-const spread = 1.2
+// jitterFactor is the largest factor by which client-go extends the time between two attempts to renew.
+const jitterFactor = 1.2
 
 // leaseRule refuses fractions, because a Lease holds whole seconds: the other candidates would wait for less time than
 // this process assumes.
@@ -83,9 +88,9 @@ func leaseRule(lease time.Duration) rule {
 func renewRule(renew, lease, retry time.Duration) rule {
 	return rule{
 		compares: true,
-		refused:  renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
+		refused:  renew <= 0 || renew >= lease || float64(renew) <= jitterFactor*float64(retry),
 		takes: fmt.Sprintf("less than --leader-elect-lease-duration=%s and more than %v times --leader-elect-retry-period=%s",
-			lease, spread, retry),
+			lease, jitterFactor, retry),
 	}
 }
 

@@ -5,36 +5,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
-
-// Setting describes one field of a [Configuration]: its flag, its help, and the allowed values. The default is the
-// field's value in [Default].
-type Setting struct {
-	// Flag without the dashes.
-	Flag string
-
-	// Field of the configuration file, such as eviction.workers.
-	Field string
-
-	// Value is a [FlagValue], or points to a field of a Configuration: a *bool, *int, *float32, *float64,
-	// *string, *Method or *time.Duration.
-	Value any
-
-	// Usage is the help of the flag, without the allowed values.
-	Usage string
-
-	// Judges marks a setting that affects verdicts. Commands that compute verdicts also have its flag.
-	Judges bool
-
-	// Live marks a setting of which a running process takes in a change. A change of the others takes effect with a
-	// restart.
-	Live bool
-
-	rule
-
-	// next is the next step after a value is refused.
-	next string
-}
 
 // Settings returns all settings, each bound to its field of c.
 func (c *Configuration) Settings() []Setting {
@@ -46,40 +19,41 @@ func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
 	settings := []Setting{
 		{
-			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, Live: true,
-			rule: oneOf(c.EvictionMethod, methods()...),
+			Flag: "eviction-method", Field: "eviction.method", Value: flagValue(&c.EvictionMethod), Live: true,
+			rule:  oneOf(c.EvictionMethod, methods()...),
+			words: texts(policy.Delete, policy.Evict, policy.Ignore),
 			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them; " +
 				"ignore leaves all pods alone that no policy matches.",
 			next: "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
 		},
 		{
-			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, Live: true,
+			Flag: "eviction-workers", Field: "eviction.workers", Value: flagValue(&c.EvictionWorkers), Live: true,
 			rule:  between(c.EvictionWorkers, 1, 1000),
 			Usage: "How many eviction calls may be under way at once, each for its first second at most.",
 			next: leaveOut(d.EvictionWorkers) +
 				", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
 		},
 		{
-			Flag: "max-slow-evictions", Field: "eviction.maxSlowEvictions", Value: &c.MaxSlowEvictions,
+			Flag: "max-slow-evictions", Field: "eviction.maxSlowEvictions", Value: flagValue(&c.MaxSlowEvictions),
 			rule: between(c.MaxSlowEvictions, 1, 1000),
 			Usage: "How many eviction calls that take longer, because of an admission webhook for instance, may be " +
 				"under way beside them.",
 			next: leaveOut(d.MaxSlowEvictions),
 		},
 		{
-			Flag: "shards", Field: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),
+			Flag: "shards", Field: "shards", Value: flagValue(&c.Shards), rule: between(c.Shards, 1, 256),
 			Usage: "How many goroutines judge pods, each for its own part of the nodes.",
 			next:  leaveOut(d.Shards),
 		},
 		{ // below its least value, the time between two evictions is practically infinite
-			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond", Value: &c.MaxEvictionsPerSecond,
-			rule:  noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
+			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond",
+			Value: flagValue(&c.MaxEvictionsPerSecond), rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
 			Usage: "How many eviction calls may start in a second.",
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
 		},
 		{
-			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators,
-			Judges: true, Live: true,
+			Flag: "comparison-operators", Field: "eviction.comparisonOperators",
+			Value: flagValue(&c.ComparisonOperators), Live: true,
 			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
 		},
 	}
@@ -90,22 +64,22 @@ func (c *Configuration) EvictionSettings() []Setting {
 func (c *Configuration) processSettings() []Setting {
 	return []Setting{
 		{
-			Flag: "paused", Field: "paused", Value: &c.Paused, Live: true,
+			Flag: "paused", Field: "paused", Value: flagValue(&c.Paused), Live: true,
 			Usage: "Start no eviction call; all evictions stay planned and visible.",
 		},
 		{
-			Flag: "dry-run", Field: "dryRun", Value: &c.DryRun,
+			Flag: "dry-run", Field: "dryRun", Value: flagValue(&c.DryRun),
 			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless " +
 				"--leader-elect=true is given. It may run in parallel with the controller that evicts.",
 		},
 		{
-			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress,
+			Flag: "status-address", Field: "statusAddress", Value: flagValue(&c.StatusAddress),
 			rule:  loopbackOrNone(c.StatusAddress),
 			Usage: "Where to serve the page and its JSON; see it by kubectl port-forward.",
 			next:  leaveOut(Default().StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
 		},
 		{
-			Flag: "cluster-name", Field: "clusterName", Value: &c.ClusterName, rule: oneLine(c.ClusterName),
+			Flag: "cluster-name", Field: "clusterName", Value: flagValue(&c.ClusterName), rule: oneLine(c.ClusterName),
 			Usage: "What the page calls the cluster. If empty, the host of the API server.",
 			next:  "leave it out to show the host of the API server",
 		},
@@ -116,18 +90,19 @@ func (c *Configuration) processSettings() []Setting {
 func (c *Configuration) ClientSettings() []Setting {
 	return []Setting{
 		{
-			Flag: "kubeconfig", Field: "clientConnection.kubeconfig", Value: &c.Kubeconfig,
+			Flag: "kubeconfig", Field: "clientConnection.kubeconfig", Value: flagValue(&c.Kubeconfig),
 			Usage: "Path of the kubeconfig file. If empty, the service account of the pod that this runs in.",
 		},
 		{
-			Flag: "kube-api-qps", Field: "clientConnection.qps", Value: &c.KubeAPIQPS, rule: c.qpsRule(),
+			Flag: "kube-api-qps", Field: "clientConnection.qps", Value: flagValue(&c.KubeAPIQPS), rule: c.qpsRule(),
 			Usage: "Requests a second to the API server, those for the lease excepted. " +
 				"Without a limit on this side, the API server's priority and fairness is the brake.",
 			next: "leave it out for no limit",
 		},
 		c.burstSetting(),
 		{
-			Flag: "kube-api-content-type", Field: "clientConnection.contentType", Value: &c.KubeAPIContentType,
+			Flag: "kube-api-content-type", Field: "clientConnection.contentType",
+			Value: flagValue(&c.KubeAPIContentType),
 			rule:  oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			Usage: "How requests are encoded.",
 			next:  "leave it out for protobuf",
@@ -135,10 +110,10 @@ func (c *Configuration) ClientSettings() []Setting {
 	}
 }
 
-// burstSetting refuses a burst without a limit, because it would have no effect.
+// burstSetting refuses a burst without a limit, because such a burst has no effect.
 func (c *Configuration) burstSetting() Setting {
 	s := Setting{
-		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: &c.KubeAPIBurst,
+		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: flagValue(&c.KubeAPIBurst),
 		rule:  between(c.KubeAPIBurst, 0, 1e6),
 		Usage: "Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.",
 		next:  "leave it out for as many as --kube-api-qps",
@@ -156,37 +131,37 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	lease, renew, retry := &e.LeaseDuration.Duration, &e.RenewDeadline.Duration, &e.RetryPeriod.Duration
 	settings := []Setting{
 		{
-			Flag: "leader-elect", Field: "leaderElection.leaderElect", Value: &e.LeaderElect,
+			Flag: "leader-elect", Field: "leaderElection.leaderElect", Value: flagValue(&e.LeaderElect),
 			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and " +
 				"countdowns current. With --dry-run, false unless this flag is given.",
 		},
 		{
-			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease,
+			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: flagValue(lease),
 			rule:  leaseRule(*lease),
 			Usage: "How long candidates wait for a leader that does not renew its lease.",
 			next:  leaveOut(d.LeaseDuration.Duration),
 		},
 		{
-			Flag: "leader-elect-renew-deadline", Field: "leaderElection.renewDeadline", Value: renew,
+			Flag: "leader-elect-renew-deadline", Field: "leaderElection.renewDeadline", Value: flagValue(renew),
 			rule:  renewRule(*renew, *lease, *retry),
 			Usage: "How long a leader goes on without a renewal of the lease.",
 			next: fmt.Sprintf("leave all three out for %s, %s and %s",
 				d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: retry,
+			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: flagValue(retry),
 			rule:  retryRule(*retry),
 			Usage: "The time between two tries to take or renew the lease.",
 			next:  leaveOut(d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-resource-lock", Field: "leaderElection.resourceLock", Value: &e.ResourceLock,
+			Flag: "leader-elect-resource-lock", Field: "leaderElection.resourceLock", Value: flagValue(&e.ResourceLock),
 			rule:  oneOf(e.ResourceLock, leases),
 			Usage: "The kind of object that is the lock.",
 			next:  "leave it out",
 		},
 		{
-			Flag: "leader-elect-resource-name", Field: "leaderElection.resourceName", Value: &e.ResourceName,
+			Flag: "leader-elect-resource-name", Field: "leaderElection.resourceName", Value: flagValue(&e.ResourceName),
 			rule: rule{
 				refused: len(validation.IsDNS1123Subdomain(e.ResourceName)) > 0,
 				takes:   "lower case letters, digits, '-' and '.', 253 at most, with a letter or digit at both ends",
@@ -196,7 +171,7 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 		},
 		{
 			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace",
-			Value: &e.ResourceNamespace,
+			Value: flagValue(&e.ResourceNamespace),
 			rule: rule{
 				refused: len(validation.IsDNS1123Label(e.ResourceNamespace)) > 0,
 				takes:   "lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
@@ -211,11 +186,6 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 		}
 	}
 	return settings
-}
-
-// NewSetting returns a setting that is not a field of a Configuration.
-func NewSetting(flag, field, usage, takes, next string, value FlagValue) Setting {
-	return Setting{Flag: flag, Field: field, Usage: usage, Value: value, rule: rule{takes: takes}, next: next}
 }
 
 func leaveOut(value any) string { return fmt.Sprintf("leave it out for %v", value) }

@@ -35,23 +35,27 @@ type shape struct {
 }
 
 // objectShape returns the shape of an object without properties.
-func objectShape() shape { return shape{Type: "object", MinProperties: 1, AdditionalProperties: false} }
+func objectShape() shape {
+	return shape{Type: "object", MinProperties: 1, AdditionalProperties: false, Properties: map[string]*shape{}}
+}
 
-// isLabels reports whether the values are objects of any names, with texts as values.
+// listShape returns the shape of a list of these items.
+func listShape(items shape, about string) shape {
+	return shape{Type: "array", MinItems: 1, Items: &items, Description: about}
+}
+
+// isLabels reports whether the shape is that of labels: an object with fields of any name, whose values are texts.
 func (s *shape) isLabels() bool { return s.Type == "object" && s.AdditionalProperties != false }
 
 // set adds a property.
 func (s *shape) set(name string, property shape, required bool) {
-	if s.Properties == nil {
-		s.Properties = map[string]*shape{}
-	}
 	s.names, s.Properties[name] = append(s.names, name), &property
 	if required {
 		s.Required = append(s.Required, name)
 	}
 }
 
-// put adds a property at a path, with the objects around it.
+// put adds a property at a path, and the objects around the property.
 func (s *shape) put(path string, property shape) {
 	name, rest, deeper := strings.Cut(path, ".")
 	switch {
@@ -81,8 +85,8 @@ func (s *shape) allowed() string {
 	return "fields: " + strings.Join(s.names, ", ")
 }
 
-// hint returns the next step after a word that is not allowed.
-func (s *shape) hint(word string) string {
+// nextAfterWord returns the next step after a word that is not allowed.
+func (s *shape) nextAfterWord(word string) string {
 	if word == string(v1.TaintEffectPreferNoSchedule) {
 		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
 	}
@@ -94,8 +98,8 @@ func (s *shape) hint(word string) string {
 	return "choose one of them"
 }
 
-// nextAfter returns the next step after a value of another kind.
-func (s *shape) nextAfter(n *yaml.Node) string {
+// nextAfterKind returns the next step after a value of another kind.
+func (s *shape) nextAfterKind(n *yaml.Node) string {
 	quoted := n.ShortTag() == "!!str" && n.Style != 0
 	switch {
 	case quoted && !slices.Contains(s.kind.tags, "!!str"):

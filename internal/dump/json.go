@@ -1,11 +1,11 @@
 package dump
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,7 +33,7 @@ func newJSONReader(r io.Reader, to *receiver) *jsonReader {
 func readJSON(r io.Reader, to *receiver) error {
 	j := newJSONReader(r, to)
 	for {
-		switch err := j.value(object{}); {
+		switch err := j.value(&heading{}); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -42,16 +42,16 @@ func readJSON(r io.Reader, to *receiver) error {
 	}
 }
 
-// value reads an object, a list or an array. Objects without apiVersion and kind have those of blank. It returns io.EOF
-// at the end of the text.
-func (j *jsonReader) value(blank object) error {
+// value reads an object, a list or an array, under the heading of the list that it is in. It returns io.EOF at the end
+// of the text.
+func (j *jsonReader) value(under *heading) error {
 	j.begins = j.InputOffset()
 	j.from.allow(largest)
 	switch j.PeekKind() {
 	case '[':
-		return j.elements(blank)
+		return j.elements(under)
 	case '{':
-		return j.object(blank)
+		return j.object(under)
 	}
 	value, err := j.ReadValue()
 	if err != nil {
@@ -61,12 +61,12 @@ func (j *jsonReader) value(blank object) error {
 }
 
 // elements reads the values of an array.
-func (j *jsonReader) elements(blank object) error {
+func (j *jsonReader) elements(under *heading) error {
 	if _, err := j.ReadToken(); err != nil {
 		return err
 	}
 	for j.PeekKind() != ']' {
-		if err := j.value(blank); err != nil {
+		if err := j.value(under); err != nil {
 			return err
 		}
 	}
@@ -75,51 +75,51 @@ func (j *jsonReader) elements(blank object) error {
 }
 
 // object reads an object or, if it has items, a list.
-func (j *jsonReader) object(blank object) error {
+func (j *jsonReader) object(under *heading) error {
 	start, at := len(j.text), j.place()
 	defer func() { j.text = j.text[:start] }()
 	if _, err := j.ReadToken(); err != nil {
 		return err
 	}
 	j.text = append(j.text, '{')
-	list := false
+	var list *heading
 	for j.PeekKind() != '}' {
 		items, err := j.member(start)
 		if err != nil {
 			return err
 		}
-		list = list || items
+		list = cmp.Or(list, items)
 	}
 	if _, err := j.ReadToken(); err != nil {
 		return err
 	}
 	text := closed(j.text[start:])
-	if list {
-		return j.to.list(frameOf(text), at)
+	if list != nil {
+		return j.to.list(frameOf(text), list, at)
 	}
-	return j.to.object(text, blank, at)
+	return j.to.object(text, under, at)
 }
 
 // member reads a member of the object that begins at start. It appends the member to the text unless the member is the
-// items of a list.
-func (j *jsonReader) member(start int) (items bool, err error) {
+// items of a list, whose heading it returns.
+func (j *jsonReader) member(start int) (items *heading, err error) {
 	name, err := j.ReadValue()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	items = string(name) == `"items"`
-	mark := len(j.text)
+	mark, named := len(j.text), string(name) == `"items"`
 	j.text = append(append(j.text, name...), ':')
-	if items && j.PeekKind() == '[' {
+	if named && j.PeekKind() == '[' {
 		frame := frameOf(closed(slices.Clone(j.text[start:mark])))
-		if frame.mayBeList() {
+		if frame.Kind == "" || isList(frame.APIVersion, frame.Kind) {
 			j.text = j.text[:mark]
-			return true, j.elements(frame.blank())
+			items = frame.heading()
+			return items, j.elements(items)
 		}
 	}
 	value, err := j.ReadValue()
 	j.text = append(append(j.text, value...), ',')
-	return false, err
+	return nil, err
 }
 
 // closed ends the text of an object, of which each member ends with a comma.
@@ -128,31 +128,6 @@ func closed(text []byte) []byte {
 		text = text[:len(text)-1]
 	}
 	return append(text, '}')
-}
-
-// frame has the fields of a list other than its items.
-type frame struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Continue           string `json:"continue"`
-		RemainingItemCount *int64 `json:"remainingItemCount"`
-	} `json:"metadata"`
-}
-
-func frameOf(text []byte) (f frame) {
-	_ = json.Unmarshal(text, &f, lenient) // what is of another type is left out: the items have apiVersion and kind
-	return f
-}
-
-// mayBeList reports whether an object with the fields known so far may be a list.
-func (f *frame) mayBeList() bool { return f.Kind == "" || strings.HasSuffix(f.Kind, "List") }
-
-// blank returns the apiVersion and kind of items that do not have them: the API server's own lists have them once, at
-// the beginning.
-func (f *frame) blank() (blank object) {
-	blank.APIVersion, blank.Kind = f.APIVersion, strings.TrimSuffix(f.Kind, "List")
-	return blank
 }
 
 // place returns the place of the object that begins.

@@ -58,9 +58,11 @@ func mistakenFor(line string) string {
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
 		return "it is a table for people, which lacks most fields"
 	}
-	for _, begin := range []string{"Error from server", "error: ", "No resources found", "Unable to connect"} {
+	for _, begin := range []string{
+		"Error from server", "error: ", "No resources found", "Unable to connect", "The connection to the server",
+	} {
 		if strings.HasPrefix(line, begin) {
-			return "it is a message of kubectl: " + strings.TrimSuffix(line, ".")
+			return "it is a message of kubectl: " + beginning(strings.TrimSuffix(line, "."), 300)
 		}
 	}
 	return ""
@@ -78,11 +80,11 @@ var (
 )
 
 // firstLine returns the text from the first character that is not a space to the end of the line, without consuming
-// it. A long line is cut.
+// it.
 func firstLine(r *bufio.Reader) (string, error) {
 	ahead, err := r.Peek(r.Size())
 	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 { // the next read returns an error again
-		line, _, _ := bytes.Cut(text[:min(len(text), 300)], []byte("\n"))
+		line, _, _ := bytes.Cut(text, []byte("\n"))
 		return string(bytes.TrimSpace(line)), nil
 	}
 	if err == nil {

@@ -20,14 +20,13 @@ type yamlReader struct {
 	to    *receiver
 	line  int // the number of the last line read
 
-	frame   part   // the document without its items
-	current part   // the item being read
-	blank   object // the defaults of items that lack apiVersion or kind
-	list    bool   // the document has "items", or is a list of them
-	bare    bool   // the document is nothing but items
-	within  bool   // the last line belonged to the items
-	indent  int    // of the items' dashes; -1 before the first
-	ended   bool   // there are no more lines
+	frame   part     // the document without its items
+	current part     // the item being read
+	items   *heading // of the items; nil before the document has "items", or is a list of them
+	bare    bool     // the document is nothing but items
+	within  bool     // the last line belonged to the items
+	indent  int      // of the items' dashes; -1 before the first
+	ended   bool     // there are no more lines
 }
 
 // part is a piece of a document, to be parsed by itself.
@@ -52,7 +51,7 @@ func readYAML(r io.Reader, to *receiver) error {
 		}
 		switch {
 		case !beginsJSON(line):
-		case y.list || hasContent(y.frame.text):
+		case y.items != nil || hasContent(y.frame.text):
 			return fmt.Errorf("JSON begins at line %d, within YAML; give each as a file of its own with --filename",
 				y.line)
 		default:
@@ -98,7 +97,7 @@ func (y *yamlReader) addLine(line []byte) error {
 	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a string of several lines
 		y.add(line)
 		return nil
-	case !y.list && y.isItem(content, indent) && !hasContent(y.frame.text):
+	case y.items == nil && y.isItem(content, indent) && !hasContent(y.frame.text):
 		y.openItems()
 		y.bare = true
 		return y.beginItem(line, indent)
@@ -118,13 +117,11 @@ func (y *yamlReader) addLine(line []byte) error {
 	return nil
 }
 
-// openItems handles the line before the items. The API server's own lists have the kind of their items once, at the
-// beginning.
+// openItems handles the line before the items.
 func (y *yamlReader) openItems() {
-	y.list, y.within, y.indent = true, true, -1
-	if f, err := y.frameSoFar(); err == nil {
-		y.blank = f.blank()
-	}
+	y.within, y.indent = true, -1
+	f, _ := y.frameSoFar() // its error is returned at the end of the list
+	y.items = f.heading()
 }
 
 // frameSoFar returns the fields of the list that have been read.
@@ -181,16 +178,16 @@ func (y *yamlReader) add(line []byte) {
 // endItem passes the last item to the receiver.
 func (y *yamlReader) endItem() error {
 	defer y.current.clear()
-	return y.convert(&y.current, y.blank)
+	return y.convert(&y.current, y.items)
 }
 
 // endDocument passes the rest of a document to the receiver, and prepares for the next document.
 func (y *yamlReader) endDocument() error {
 	defer func() { *y = yamlReader{lines: y.lines, from: y.from, to: y.to, line: y.line} }()
-	if y.list {
+	if y.items != nil {
 		return y.endList()
 	}
-	return y.convert(&y.frame, object{})
+	return y.convert(&y.frame, &heading{})
 }
 
 // endList handles the last item, unless the list was truncated: kubectl writes its kind after its items.
@@ -202,14 +199,18 @@ func (y *yamlReader) endList() error {
 	case err != nil:
 		return y.broken(y.frame.begins, err)
 	}
-	if err := y.endItem(); err != nil || y.bare {
+	at := place{yaml: true, n: int64(y.frame.begins)}
+	switch err := y.endItem(); {
+	case err != nil:
 		return err
+	case y.bare:
+		return y.to.settle(f, y.items)
 	}
-	return y.to.list(f, place{yaml: true, n: int64(y.frame.begins)})
+	return y.to.list(f, y.items, at)
 }
 
 // convert reads a part as JSON.
-func (y *yamlReader) convert(p *part, blank object) error {
+func (y *yamlReader) convert(p *part, under *heading) error {
 	if !hasContent(p.text) {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (y *yamlReader) convert(p *part, blank object) error {
 	}
 	j := newJSONReader(bytes.NewReader(text), y.to)
 	j.line = p.begins
-	return j.value(blank)
+	return j.value(under)
 }
 
 func (y *yamlReader) broken(begins int, err error) error {

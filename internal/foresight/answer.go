@@ -152,6 +152,7 @@ func (m *Model) gaps(nodes []string) []string {
 // staleNote returns the note that the journal of these nodes is no longer written, with the time at which the oldest
 // partition with records of tainted ones was written. The partition of the guards counts if it has holds or trips.
 func (m *Model) staleNote(nodes []string, at time.Time) []string {
+	at = m.readBefore(at)
 	var writings []time.Time
 	for _, name := range m.tainted(nodes) {
 		if r, ok := m.records[name]; ok && !isWritten(r.Writing, at) {
@@ -180,11 +181,11 @@ func Count(n int, thing string) string {
 // joined joins clauses into one.
 func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
 
-// ShortList joins names, and cuts a long list off.
+// ShortList joins names. It counts the last names of a long list.
 func ShortList(names []string) string {
 	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+	if rest := len(names) - most; rest > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), rest)
 	}
-	return strings.Join(names[:most], ", ") + ", ..."
+	return strings.Join(names, ", ")
 }

@@ -42,6 +42,17 @@ func (b *budget) covers(p *pod) bool {
 	return p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels))
 }
 
+// covering returns the indexes of the budgets that cover a pod, and reports whether an eviction of the pod asks them.
+func covering(budgets []budget, p *pod) (indexes []int, asked bool) {
+	for i := range budgets {
+		if budgets[i].covers(p) {
+			indexes = append(indexes, i)
+		}
+	}
+	free := len(indexes) == 1 && !p.ready && budgets[indexes[0]].unready
+	return indexes, p.Phase != v1.PodPending && !free
+}
+
 // BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
@@ -67,7 +78,7 @@ func ask(budgets []budget, pods []*planned) []BudgetPlan {
 		plans[i] = BudgetPlan{Namespace: b.namespace, Name: b.name, Admits: b.admits, Blocks: []string{}}
 	}
 	for _, p := range pods {
-		if p.result.Evict && p.Phase != v1.PodPending {
+		if p.result.Evict {
 			askFor(p, budgets, plans)
 		}
 	}
@@ -82,19 +93,14 @@ func ask(budgets []budget, pods []*planned) []BudgetPlan {
 
 // askFor asks for one pod. The API server does not evict a pod that two budgets cover.
 func askFor(p *planned, budgets []budget, plans []BudgetPlan) {
-	var covering []int
-	for i := range budgets {
-		if budgets[i].covers(p.pod) {
-			covering = append(covering, i)
-		}
-	}
-	if len(covering) == 1 && !p.ready && budgets[covering[0]].unready {
+	indexes, asked := covering(budgets, p.pod)
+	if !asked {
 		return
 	}
-	for _, i := range covering {
+	for _, i := range indexes {
 		plan := &plans[i]
 		plan.Evictions++
-		if len(covering) > 1 || plan.Evictions-len(plan.Blocks) > plan.Admits {
+		if len(indexes) > 1 || plan.Evictions-len(plan.Blocks) > plan.Admits {
 			plan.Blocks = append(plan.Blocks, p.Name)
 			p.result.BlockedBy = append(p.result.BlockedBy, plan.Name)
 		}

@@ -114,6 +114,9 @@ func (b *Builder) Pods(namespace string) int {
 	return b.model.missing.namespaces[namespace]
 }
 
+// Budgets returns the number of PodDisruptionBudgets that were added.
+func (b *Builder) Budgets() int { return len(b.model.budgets) }
+
 // Namespaces returns the namespaces in which pods were added.
 func (b *Builder) Namespaces() []string { return slices.Collect(maps.Keys(b.model.missing.namespaces)) }
 

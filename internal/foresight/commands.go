@@ -32,14 +32,26 @@ func (m *Model) commands(p *pod, e *Explanation) []Command {
 		list = append(list, Command{"keeps it alone", "kubectl patch " + pod + " --type=json -p=" + shellWord(patch)})
 	}
 	for i := range e.Budgets {
-		if e.Method() == evictMethod && e.Budgets[i].Asked {
+		if does := e.describes(&e.Budgets[i]); does != "" {
 			list = append(list, Command{
-				"shows why the budget admits no more", "kubectl describe pdb " + shellWord(e.Budgets[i].Name) + " -n " +
-					shellWord(p.Namespace),
+				does, "kubectl describe pdb " + shellWord(e.Budgets[i].Name) + " -n " + shellWord(p.Namespace),
 			})
 		}
 	}
 	return append(list, letGo(p.Namespace, p.Name))
+}
+
+// describes says what the description of a budget shows; "" if the budget does not keep the pod.
+func (e *Explanation) describes(b *ExplainedBudget) string {
+	switch {
+	case e.Method() != evictMethod || !b.Asked:
+		return ""
+	case len(e.Budgets) > 1:
+		return "shows one of the budgets that select it: the API server evicts no pod that two select"
+	case b.Admits == 0:
+		return "shows why the budget admits no more"
+	}
+	return ""
 }
 
 // letGo returns the command that deletes a pod.

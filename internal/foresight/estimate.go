@@ -65,7 +65,7 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 // adopt merges the journal's record into the estimate, as a manager does.
 func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
 	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
-		p.history, _ = p.history.Adopt(r, journal.AdoptParams{
+		p.history, _ = p.history.Adopt(r, journal.Observation{
 			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at),
 			Keys: by.keys(),
 		})

@@ -40,7 +40,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	p := m.named(namespace, name)
 	e := &Explanation{
 		Header: header("Explanation", at), Pod: ExplainedPod{Namespace: namespace, Name: name},
-		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(),
+		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
 	if p == nil {
 		e.Pod.Gone, e.Notes, e.Warnings = true, m.readingNotes(), m.reading.Warnings
@@ -51,7 +51,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From, joined(unknown))
 	}
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
-	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)
+	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, e.read)
 	e.Budgets = m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
@@ -76,10 +76,10 @@ func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
 	if !p.replica() {
 		return nil
 	}
-	for _, b := range inNames(m.budgets) {
-		if b.covers(p) {
-			list = append(list, ExplainedBudget{b.name, b.admits, p.Phase != v1.PodPending && (p.ready || !b.unready)})
-		}
+	budgets := inNames(m.budgets)
+	indexes, asked := covering(budgets, p)
+	for _, i := range indexes {
+		list = append(list, ExplainedBudget{budgets[i].name, budgets[i].admits, asked})
 	}
 	return list
 }

@@ -53,6 +53,8 @@ type Explanation struct {
 	Events []Event `json:"events,omitempty"`
 
 	Remarks
+
+	read time.Time // when the pod was there; zero is At
 }
 
 // Names returns the namespace and name of the pod if it is to be evicted.
@@ -69,8 +71,26 @@ func (e *Explanation) Evictions() (because, all int) { return len(e.Names()), le
 // Method returns how the pod goes first, delete or evict: as its policy says or, if none decides, as the manager does.
 func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.EvictionMethod) }
 
-// Overdue reports whether the pod should be gone, and nothing has begun to delete it.
-func (e *Explanation) Overdue() bool { return e.Pod.Ends == nil && e.Prediction.Overdue(e.At) }
+// Overdue reports whether the pod should have been gone when it was read, and nothing has begun to delete it.
+func (e *Explanation) Overdue() bool {
+	return e.Prediction != nil && e.Pod.Ends == nil && !e.Accepted() && e.Prediction.Overdue(cmp.Or(e.read, e.At))
+}
+
+// Accepted reports whether the manager knows that the eviction is accepted.
+func (e *Explanation) Accepted() bool { return e.Manager != nil && e.Manager.State == Done }
+
+// Complete adds the manager's state of the pod, and what the manager knows to be in the way.
+func (e *Explanation) Complete(m *Managed) {
+	e.Manager = m
+	switch {
+	case e.Accepted():
+		e.Blocker, e.Commands = "", nil
+	case m.Cause != "" && m.Attempts > 0 && m.State != "" && m.State != EvictedByManager:
+		e.Blocker = m.obstacle()
+	case e.Overdue() && m.WaitsFor != "":
+		e.Blocker = "its eviction waits for " + m.Awaited()
+	}
+}
 
 // budgetInTheWay says which budget is in the way of a pod that should be gone; "" if it is evicted without asking one.
 func (e *Explanation) budgetInTheWay() string {
@@ -166,11 +186,8 @@ type Managed struct {
 	Progress
 }
 
-// Obstacle says what the manager knows to be in the way of an eviction; "" if nothing is.
-func (m *Managed) Obstacle() string {
-	if m.Cause == "" || m.Attempts == 0 || m.State == "" || m.State == EvictedByManager {
-		return ""
-	}
+// obstacle says how the last call has ended.
+func (m *Managed) obstacle() string {
 	words := "its eviction is " + m.State + " (" + m.Cause + ")"
 	if m.Budget != "" {
 		words += " by PodDisruptionBudget " + m.Budget
@@ -179,6 +196,14 @@ func (m *Managed) Obstacle() string {
 		words += ": " + strings.TrimSuffix(strings.Join(strings.Fields(m.Message), " "), ".")
 	}
 	return words
+}
+
+// Awaited names what a due eviction waits for, and says why if that is a slow place.
+func (m *Managed) Awaited() string {
+	if m.SlowPlace {
+		return m.WaitsFor + ", because calls for pods like it are slow"
+	}
+	return m.WaitsFor
 }
 
 // NewExplanation returns an explanation of a pod of which only the manager tells.

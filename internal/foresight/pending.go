@@ -17,6 +17,7 @@ import (
 const (
 	Scheduled = "scheduled" // its deadline has not come
 	Due       = "due"       // its deadline has come
+	Done      = "done"      // the manager knows that it is accepted
 
 	// Held, the effect of a plan, is also a state.
 )
@@ -120,7 +121,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	if len(list) > 0 {
 		pending.Notes = append(pending.Notes, m.staleNote(nodes, at)...)
 	}
-	pending.noteOverdue()
+	pending.noteOverdue(m.readBefore(at))
 	return pending
 }
 
@@ -143,11 +144,11 @@ func (m *Model) addUndecided(p *Pending, missing string, nodes []string) {
 		"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
 }
 
-// noteOverdue notes how many pods should have gone.
-func (p *Pending) noteOverdue() {
+// noteOverdue notes how many pods should have gone when they were read.
+func (p *Pending) noteOverdue(read time.Time) {
 	overdue := 0
 	for i := range p.Pods {
-		countIf(&overdue, p.Pods[i].Overdue(p.At))
+		countIf(&overdue, p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
 		p.Notes = append(p.Notes, Count(overdue, "pod")+" should have gone by now: no manager runs, or something is in "+

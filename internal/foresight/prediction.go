@@ -129,13 +129,17 @@ func predictionOf(v *policy.Verdict) Prediction {
 		held := &v.Held.Verdict
 		prediction.Taint, prediction.Policy = held.Taint.ToString(), v.Held.Policy
 		prediction.ExposedSince, prediction.Toleration = utc(held.Start), unquoted(held.Toleration)
-		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) +
-			": " + v.Held.Verdict.Because()
+		prediction.Reason = HeldReason(prediction.HeldBy, held.At, held.Because())
 	case v.Ignores:
 		prediction.Policy = v.Ignored
 		prediction.Reason = policy.WhyStays(v.Stay, v.Ignorer())
 	}
 	return prediction
+}
+
+// HeldReason returns the reason of a pod that is held: what holds it, and the deadline that it would have, and why.
+func HeldReason(by string, deadline time.Time, because string) string {
+	return "held by " + by + "; its deadline is " + taint.Stamp(deadline) + ": " + because
 }
 
 // byPolicy adds the policy of the earliest action.

@@ -61,7 +61,7 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 			{Replaced, "%s replaces the taint of another value on %s"},
 		} {
 			if on := nodesWith(nodes, done.change, t); len(on) > 0 {
-				list = append(list, fmt.Sprintf(done.format, t, shortNodeList(on)))
+				list = append(list, fmt.Sprintf(done.format, t, ShortList(on)))
 			}
 		}
 	}
@@ -87,13 +87,4 @@ func nodesWith(nodes []PlannedNode, did, t string) []string {
 		}
 	}
 	return list
-}
-
-// shortNodeList joins names of nodes. Of a long list it counts the rest.
-func shortNodeList(names []string) string {
-	const few = 3
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:few], ", "), len(names)-few)
 }

@@ -2,69 +2,49 @@ package journal
 
 import (
 	"slices"
-	"time"
-
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// AdoptParams describes the moment at which a record of an existing node is read.
-type AdoptParams struct {
-	// UID and Created belong to the node.
-	UID     types.UID
-	Created time.Time
-
-	// Version is the node's resourceVersion at the last observation.
-	Version string
-
-	// At is when the record is read. It carries the monotonic clock.
-	At time.Time
-
-	// Ahead is as in an Observation.
-	Ahead time.Duration
-
-	// Watched is the last moment at which another process is known to have watched the node before this process did;
-	// zero if no such moment is known.
-	Watched time.Time
-
-	// Keys and Distinguishes are as in an Observation.
-	Keys          Keys
-	Distinguishes func(a, b *v1.Taint) bool
-}
-
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
-// writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
-func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
+// writing has said, also one of a later version of the node: that one was undone, even if this one is not used. A
+// record that says nothing of the taint replaces only what does not agree with it: its writer may not have seen the
+// taint yet.
+func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
+	if len(theirs) == 0 {
+		undone := len(p.recorded.states) > 0 && !before.agrees(&r.Writing)
+		if undone {
+			p.recorded = recorded{}
+		}
+		return p, undone
+	}
 	theirs = sorted(slices.Clone(theirs))
 	if p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) &&
 		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
-	unused, undone := p, IsNewer(p.recorded.version, version)
-	if undone {
-		unused.recorded = recorded{}
-	}
-	if !p.reachedBy(version) {
-		return unused, undone
-	}
-	p.recorded = recorded{
+	next := p
+	next.recorded = recorded{
 		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
-		writing: r.Writing,
+		writing: r.Writing, relisted: p.relisted,
 	}
-	older := !reaches(version, p.from) // else the record's writer has seen what was found here
-	if p.found != nil && older && renewed(p.recorded.states, &Observation{
-		Taints: p.found, At: now.At, Ahead: now.Ahead,
-		Watched: now.Watched,
-	}) {
-		return unused, undone
+	if p.reachedBy(version) && !next.foundAnew(now) && next.overlaps(now.Version) {
+		return next, true
 	}
-	if !p.overlaps(now.Version) {
-		return unused, undone
+	undone := IsNewer(p.recorded.version, version)
+	if undone {
+		p.recorded = recorded{}
 	}
-	return p, true
+	return p, undone
+}
+
+// foundAnew reports whether the taints that were found after a gap differ from the recorded ones. They do not if the
+// record's writer has seen what was found.
+func (p *presence) foundAnew(now *Observation) bool {
+	found := *now
+	found.Taints = p.found
+	return p.found != nil && !reaches(p.recorded.version, p.from) && renewed(p.recorded.states, &found)
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among

@@ -35,8 +35,8 @@ func recorded(version string, looks ...journal.Observation) journal.Record {
 }
 
 // reading returns the parameters for a record that is read at second 200, of node u, created at second -100.
-func (v *viewed) reading(watched float64) journal.AdoptParams {
-	return journal.AdoptParams{UID: "u", Created: at(-100), Version: v.version, At: at(200), Watched: at(watched)}
+func (v *viewed) reading(watched float64) journal.Observation {
+	return journal.Observation{UID: "u", Created: at(-100), Version: v.version, At: at(200), Watched: at(watched)}
 }
 
 // read adopts a record, and reports whether that changes anything.
@@ -149,6 +149,37 @@ func TestAdopt(t *testing.T) {
 			[]string{"load=1@20 load=2@150"},
 		},
 
+		{
+			"so does one that the record has as ended",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1"), load("2")))),
+			recorded("13", on("10", look(21, load("1"))), on("13", look(150, load("2")))), 0,
+			[]string{"(load=1@21) load=2@150 load=1@160"},
+		},
+		{
+			"also if the list shows nothing else",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1")))),
+			recorded("13", on("13", look(150, load("2")))), 0,
+			[]string{"(load=2@150) load=1@160"},
+		},
+		{
+			"also if the list shows nothing else, and the record has it as ended",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1")))),
+			recorded("13", on("10", look(21, load("1"))), on("13", look(150, load("2")))), 0,
+			[]string{"(load=1@21) (load=2@150) load=1@160"},
+		},
+		{
+			"but not if the record has it again",
+			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1")))),
+			recorded("15", on("10", look(21, load("1"))), on("13", look(150, load("2"))), on("15", look(155, load("1")))), 0,
+			[]string{"(load=1@21) (load=2@150) load=1@155"},
+		},
+		{
+			"nor if there was no gap since",
+			after(on("10", relisted(20, load("1"))), on("15", look(160, load("1"), disk))),
+			recorded("13", on("10", look(21, load("1"))), on("13", look(150, load("2")))), 0,
+			[]string{"load=1@21", "disk=@160"},
+		},
+
 		{"a time before the node was made is clamped", found(gpu), recorded("3", look(-500, gpu)), 0, []string{"gpu=@-100"}},
 		{"a time in the future is clamped", found(gpu), recorded("3", look(5000, gpu)), 0, []string{"gpu=@200"}},
 		{"an empty record changes nothing", found(gpu), journal.Record{UID: "u"}, 0, []string{"gpu=@100"}},
@@ -178,6 +209,16 @@ func TestStatesThatARecordTellsOfInAdvanceCountFromItsTimesOnceTheyAreSeen(t *te
 	own.wants(t, "(load=1@19) (load=2@20.5) load=1@21")
 }
 
+// Otherwise a leader that has adopted such a record would move the deadline at each list.
+func TestAListAfterTheRecordWasAdoptedMovesNothing(t *testing.T) {
+	load := func(v string) v1.Taint { return noExecute("load", v) }
+	own := after(on("10", look(20, load("1"))), on("15", relisted(160, load("1"))))
+	own.read(recorded("13", on("13", look(150, load("2")))))
+	own.look(on("15", relisted(300, load("1"))))
+	own.look(on("16", look(310, load("1"), noExecute("disk", ""))))
+	own.wants(t, "(load=2@150) load=1@160", "disk=@310")
+}
+
 func TestALifeThatOnlyTheRecordHasSeenChangesNothing(t *testing.T) {
 	gpu := noExecute("gpu", "")
 	own := found(gpu)
@@ -195,6 +236,14 @@ func TestATaintThatTheRecordSawComeBackInAGapCountsFromThen(t *testing.T) {
 	own.wants(t, "gpu=@150")
 }
 
+// relistedAt returns when a list after a gap has shown the oldest state of the only taint; -1 if none has.
+func (v *viewed) relistedAt() float64 {
+	if at := v.Taints()[0][0].Relisted; !at.IsZero() {
+		return at.Sub(zero).Seconds()
+	}
+	return -1
+}
+
 // A record has when a list after a gap has shown a state; a standby that was shown it even later counts from then.
 func TestWhenAListAfterAGapHasShownAStateIsRecorded(t *testing.T) {
 	gpu := noExecute("gpu", "")
@@ -207,16 +256,39 @@ func TestWhenAListAfterAGapHasShownAStateIsRecorded(t *testing.T) {
 		{"for one that was shown it in a list of its own", relisted(50, gpu), relisted(100, gpu), 100},
 		{"for one that was shown it earlier", relisted(50, gpu), relisted(30, gpu), 50},
 		{"not of a state that the watch has shown", look(50, gpu), listed(100, gpu), -1},
+		{"no later than now", relisted(5000, gpu), listed(100, gpu), 200},
+		{"no earlier than the node", relisted(-5000, gpu), listed(100, gpu), -100},
 	} {
 		own := after(on("10", test.reader))
 		own.read(recorded("10", on("10", test.recorded)))
-		got := -1.0
-		if at := own.Taints()[0][0].Relisted; !at.IsZero() {
-			got = at.Sub(zero).Seconds()
-		}
-		if got != test.want {
+		if got := own.relistedAt(); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+func TestARecordThatDiffersOnlyInTheListOfAStateIsAdopted(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own, r := found(gpu), recorded("8", look(7, gpu))
+	own.read(r)
+	r.Taints[0][0].Relisted = at(50)
+	if changed := own.read(r); !changed || own.relistedAt() != 50 {
+		t.Errorf("changed: %t; listed at %v", changed, own.relistedAt())
+	}
+}
+
+func TestWhenAListHasShownAStateStaysKnownAmongManyStates(t *testing.T) {
+	own := viewed{}
+	for i := range 12 {
+		next := look(float64(i), noExecute("load", strconv.Itoa(i)))
+		if i == 0 {
+			next.Gap, next.Watched = true, at(-1000)
+		}
+		next.Version, next.Distinguishes = strconv.Itoa(10+i), func(_, _ *v1.Taint) bool { return false }
+		own.look(next)
+	}
+	if states := own.Taints()[0]; len(states) != journal.States || !states[0].Relisted.Equal(at(0)) {
+		t.Errorf("got %d states, the first listed at %v", len(states), own.relistedAt())
 	}
 }
 
@@ -238,6 +310,25 @@ func TestALaterWritingOfALowerVersionUndoesWhatWasAdoptedThoughItIsAboutAnEarlie
 	own.wants(t, "gpu=@7")
 	own.read(recorded("8", look(6, gpu)))
 	own.wants(t, "gpu=@51")
+}
+
+// The leader has not seen the taint yet, so that its record says nothing of it.
+func TestAWritingThatUndoesAnEditUndoesAlsoWhatItSaysNothingOf(t *testing.T) {
+	gpu, disk := noExecute("gpu", ""), noExecute("disk", "")
+	for _, undone := range []float64{0, 60} {
+		own := seen(look(120, disk), look(130, disk, gpu))
+		own.read(received(140, written(50, recorded("11", on("11", look(1, disk, gpu))))))
+		own.wants(t, "disk=@91", "gpu=@91")
+		r := received(150, written(60, recorded("10", look(30, disk))))
+		want := "gpu=@91"
+		if r.Writing.Undone = at(undone); undone > 0 {
+			want = "gpu=@130"
+		} else {
+			r.Writing.Undone = time.Time{}
+		}
+		own.read(r)
+		own.wants(t, "disk=@120", want)
+	}
 }
 
 func TestARecordEndsWithTheTaint(t *testing.T) {
@@ -328,7 +419,7 @@ func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	gpu := []v1.Taint{noExecute("gpu", "")}
 	own := after(journal.Observation{Taints: gpu, At: now, Gap: true})
 	r := journal.Record{UID: "u", Taints: after(journal.Observation{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
-	recorded, _ := own.Adopt(r, journal.AdoptParams{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
+	recorded, _ := own.Adopt(r, journal.Observation{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
 	since := recorded.Taints()[0][0].Since
 	if !strings.Contains(since.String(), " m=") || now.Sub(since) != time.Minute {
 		t.Errorf("got %v, want a minute before %v on the monotonic clock", since, now)
@@ -389,7 +480,9 @@ func drawKnown(t *rapid.T, name string) viewed {
 		second += rapid.IntRange(0, 9).Draw(t, "pause")
 		s := look(float64(second), drawTaints(t, second)...)
 		s.Gap = rapid.Bool().Draw(t, "gap")
-		s.Relist = s.Gap && rapid.Bool().Draw(t, "relist")
+		if s.Gap && rapid.Bool().Draw(t, "relist") {
+			s.Watched = at(-1000)
+		}
 		looks = append(looks, s)
 	}
 	return after(looks...)

@@ -9,12 +9,10 @@ import (
 
 // converted returns a recorded history on the clock of this process. If this process received a state in an earlier
 // writing, it keeps that time, unless this writing was shorter on its way: neither time can make the state too old.
-func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
-	history := slices.Clone(recorded)
+func (r *recorded) converted(recorded taint.History, w *Writing, now *Observation) taint.History {
+	history := onClock(recorded, func(t time.Time) time.Time { return now.since(t, w) })
 	for i := range history {
-		state := &history[i]
-		before := r.received(state, w)
-		*state = onClock(*state, func(t time.Time) time.Time { return now.since(t, w) })
+		state, before := &history[i], r.received(&recorded[i], w)
 		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
 			state.Since, state.Relisted = before.Since, before.Relisted
 		}
@@ -23,7 +21,7 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 }
 
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
-// none, or if an edit was undone since.
+// none, or if the two writings do not agree.
 func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
 	if !r.writing.live() || !r.writing.agrees(w) {
 		return nil
@@ -38,9 +36,9 @@ func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
 }
 
 // since returns when a recorded state began, on the monotonic clock of this process, clamped to the node's lifetime.
-func (a *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
-	since := w.Moment(recorded, a.At, a.Ahead)
-	born := a.At.Add(-max(a.At.Add(-a.Ahead).Sub(a.Created), 0))
+func (o *Observation) since(recorded time.Time, w *Writing) time.Time {
+	since := w.Moment(recorded, o.At, o.Ahead)
+	born := o.At.Add(-max(o.At.Add(-o.Ahead).Sub(o.Created), 0))
 	if since.Before(born) {
 		return born
 	}

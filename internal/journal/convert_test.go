@@ -59,6 +59,41 @@ func TestTheAgeOfARecord(t *testing.T) {
 	}
 }
 
+func TestWhenAListHasShownARecordedStateIsOnTheClockOfTheReader(t *testing.T) {
+	gpu, disk := noExecute("gpu", ""), noExecute("disk", "")
+	looks := []journal.Observation{on("8", relisted(7, gpu)), look(30, gpu, disk)}
+	one := recorded("8", looks[0])
+	for _, c := range []struct {
+		name   string
+		record journal.Record
+		ahead  time.Duration
+		want   float64
+	}{
+		{"found", written(10, one), 0, 7},
+		{"found by one who is ahead by 60 s", written(10, one), time.Minute, 67},
+		{"received", received(150, written(10, one)), 0, 147},
+	} {
+		own := found(gpu)
+		now := own.reading(0)
+		now.Ahead = c.ahead
+		own.NodeHistory, _ = own.Adopt(c.record, now)
+		if got := own.relistedAt(); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+
+	own := found(gpu)
+	own.read(received(150, written(20, one)))
+	own.read(received(165, written(31, recorded("9", looks...))))
+	if got := own.relistedAt(); got != 137 {
+		t.Errorf("a later writing, longer on its way, moves it from 137 to %v", got)
+	}
+	own.read(received(166, written(37, recorded("10", looks...))))
+	if got := own.relistedAt(); got != 136 {
+		t.Errorf("a later writing, shorter on its way, moves it from 137 to %v", got)
+	}
+}
+
 func TestTheFirstWritingThatIsReceivedConvertsOnceMore(t *testing.T) {
 	gpu, disk, zone := noExecute("gpu", ""), noExecute("disk", ""), noExecute("zone", "")
 	own := found(gpu, disk)

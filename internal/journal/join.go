@@ -75,25 +75,26 @@ func inOrder(recorded, own taint.History) taint.History {
 func (p *presence) unrecorded(lastVersion string) (own taint.History, equals []*taint.State) {
 	equals = make([]*taint.State, len(p.recorded.states))
 	for i := range p.seen {
-		state := &p.seen[i]
-		if j := p.among(i, lastVersion); j >= 0 {
-			equals[j] = state
-		} else if !state.Ended || !reaches(p.recorded.version, state.From) {
-			own = append(own, p.returned(*state, lastVersion))
+		state := p.seen[i]
+		switch j := p.among(i, lastVersion); {
+		case p.returned(&state, j, lastVersion):
+			state.Since, state.Relisted, state.FoundInList = p.recorded.relisted, p.recorded.relisted, true
+			own = append(own, state)
+		case j >= 0:
+			equals[j] = &p.seen[i]
+		case !state.Ended || !reaches(p.recorded.version, state.From):
+			own = append(own, state)
 		}
 	}
 	return own, equals
 }
 
-// returned returns an observed state that the record does not have. If the state stands, but the record's writer has
-// seen the node without it, the state ended and began again in a gap of this process's watch: it counts from the list
-// after that gap.
-func (p *presence) returned(state taint.State, lastVersion string) taint.State {
-	ended := reaches(p.recorded.version, state.From) && reaches(lastVersion, p.recorded.version)
-	if !state.Ended && ended && p.relisted.After(state.Since) {
-		state.Since, state.Relisted, state.FoundInList = p.relisted, p.relisted, true
-	}
-	return state
+// returned reports whether an observed state, which equals the j-th recorded state, or none if j is -1, stands although
+// the record's writer has seen the node without it. The state ended and began again in a gap of this process's watch.
+func (p *presence) returned(state *taint.State, j int, lastVersion string) bool {
+	stood := j >= 0 && !p.recorded.states[j].Ended
+	ended := !stood && reaches(p.recorded.version, state.From) && reaches(lastVersion, p.recorded.version)
+	return !state.Ended && ended && p.recorded.relisted.After(state.Since)
 }
 
 // among returns the index of the recorded state that equals the i-th observed state; -1 if there is none.

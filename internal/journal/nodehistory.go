@@ -79,7 +79,7 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	}
 	slices.SortStableFunc(list, func(a, b presence) int { return cmp.Compare(a.role, b.role) })
 	if !restricted && slices.EqualFunc(n.list, list, samePresence) {
-		return n, false
+		return NodeHistory{list, n.histories}, false // a later list may have shown the same
 	}
 	return historyOf(list, s.Version, s.Distinguishes), true
 }
@@ -120,23 +120,20 @@ func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
 //     presence.
 //
 // Records must be adopted in the order of their writings: a later one replaces what an earlier one has said of a taint.
-// The version of a record should be one that the node has reached.
+// The version of a record should be one that the node has reached. The parameter now describes the last observation of
+// the node, at the moment at which the record is read; its Taints are not used.
 //
 // Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
 // monotonic clock of this process if this process received the writing. If it found the record, the time since then
 // comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
 // clamped to the node's lifetime.
-func (n NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
+func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return n, false
 	}
 	list, changed := slices.Clone(n.list), false
 	for i := range list {
-		theirs := r.about(&list[i], now.Keys)
-		if len(theirs) == 0 {
-			continue
-		}
-		if merged, isNew := list[i].after(theirs, &r, &now); isNew {
+		if merged, isNew := list[i].after(r.about(&list[i], now.Keys), &r, &now); isNew {
 			list[i], changed = merged, true
 		}
 	}

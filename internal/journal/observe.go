@@ -5,10 +5,14 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observation is what one look at a node shows of its taints.
+// Observation is what one look at a node shows of its taints, or the moment at which a record of the node is read.
 type Observation struct {
+	// UID of the node. Only [NodeHistory.Adopt] uses it.
+	UID types.UID
+
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
@@ -37,11 +41,8 @@ type Observation struct {
 	// gap the process saw the taint appear, and timeAdded is ignored.
 	Gap bool
 
-	// Relist, with Gap, means that this process has watched before.
-	Relist bool
-
-	// Watched, with Gap, is the last moment at which another process is known to have watched the node; zero if no such
-	// moment is known.
+	// Watched, with Gap and for a record, is the last moment before the gap at which a process is known to have watched
+	// the node; zero if no such moment is known.
 	Watched time.Time
 
 	// Unknown, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
@@ -62,6 +63,9 @@ func (o *Observation) only(r role) *Observation {
 	these.Taints = slices.DeleteFunc(slices.Clone(o.Taints), func(t v1.Taint) bool { return o.Keys.roleOf(&t) != r })
 	return &these
 }
+
+// relisted reports whether this is what a list shows after a gap of the watch.
+func (o *Observation) relisted() bool { return o.Gap && !o.Watched.IsZero() }
 
 // added reports whether the previous observation says nothing about the taint, because it had no role then, or another.
 func (o *Observation) added(t *v1.Taint) bool {

@@ -43,7 +43,7 @@ func listed(second float64, taints ...v1.Taint) journal.Observation {
 // relisted returns what a list shows after a gap of this process's watch.
 func relisted(second float64, taints ...v1.Taint) journal.Observation {
 	s := listed(second, taints...)
-	s.Relist = true
+	s.Watched = at(-1000)
 	return s
 }
 

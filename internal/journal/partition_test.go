@@ -39,14 +39,15 @@ func TestWhichPartitionANodeIsOnNeverChanges(t *testing.T) {
 // kubectl shows this form, and later versions must be able to read it.
 func TestAPartitionIsStoredLikeThis(t *testing.T) {
 	r := recorded("10", on("8", look(1.5, added(noExecute("load", "1"), 1))), look(2, noExecute("load", "2"), noExecute("gpu", "")))
+	r.Taints[1][0].FoundInList, r.Taints[1][0].Relisted = true, at(2)
 	node := onPartition(0, 1)[0]
-	data, leftOut := journal.Encode(journal.Partition{Records: map[string]journal.Record{node: r}, Written: at(9.25)})
+	data, leftOut := journal.Encode(journal.Partition{Records: map[string]journal.Record{node: r}, Written: at(9.25), Undone: at(8)})
 	want := map[string]string{
-		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z"}`,
+		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z","undone":"2026-01-01T00:00:08Z"}`,
 		node: `{"uid":"u","version":"10","taints":[` +
 			`[{"key":"load","value":"1","effect":"NoExecute","timeAdded":"2026-01-01T00:00:01Z","since":"2026-01-01T00:00:01.5Z","past":true,"from":"8"},` +
 			`{"key":"load","value":"2","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}],` +
-			`[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}]]}`,
+			`[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10","found":true,"relisted":"2026-01-01T00:00:02Z"}]]}`,
 	}
 	if diff := cmp.Diff(want, data); diff != "" || len(leftOut.Nodes) > 0 {
 		t.Errorf("left out %v, (-want +got):\n%s", leftOut, diff)
@@ -62,12 +63,16 @@ func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 				records[name] = journal.RecordOf(&taint.Node{UID: "u", Version: "12", Taints: taints}, at(500))
 			}
 		}
-		data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(500.125)})
+		want := journal.Partition{Records: records, Written: at(500.125)}
+		if rapid.Bool().Draw(t, "undone") {
+			want.Undone = at(400.5)
+		}
+		data, leftOut := journal.Encode(want)
 		got, problems, err := journal.Decode(partition, data)
 		if err != nil || len(problems) > 0 || len(leftOut.Nodes) > 0 {
 			t.Fatalf("left out %v, problems %v, error %v", leftOut, problems, err)
 		}
-		if diff := cmp.Diff(journal.Partition{Written: at(500.125), Records: records}, got); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}
 		if entries := journal.Entries(data); len(entries) != len(records) {

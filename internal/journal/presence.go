@@ -44,6 +44,9 @@ type recorded struct {
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
 	writing Writing       // that contained it
+
+	// relisted is the presence's relisted when the record was adopted. Lists after that must not move what began again.
+	relisted time.Time
 }
 
 // newPresence returns a presence that begins with the observation.
@@ -66,7 +69,7 @@ func newPresence(r role, t *v1.Taint, s *Observation) *presence {
 // observed returns the presence after an observation of its taint t.
 func (p *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *p
-	if s.Relist {
+	if s.relisted() {
 		now.relisted = s.At
 	}
 	now.seen = make(taint.History, 0, len(p.seen)+1)
@@ -110,7 +113,7 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	if !s.Gap {
 		return state
 	}
-	if s.Relist {
+	if s.relisted() {
 		state.Relisted = s.At
 	}
 	since := s.listedSince(t)
@@ -140,7 +143,7 @@ func (p *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(p.recorded.states, p.history), s)
 }
 
-// samePresence reports whether two presences are the same one and have the same states.
+// samePresence reports whether two presences are the same one and have the same states, whatever lists have shown them.
 func samePresence(a, b presence) bool {
 	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
 }

@@ -29,38 +29,44 @@ type Record struct {
 // RecordOf returns the record of a node at this moment. If times are rounded up, the states keep their order: a pod may
 // tolerate one of them without a limit, and its exposure begins again with the next one.
 func RecordOf(n *taint.Node, now time.Time) Record {
-	return Record{UID: n.UID, Version: n.Version, Taints: wallTimes(n.Taints, now), Triggers: wallTimes(n.Triggers,
-		now)}
+	r := Record{UID: n.UID, Version: n.Version, Taints: n.Taints, Triggers: n.Triggers}
+	return r.converted(func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
 }
 
 // Forward returns a record that this process has read, to be written once more at this moment: its times are on the
 // wall clock of this process, and no older. ahead is as in an [Observation].
 func Forward(r Record, now time.Time, ahead time.Duration) Record {
-	read := func(histories []taint.History) []taint.History {
-		histories = slices.Clone(histories)
-		for i := range histories {
-			histories[i] = slices.Clone(histories[i])
-			for j := range histories[i] {
-				histories[i][j] = onClock(histories[i][j], func(t time.Time) time.Time {
-					return r.Writing.Moment(t, now, ahead)
-				})
-			}
-		}
-		return histories
-	}
-	return RecordOf(&taint.Node{
-		UID: r.UID, Version: r.Version, Taints: read(r.Taints),
-		Triggers: read(r.Triggers),
-	}, now)
+	return r.converted(func(t time.Time) time.Time {
+		read := r.Writing.Moment(t, now, ahead)
+		return wallTime(read, now, now.Sub(read))
+	})
 }
 
-// onClock returns the state with its times converted to another clock.
-func onClock(s taint.State, convert func(time.Time) time.Time) taint.State {
-	s.Since = convert(s.Since)
-	if !s.Relisted.IsZero() {
-		s.Relisted = convert(s.Relisted)
+// converted returns the record with its times converted to another clock.
+func (r Record) converted(convert func(time.Time) time.Time) Record {
+	for _, histories := range []*[]taint.History{&r.Taints, &r.Triggers} {
+		*histories = slices.Clone(*histories)
+		for i, history := range *histories {
+			(*histories)[i] = onClock(history, convert)
+		}
 	}
-	return s
+	return r
+}
+
+// onClock returns the states with their times converted to another clock, in their order.
+func onClock(history taint.History, convert func(time.Time) time.Time) taint.History {
+	history = slices.Clone(history)
+	for i := range history {
+		s := &history[i]
+		s.Since, s.To = convert(s.Since), ""
+		if i > 0 && s.Since.Before(history[i-1].Since) {
+			s.Since = history[i-1].Since
+		}
+		if !s.Relisted.IsZero() {
+			s.Relisted = convert(s.Relisted)
+		}
+	}
+	return history
 }
 
 // GuardsOf returns the record of guards and holds at this moment, with wall times.
@@ -71,24 +77,6 @@ func GuardsOf(r guard.Record, now time.Time) guard.Record {
 // Guards returns a record that this writing contains, on the monotonic clock of this process; see [Writing.Moment].
 func (w *Writing) Guards(r guard.Record, now time.Time, ahead time.Duration) guard.Record {
 	return r.Converted(func(t time.Time) time.Time { return w.Moment(t, now, ahead) })
-}
-
-func wallTimes(histories []taint.History, now time.Time) []taint.History {
-	if len(histories) == 0 {
-		return nil
-	}
-	taints := make([]taint.History, len(histories))
-	for i, history := range histories {
-		taints[i] = slices.Clone(history)
-		for j, s := range history {
-			taints[i][j] = onClock(s, func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
-			taints[i][j].To = ""
-			if j > 0 && taints[i][j].Since.Before(taints[i][j-1].Since) {
-				taints[i][j].Since = taints[i][j-1].Since
-			}
-		}
-	}
-	return taints
 }
 
 // wallTime returns the time that lies age before now, by the wall clock as it is set at this moment. If that clock was

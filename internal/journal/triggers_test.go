@@ -239,7 +239,7 @@ func TestNoTriggerCountsFromBeforeAProcessSawIt(t *testing.T) {
 				r.Writing = journal.Writing{At: now, Received: now}
 				stored[i] = r
 			case 3: // perhaps long after it was written
-				own[i].NodeHistory, _ = own[i].Adopt(stored[1-i], journal.AdoptParams{UID: "u", Created: at(-100), Version: own[i].version, At: now, Keys: keys[i]})
+				own[i].NodeHistory, _ = own[i].Adopt(stored[1-i], journal.Observation{UID: "u", Created: at(-100), Version: own[i].version, At: now, Keys: keys[i]})
 				joined = true
 			}
 			for i := range own {

@@ -45,7 +45,11 @@ func TestARecordKeepsTheOrderOfStatesBetweenWhichTheClockWasSet(t *testing.T) {
 		{Taint: v1.Taint{Key: "load", Value: "3", Effect: v1.TaintEffectNoExecute}, Since: at(-hour, 500*time.Millisecond), Ended: true},
 		{Taint: v1.Taint{Key: "load", Value: "4", Effect: v1.TaintEffectNoExecute}, Since: at(-hour, 1500*time.Millisecond)},
 	}
+	history[0].Relisted = at(0, 200*time.Millisecond)
 	recorded := RecordOf(&taint.Node{Taints: []taint.History{history}}, at(-hour, 2*time.Second)).Taints[0]
+	if got := recorded[0].Relisted; !got.Equal(noon.Add(time.Second - hour)) {
+		t.Errorf("the first state was listed at %v", got)
+	}
 	for i, want := range []time.Duration{time.Second, time.Second, time.Second, 1500 * time.Millisecond} {
 		if got := recorded[i].Since; !got.Equal(noon.Add(want - hour)) {
 			t.Errorf("state %d counts from %v, want %v", i, got, noon.Add(want-hour))

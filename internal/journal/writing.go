@@ -24,5 +24,9 @@ type Writing struct {
 // live reports whether the writing gives ages without a comparison of two clocks.
 func (w *Writing) live() bool { return !w.At.IsZero() && !w.Received.IsZero() }
 
-// agrees reports whether no edit was undone between two writings.
-func (w *Writing) agrees(other *Writing) bool { return w.Undone.Equal(other.Undone) }
+// agrees reports whether the times of this writing count although the next one was received. They do not if an edit
+// was undone between the two, or if this writing claims to be the later one: it may be an edit of which no leader has
+// heard, because its client has restored the content before.
+func (w *Writing) agrees(next *Writing) bool {
+	return w.Undone.Equal(next.Undone) && !w.At.After(next.At)
+}

@@ -63,7 +63,7 @@ type Core struct {
 	pending     eviction.PendingCounts  // of entries
 	unscheduled map[types.UID]*entry    // those that do not count as scheduled
 	audited     map[types.UID][]audited // by pod, one for each policy
-	leaving     map[types.UID]string    // the nodes of pods that have to go
+	leaving     map[types.UID]string    // the nodes of pods that had to go and that others have deleted
 }
 
 // NewCore returns the logic of a shard.

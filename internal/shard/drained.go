@@ -6,28 +6,49 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // outage reports whether a taint of this key reports an outage of its node, which nobody waits for to be empty.
 func outage(key string) bool { return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable }
 
-// leave remembers the node of a pod that has to go, or is held, also without an outage of the node.
-func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
-	if drains(node) && c.hasToGo(pod, withoutOutage(node)) {
-		c.leaving[pod.UID] = pod.Node
-	} else {
-		delete(c.leaving, pod.UID)
+// leave notes whether a pod has to go, or is held, also without an outage of its node: in its entry, or in leaving if
+// others have deleted the pod.
+func (c *Core) leave(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) {
+	leaves := ""
+	if drains(node) && c.leavesWithoutOutage(pod, node, verdict) {
+		leaves = pod.Node
 	}
+	switch e := c.entries[pod.UID]; {
+	case e != nil:
+		e.leaves = leaves
+	case leaves != "" && pod.Terminating:
+		c.leaving[pod.UID] = leaves
+		return
+	}
+	delete(c.leaving, pod.UID)
+}
+
+// leavesWithoutOutage reports whether a pod goes or is held because of other taints than those of an outage. verdict is
+// the verdict about the pod by all taints of the node.
+func (c *Core) leavesWithoutOutage(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) bool {
+	if !pod.Terminating && !slices.ContainsFunc(node.Keys(), outage) {
+		return goesOrIsHeld(verdict)
+	}
+	return c.hasToGo(pod, withoutOutage(node))
 }
 
 // gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node.
 func (c *Core) gone(uid types.UID, do *Effects) {
-	name, left := c.leaving[uid]
-	if !left {
+	name := c.leaving[uid]
+	delete(c.leaving, uid)
+	if e := c.entries[uid]; e != nil && e.leaves != "" {
+		name, e.leaves = e.leaves, ""
+	}
+	if name == "" {
 		return
 	}
-	delete(c.leaving, uid)
 	node, pods := c.options.Reader.PodsOn(name)
 	remains := func(pod *taint.Pod) bool { return c.hasToGo(pod, node) }
 	if drains(node) && !slices.ContainsFunc(pods, remains) {
@@ -55,5 +76,7 @@ func (c *Core) hasToGo(pod *taint.Pod, node *taint.Node) bool {
 	present := *pod
 	present.Terminating = false
 	verdict := c.judge.Decide(&present, node)
-	return verdict.Goes() || verdict.Held.By != 0
+	return goesOrIsHeld(&verdict)
 }
+
+func goesOrIsHeld(v *policy.Verdict) bool { return v.Goes() || v.Held.By != 0 }

@@ -26,6 +26,8 @@ type entry struct {
 	pending eviction.Pending // as which Core.pending counts it
 
 	hold *hold // the present or the last hold of the pod; nil if there was none
+
+	leaves string // the node from which the pod has to go, also without an outage of the node; else empty
 }
 
 // state is the progress of an eviction.

@@ -68,7 +68,6 @@ func (c *Core) ended(now time.Time, in CallEnded, do *Effects) {
 func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
 	verdict := c.judge.Decide(pod, node)
 	c.audit(pod, node, do)
-	c.leave(pod, node)
 	switch {
 	case verdict.Goes():
 		c.schedule(now, pod, node, &verdict)
@@ -80,6 +79,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 	if e := c.entries[pod.UID]; e != nil {
 		c.count(e, e.isPending(now))
 	}
+	c.leave(pod, node, &verdict)
 }
 
 // schedule schedules, moves or offers the eviction of a pod.

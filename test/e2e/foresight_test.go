@@ -34,6 +34,8 @@ func TestForesight(t *testing.T) {
 	t.Run("before the first taint, nothing is pending", func(t *testing.T) { knowsThatNothingIsPending(w.scene(t)) })
 	t.Run("what plan foretells happens", func(t *testing.T) { happensAsPlanned(w.scene(t)) })
 	t.Run("explain tells why a pod is gone", func(t *testing.T) { explainsTheGone(w.scene(t)) })
+	t.Run("the commands of explain do what they say", func(t *testing.T) { doesAsToldByExplain(w.scene(t)) })
+	t.Run("wait ends when the node is empty", func(t *testing.T) { waitsUntilEmpty(w.scene(t)) })
 	t.Run("who may read less is told less", func(t *testing.T) { tellsWhatItCan(w.scene(t)) })
 	t.Run("watch tells of each change", func(t *testing.T) { tellsOfChanges(w.scene(t)) })
 	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
@@ -231,10 +233,82 @@ func explainsTheGone(s *scene) {
 	s.goes(pod, tainted, 1)
 	s.event(pod, "Marking for deletion")
 	out, _ := s.said(s.Kubeconfig(), "explain", "default/"+pod.Name)
-	for _, want := range []string{"is gone: evicted from ", "TaintManagerEviction", "taint key:NoExecute"} {
+	for _, want := range []string{"is gone: evicted from " + s.node + " at ", "TaintManagerEviction", "taint key:NoExecute"} {
 		if !strings.Contains(out, want) {
 			s.Errorf("%q is not in:\n%s", want, out)
 		}
+	}
+}
+
+// does runs the command that explain offers with these words about a pod, as a shell does.
+func (s *scene) does(pod *v1.Pod, words string) {
+	s.Helper()
+	out, _ := s.said(s.Kubeconfig(), "explain", "default/"+pod.Name, "--eviction-method=evict", "-o", "json")
+	var explained struct {
+		Commands []struct{ Does, Command string }
+	}
+	if err := json.Unmarshal([]byte(out), &explained); err != nil {
+		s.Fatalf("%v in:\n%s", err, out)
+	}
+	for _, c := range explained.Commands {
+		if !strings.HasPrefix(c.Does, words) {
+			continue
+		}
+		cmd := exec.CommandContext(s.Context(), "sh", "-c", `kubectl() { "$BINARY" kubectl --kubeconfig="$KUBECONFIG" "$@"; }; `+c.Command)
+		cmd.Env = append(os.Environ(), "BINARY="+s.Binary(), "KUBECONFIG="+s.Kubeconfig())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.Errorf("%s: %v\n%s", c.Command, err, out)
+		}
+		return
+	}
+	s.Errorf("no command %s in:\n%s", words, out)
+}
+
+func doesAsToldByExplain(s *scene) {
+	s.manage(s.T)
+	one, other := s.podWith("one", s.labelled, bears("key", 600)), s.pod("other", bears("key", 600))
+	s.budget(1)
+	s.known(1, 1)
+	s.wait(wholeSecond)
+	s.taint("key")
+	goes := func(pod *v1.Pod) bool {
+		said, _ := s.pending(s.Kubeconfig())
+		return said[string(pod.UID)].UID != ""
+	}
+	s.does(one, "shows why the budget admits no more")
+	s.does(other, "keeps it alone")
+	if goes(other) || !goes(one) {
+		s.Error("the patch does not keep one of the pods alone")
+	}
+	s.does(one, "keeps it, and every pod")
+	if goes(one) {
+		s.Error("the pod is to go though its node has lost the taint")
+	}
+	tainted := s.taint("key")
+	s.does(one, "lets it go now")
+	if _, ended := s.deletion(s, one.UID, tainted.after.Add(30*time.Second)); !ended {
+		s.Error("the pod that is let go is still there")
+	}
+}
+
+// settled is how long nothing must be left to go until pending --wait ends.
+const settled = 10 * time.Second
+
+func waitsUntilEmpty(s *scene) {
+	s.manage(s.T)
+	pod := s.pod("p", bears("key", 3))
+	s.pod("stays", exists("key"))
+	s.wait(wholeSecond)
+	tainted := s.taint("key")
+	_, said := s.said(s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "1m")
+	ended := time.Now()
+	gone, is := s.deletion(s, pod.UID, ended)
+	if late := ended.Sub(gone); !is || late < settled {
+		s.Errorf("it has ended %v after the pod was gone (%t), want %v at least", late, is, settled)
+	}
+	s.goes(pod, tainted, 3)
+	if want := "No pod is left to go on " + s.node + "; 1 pod stays."; !strings.Contains(said, want) {
+		s.Errorf("%q is not in:\n%s", want, said)
 	}
 }
 

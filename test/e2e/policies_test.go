@@ -266,8 +266,30 @@ func drained(s *scene) {
 	s.goesAround(unlimited, tainted, 2)
 	s.goesAround(counted, tainted, 3)
 	s.deletedAfter(budgeted, tainted, 1, 4)
+	s.toldAsDrained(budgeted)
 	s.stays(daemon, tainted, 7)
 	s.stays(alone, tainted, 7)
+}
+
+// toldAsDrained requires an event Drained on the scene's node, not before its last pod was gone.
+func (s *scene) toldAsDrained(last *v1.Pod) {
+	s.Helper()
+	gone, _ := s.deletion(s, last.UID, time.Now())
+	var told []v1.Event
+	s.until("the node has an event Drained", func() bool {
+		list, err := s.admin.CoreV1().Events("").List(s.Context(), metav1.ListOptions{
+			FieldSelector: "involvedObject.kind=Node,reason=Drained,involvedObject.name=" + s.node,
+		})
+		if err == nil {
+			told = list.Items
+		}
+		return len(told) > 0
+	})
+	for i := range told {
+		if e := &told[i]; e.FirstTimestamp.Time.Before(gone.Truncate(time.Second)) { // its time is cut to seconds
+			s.Errorf("the node was told to be drained at %v, and %s was gone at %v", e.FirstTimestamp, last.Name, gone)
+		}
+	}
 }
 
 func drainEnds(s *scene) {

@@ -25,6 +25,7 @@ type gapped struct {
 	client  *fake.Clientset
 	nodes   *silentWatch
 	evicted *recorder
+	options taintmanager.Options
 }
 
 // afterGap starts a manager of a zone with a pod on each of these nodes. In the middle of the gap the first of the nodes get a
@@ -44,7 +45,10 @@ func afterGap(t *testing.T, nodes, tainted int) *gapped {
 	down := listsFail(g.client, "nodes")
 	b := zoneOutage()
 	b.Settle = lasting(10 * time.Second)
-	g.running = start(t, g.client, taintmanager.Options{Evictor: g.evicted, Guards: policy.Guards{Breakers: []policy.Breaker{b}}})
+	g.options = taintmanager.Options{
+		Evictor: g.evicted, Journal: newNotebook(), Guards: policy.Guards{Breakers: []policy.Breaker{b}},
+	}
+	g.running = start(t, g.client, g.options)
 	time.Sleep(time.Minute)
 	down.Store(true)
 	g.nodes.breakOff(errors.New("connection refused"))
@@ -111,4 +115,25 @@ func TestAfterAGapSettleCountsFromTheListThatShowsATaint(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The next leader finds the taints, which are older than settle, in its first list.
+func TestAfterAChangeOfLeaderSettleCountsFromTheListThatShowedATaint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := afterGap(t, 4, 2)
+		listed := time.Now()
+		time.Sleep(5 * time.Second)
+		g.stop(t)
+		start(t, g.client, g.options)
+		for _, c := range []struct {
+			second time.Duration
+			gone   int
+		}{{9, 0}, {11, 2}} {
+			time.Sleep(time.Until(listed.Add(c.second * time.Second)))
+			synctest.Wait()
+			if n := len(g.evicted.names()); n != c.gone {
+				t.Errorf("%d s after the list, %d pods were evicted, want %d", c.second, n, c.gone)
+			}
+		}
+	})
 }

@@ -116,6 +116,6 @@ func (pd policyDrawer) breaker() policy.Breaker {
 			{Key: pick(pd.Rand, "gpu", "disk")}, {Key: v1.TaintNodeUnreachable}, {Key: v1.TaintNodeNotReady},
 		},
 		MaxNodes: pick(pd.Rand, intstr.FromString("50%"), intstr.FromInt32(1)), MinNodes: new(int32(1)),
-		Settle: pd.duration(time.Second, 3*time.Second), ResetAfter: pd.duration(2*time.Second, 10*time.Second),
+		Settle: pd.duration(time.Second, 15*time.Second), ResetAfter: pd.duration(2*time.Second, 10*time.Second),
 	}
 }

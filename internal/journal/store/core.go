@@ -57,7 +57,7 @@ type CoreOptions struct {
 	Leading func() bool
 
 	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
-	// [journal.AdoptParams].Ahead.
+	// [journal.Observation].Ahead.
 	Ahead func(now time.Time) time.Duration
 
 	// ReadOnly keeps the core from writing.

@@ -556,11 +556,20 @@ func TestEachPartitionIsAskedForByItsName(t *testing.T) {
 		w.start()
 		asked := map[string]int{}
 		for _, action := range w.client.Actions() {
+			if action.GetResource().Resource != "configmaps" {
+				continue
+			}
 			switch action := action.(type) {
 			case clienttesting.ListActionImpl:
 				asked["list "+action.GetListRestrictions().Fields.String()]++
+				if o := action.ListOptions; o.ResourceVersion != "" || o.ResourceVersionMatch != "" {
+					t.Errorf("a list from version %q %q may lack the last writing", o.ResourceVersion, o.ResourceVersionMatch)
+				}
 			case clienttesting.WatchActionImpl:
 				asked["watch "+action.GetWatchRestrictions().Fields.String()]++
+				if o := action.ListOptions; o.ResourceVersion != "100" || o.SendInitialEvents != nil {
+					t.Errorf("a watch from version %q, initial events %v, does not continue the list at 100", o.ResourceVersion, o.SendInitialEvents)
+				}
 			}
 		}
 		for _, partition := range store.PartitionNames(name) {

@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -250,21 +252,23 @@ func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
 	for _, edit := range []struct {
 		name, version string
 		ahead         float64
+		adopted       string // by the standby, until the leader undoes the edit
 	}{
-		{"alone", "101", 3600},
-		{"and of the version", latest, 3600},
-		{"alone, by no more than a writing may be on its way", "101", 25},
-		{"and of the version, by no more than that", latest, 25},
+		{"alone", "101", 3600, "gpu@5"},
+		{"and of the version", latest, 3600, "gpu@-3569.5"},
+		{"alone, by no more than a writing may be on its way", "101", 35.5, "gpu@5"},
+		{"and of the version, by no more than that", latest, 35.5, "gpu@-5"},
 	} {
 		t.Run(edit.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				leader, standby := w.start().lead(), w.start()
 				w.pass(5)
 				w.taint("n", "gpu") // at version 101
-				w.pass(15)
+				w.pass(25.5)        // the leader has written at 25 s, and writes again at 26 s
 				w.taint("m", "disk")
 				w.put("n", map[string]string{"_journal": w.head(edit.ahead), "n": w.entry("n", edit.version, "gpu", 5)})
-				w.pass(17)
+				standby.knows("at the edit", "n", edit.adopted)
+				w.pass(27)
 				if head := w.partition("n").Data["_journal"]; head == w.head(edit.ahead) {
 					t.Error("the edit is not undone")
 				}
@@ -276,6 +280,83 @@ func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The leader does not see that the node is tainted, so that it undoes the edit by a writing without the node.
+func TestAnEditOfANodeThatTheLeaderDoesNotRecordIsNowhereOnceItIsUndone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		leader, standby := w.startFed(), w.startFed()
+		leader.lead()
+		w.pass(1)
+		standby.sees(w.node("101", "gpu"))
+		w.pass(1.5)
+		w.put("n", nil) // the leader writes at once, and then not within a second
+		w.pass(1.7)
+		w.put("n", map[string]string{"_journal": w.head(1.7), "n": w.entry("n", "101", "gpu", -600)})
+		standby.counts("by the edit", -600)
+		w.pass(3)
+		if data := w.partition("n").Data; len(data) != 1 {
+			t.Errorf("stored is %v", data)
+		}
+		standby.counts("once the edit is undone", 1)
+	})
+}
+
+// deaf are partitions of which a process hears nothing for a while, and then the last state only.
+type deaf struct {
+	store.Partitions
+	mu     sync.Mutex
+	silent bool
+	last   map[int]func()
+}
+
+func (d *deaf) Watch(ctx context.Context, partition int, report func(journal.StoredPartition, error)) {
+	d.Partitions.Watch(ctx, partition, func(s journal.StoredPartition, err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.last[partition] = func() { report(s, err) }
+		if !d.silent {
+			report(s, err)
+		}
+	})
+}
+
+// deafen begins, or ends, the time in which the process hears nothing.
+func (d *deaf) deafen(silent bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.silent = silent
+	for _, report := range d.last {
+		report()
+	}
+}
+
+// The leader does not hear of the edit, so it does not say that it has undone an edit.
+func TestAnEditOfTheTimeOfWritingThatOnlyAStandbyHeardOfIsNowhere(t *testing.T) {
+	inWorld(t, func(w *world) {
+		d := &deaf{last: map[int]func(){}}
+		leader := w.start(func(o *store.Options) { d.Partitions, o.Partitions = o.Partitions, d }).lead()
+		standby := w.start()
+		w.pass(5)
+		w.taint("n", "gpu") // at version 101
+		w.pass(15)
+		standby.knows("before", "n", "gpu@5")
+		w.taint("m", "disk") // at a later version, which the edit claims
+		before := w.partition("n").Data
+		d.deafen(true)
+		w.put("n", map[string]string{"_journal": w.head(600), "n": w.entry("n", latest, "gpu", 5)})
+		synctest.Wait()
+		standby.knows("by the edit", "n", "gpu@-580")
+		w.put("n", before)
+		d.deafen(false)
+		w.pass(100)
+		leader.knows("the leader", "n", "gpu@5")
+		standby.knows("the standby", "n", "gpu@15") // by when it received the content once more: later, never earlier
+		leader.kill()
+		standby.lead()
+		w.pass(130)
+		standby.knows("leading", "n", "gpu@15")
+	})
 }
 
 func TestAPartitionInUseThatIsOverwrittenByAnUnknownVersionIsWrittenBack(t *testing.T) {

@@ -107,6 +107,7 @@ func (p *partition) open(s journal.StoredPartition) {
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
+	before := p.writing
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
 	if p.undone = content.Undone; p.mine {
 		p.undone = p.now
@@ -118,10 +119,13 @@ func (p *partition) open(s journal.StoredPartition) {
 		err = nil
 	}
 	p.fail(foreign, err)
-	p.problem(invalid, joined(dropped))
+	p.problem(invalid, joined(dropped, 10, "; "))
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
 		p.adopt(content, first)
+	}
+	if undone := content.Undone; p.foreign && !undone.IsZero() && !undone.Equal(before.Undone) {
+		p.forget(content.Records)
 	}
 }
 

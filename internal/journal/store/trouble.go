@@ -65,17 +65,16 @@ func (p *partition) fail(k Kind, err error) {
 	p.problem(k, text)
 }
 
-// joined joins errors to one text.
-func joined(errs []error) string {
-	const most = 10
+// joined joins the first values to one text, which says how many more there are.
+func joined[T any](values []T, most int, separator string) string {
 	var texts []string
-	for _, err := range errs[:min(len(errs), most)] {
-		texts = append(texts, err.Error())
+	for _, value := range values[:min(len(values), most)] {
+		texts = append(texts, fmt.Sprint(value))
 	}
-	if len(errs) > most {
-		texts = append(texts, fmt.Sprintf("and %d more", len(errs)-most))
+	if more := len(values) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(texts, "; ")
+	return strings.Join(texts, separator)
 }
 
 // troubles counts the problems of all partitions and logs them. It is safe for concurrent use.

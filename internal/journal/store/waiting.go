@@ -1,13 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // waiting is a record of a version of its node that this process has not reached.
@@ -47,6 +48,18 @@ func (p *partition) offerOne(node string, r journal.Record) {
 	}
 }
 
+// forget offers empty records of the nodes that the latest writing does not record. An earlier writing, which a leader
+// has undone since, may have recorded them.
+func (p *partition) forget(recorded map[string]journal.Record) {
+	nodes := p.options.Source.Tainted()
+	slices.SortFunc(nodes, func(a, b *taint.Node) int { return cmp.Compare(a.Name, b.Name) })
+	for _, n := range nodes {
+		if _, is := recorded[n.Name]; !is && journal.PartitionOf(n.Name) == p.number {
+			p.offerOne(n.Name, journal.Record{UID: n.UID, Writing: p.writing})
+		}
+	}
+}
+
 // offerAgain offers the records of another process once more: since they were received, the source may have read nodes,
 // and policies may have named triggers.
 func (p *partition) offerAgain() {
@@ -82,7 +95,6 @@ func (p *partition) resolveWaiting() {
 
 // refused names the refused records; it returns "" if there are none.
 func (p *partition) refused() string {
-	const most = 5
 	var texts []string
 	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
 		if w := p.waiting[node]; w.refused {
@@ -92,11 +104,7 @@ func (p *partition) refused() string {
 	if len(texts) == 0 {
 		return ""
 	}
-	more := ""
-	if len(texts) > most {
-		texts, more = texts[:most], fmt.Sprintf(", and %d more", len(texts)-most)
-	}
-	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s%s", unreachedAfter, strings.Join(texts, ", "), more)
+	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s", unreachedAfter, joined(texts, 5, ", "))
 }
 
 // forward adds the records that wait to the records that this process writes: their writer knew more of these nodes.

@@ -216,6 +216,14 @@ on('busy', 'the search finds states', async (page) => {
   await page.getByText('The filter lets none of them through.').waitFor();
 });
 
+on('busy', 'a node whose pods are all stuck leads to them', async (page) => {
+  await page.getByLabel('Search').fill('blocked');
+  await page.getByRole('tab', { name: /Nodes/ }).click();
+  await page.locator('#panel tbody tr', { has: page.locator('td:nth-child(5)', { hasText: /^[1-9]/ }) }).first().locator('.lead').click();
+  await page.getByText('All that the filter lets through is stuck, and listed above.').waitFor();
+  assert.ok(await page.evaluate(() => document.activeElement?.matches('#stuck .open')));
+});
+
 on('calm', 'a node leads to its pods', async (page) => {
   await page.getByRole('tab', { name: /Nodes/ }).click();
   const line = page.locator('#panel tbody tr').first();

@@ -260,12 +260,34 @@ for (const colorScheme of ['light', 'dark']) {
   on(`axe finds nothing wrong, ${colorScheme}`, async (page) => {
     assert.deepEqual(await violations(page), []);
     await page.locator('#stuck .open').first().click();
-    await page.getByRole('tab', { name: /Nodes/ }).click();
+    for (const list of [/Nodes/, /Evicted lately/]) {
+      await page.getByRole('tab', { name: list }).click();
+      assert.deepEqual(await violations(page), []);
+    }
+    await page.locator('#panel .open').first().click();
     assert.deepEqual(await violations(page), []);
     await page.locator('#help').click();
     assert.deepEqual(await violations(page), []);
   }, { colorScheme });
 }
+
+for (const [scene, says] of [['policies', /^Paused:/], ['backlog', /^Backlog:/]]) {
+  test(`axe finds nothing wrong, ${scene}`, async () => {
+    const other = await synthetic('-scheduled=600', '-nodes=10', '-rate=10', `-scene=${scene}`);
+    const { page, close } = await open(browser, other.page);
+    await page.locator('#banners p, #backlog', { hasText: says }).first().waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole('tab', { name: /Evicted lately/ }).click();
+    assert.deepEqual(await violations(page), []);
+    await close();
+    await other.stop();
+  });
+}
+
+on('a window of 1180 pixels has one row of what the page is about', async (page) => {
+  const tops = await page.locator('header > *:visible').evaluateAll((all) => all.map((e) => { const { top, height } = e.getBoundingClientRect(); return top + height / 2; }));
+  assert.ok(Math.max(...tops) - Math.min(...tops) < 10, tops.join(', '));
+}, { viewport: { width: 1180, height: 800 } });
 
 on('a theme that is chosen stays', async (page) => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

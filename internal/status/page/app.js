@@ -37,7 +37,12 @@ const hooks = {
   /** @param {string} uid */
   open(uid) { view.open = view.open === uid ? '' : uid; render(); },
   /** @param {string} node */
-  lead(node) { view.filter.node = node; choose('upcoming'); part('tab-upcoming').focus(); },
+  lead(node) {
+    view.filter.node = node;
+    choose('upcoming');
+    const pod = /** @type {HTMLElement | null} */ (part('panel').querySelector('.open') ? null : part('stuck').querySelector('.open'));
+    (pod ?? part('tab-upcoming')).focus();
+  },
 };
 const stuckTable = new Table(part('stuck'), 5, hooks);
 const table = new Table(part('panel'), 50, hooks);
@@ -213,7 +218,8 @@ function tables(items) {
   }
   part('panel').setAttribute('aria-labelledby', `tab-${view.list}`);
   for (const each of [stuckTable, table]) Object.assign(each, { group: view.group, open: view.open, nodes: store.nodes });
-  const { empty, unknown } = lists[view.list];
+  const { unknown } = lists[view.list];
+  const empty = view.list === 'upcoming' && items.stuck.length ? 'All that the filter lets through is stuck, and listed above.' : lists[view.list].empty;
   table.show(lists[view.list], items[view.list], nothing() || (certain[view.list] ? empty : unknown));
   const inAll = stuckNow();
   part('stuck').hidden = !inAll;

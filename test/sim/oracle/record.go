@@ -210,8 +210,8 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 	if !may {
 		return own
 	}
-	// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last
-	// one.
+	// docs/adr/0026-the-store-is-a-step.md: the later writing wins, and a process that received it no longer knows the
+	// last one. It may count as before where this record says nothing of it.
 	if version < own.recorded {
 		if !own.taken {
 			own.join(theirs, version)
