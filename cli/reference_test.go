@@ -33,20 +33,37 @@ func TestTheReferenceIsMadeFromTheCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := referencePage(cmd, string(help), kind, answers)
-		path := filepath.Join("..", "docs", "reference", command+".md")
-		if *update {
-			if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		written, err := os.ReadFile(path)
-		if err != nil {
+		compareReference(t, command, referencePage(cmd, string(help), kind, answers))
+	}
+}
+
+// TestTheReferenceOfThePagesJSONIsMadeFromTheCode holds docs/reference/api.md equal to the comments of the structs that
+// the manager answers with.
+func TestTheReferenceOfThePagesJSONIsMadeFromTheCode(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("# The fields of the page's JSON\n\nThis page is made from the code by `make golden`. " +
+		"[api.md](../api.md) says how to ask, and [api-examples.md](api-examples.md) has examples. Times are in UTC, " +
+		"to the millisecond, by the clock of the process that answers. An optional field is left out where it is empty.\n")
+	parseStructs(t, filepath.Join("..", "internal", "status")).
+		write(&page, "Snapshot", "Changes", "EvictionList", "NodeList", "Error")
+	compareReference(t, "api", page.String())
+}
+
+// compareReference holds a page of docs/reference equal to what the code makes of it.
+func compareReference(t *testing.T, name, page string) {
+	t.Helper()
+	path := filepath.Join("..", "docs", "reference", name+".md")
+	if *update {
+		if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(written), page); diff != "" {
-			t.Errorf("%s is not current; run `make golden`:\n%s", path, diff)
-		}
+	}
+	written, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(written), page); diff != "" {
+		t.Errorf("%s is not current; run `make golden`:\n%s", path, diff)
 	}
 }
 
@@ -130,10 +147,10 @@ func (s structs) add(d *ast.GenDecl) {
 	}
 }
 
-// write writes a section for the struct of this name, and for each struct that it has.
-func (s structs) write(page *strings.Builder, name string) {
+// write writes a section for each struct of these names, and for each struct that they have.
+func (s structs) write(page *strings.Builder, names ...string) {
 	written := map[string]bool{}
-	for queue := []string{name}; len(queue) > 0; queue = queue[1:] {
+	for queue := names; len(queue) > 0; queue = queue[1:] {
 		if of := queue[0]; !written[of] {
 			written[of] = true
 			fmt.Fprintf(page, "\n### %s\n\n%s\n\n| field | type | |\n|---|---|---|\n", of, s[of].doc)
@@ -149,7 +166,7 @@ func (s structs) writeField(page *strings.Builder, field *ast.Field) []string {
 	of, list := elementType(field.Type)
 	key, options, inJSON := strings.Cut(jsonTag(field), ",")
 	var refers []string
-	kind := map[string]string{"Time": "time", "int64": "integer", "int": "integer", "float64": "number", "bool": "boolean"}[of]
+	kind := map[string]string{"Time": "time", "UID": "string", "int64": "integer", "int": "integer", "float64": "number", "bool": "boolean"}[of]
 	switch {
 	case s[of].StructType != nil:
 		kind, refers = "["+of+"](#"+strings.ToLower(of)+")", []string{of}
@@ -166,7 +183,7 @@ func (s structs) writeField(page *strings.Builder, field *ast.Field) []string {
 	if list {
 		kind = "list of " + kind
 	}
-	if inJSON && strings.Contains(options, "omitempty") {
+	if inJSON && strings.Contains(options, "omit") {
 		kind += ", optional"
 	}
 	fmt.Fprintf(page, "| `%s` | %s | %s |\n", key, kind, strings.TrimSpace(cell(field.Doc.Text())+" "+cell(field.Comment.Text())))

@@ -53,7 +53,7 @@ func TestEachAlertHasAUnitTestARunbookAndTheJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runbook, err := os.ReadFile("../docs/alerts.md")
+	runbook, err := os.ReadFile("../docs/runbooks/alerts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func TestEachAlertHasAUnitTestARunbookAndTheJob(t *testing.T) {
 		_, section, found := strings.Cut(string(runbook), "\n### "+a.Alert+"\n")
 		section, _, _ = strings.Cut(section, "\n### ")
 		if !found || !strings.Contains(section, "```sh\n") {
-			t.Errorf("docs/alerts.md has no section with commands for %s", a.Alert)
+			t.Errorf("docs/runbooks/alerts.md has no section with commands for %s", a.Alert)
 		}
-		if !strings.HasSuffix(a.Annotations["runbook_url"], "docs/alerts.md#"+strings.ToLower(a.Alert)) {
+		if !strings.HasSuffix(a.Annotations["runbook_url"], "docs/runbooks/alerts.md#"+strings.ToLower(a.Alert)) {
 			t.Errorf("%s links %s", a.Alert, a.Annotations["runbook_url"])
 		}
 		if !strings.Contains(a.Expr, `{job="taint-manager"`) || a.Annotations["summary"] == "" {

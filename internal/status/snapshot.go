@@ -43,11 +43,11 @@ const (
 
 // TypeMeta is the version and kind of an answer.
 type TypeMeta struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"` // status.taint-manager/v1alpha1
+	Kind       string `json:"kind"`       // Snapshot, Changes, EvictionList, NodeList or Error
 }
 
-// Snapshot is the state at one moment. Times are UTC.
+// Snapshot is the state at one moment.
 type Snapshot struct {
 	TypeMeta
 
@@ -60,23 +60,23 @@ type Snapshot struct {
 	Manager Manager `json:"manager"`
 	Totals  Totals  `json:"totals"`
 
-	// Evictions that are scheduled, due, under way, blocked, refused or delayed; earliest deadline first.
+	// Evictions in all states, earliest deadline first.
 	Evictions []Eviction `json:"evictions"`
 
 	// Nodes that carry NoExecute taints, by name.
 	Nodes []Node `json:"nodes"`
 
-	// Evicted are the latest evictions by this replica within an hour, oldest first; bounded.
+	// Evicted are the latest evictions by this replica within an hour, oldest first: at most 4096.
 	Evicted []Evicted `json:"evicted"`
 
-	// Minutes of the last hour in which this replica evicted, oldest first.
+	// Minutes of the last hour in which this replica evicted, oldest first. They count all evictions.
 	Minutes []Minute `json:"minutes"`
 }
 
 // Manager is the replica that answers.
 type Manager struct {
 	Version  string `json:"version,omitempty"`
-	Identity string `json:"identity,omitempty"`
+	Identity string `json:"identity,omitempty"` // as the lease names it
 
 	// Role is "leading" or "standby".
 	Role string `json:"role"`
@@ -87,7 +87,8 @@ type Manager struct {
 	// DryRun: no pod is evicted; those that would be are shown.
 	DryRun bool `json:"dryRun,omitempty"`
 
-	// Cluster is the name of the cluster: --cluster-name, else the host of its API server.
+	// Cluster is --cluster-name, else the host and port of the API server. A user, a path and a query of the server's
+	// URL are not shown, as they may hold a secret.
 	Cluster string `json:"cluster,omitempty"`
 
 	// EvictionMethod is how pods are evicted: "delete" or "evict".
@@ -99,29 +100,29 @@ type Manager struct {
 	// Synced: all pods and nodes have been seen. Before that nothing is decided.
 	Synced bool `json:"synced"`
 
-	// Trouble is why the cluster can't be watched, and since when; empty while it can.
+	// Trouble is why the cluster can't be watched, and since when, in a sentence.
 	Trouble string `json:"trouble,omitempty"`
 
 	// Paused: no call starts.
 	Paused bool `json:"paused,omitempty"`
 
-	// Trips are the breakers that are tripped.
+	// Trips are the breakers that are tripped, for each group of nodes.
 	Trips []Trip `json:"trips,omitempty"`
 
 	// Policies are the names of the policies, in their order.
 	Policies []string `json:"policies,omitempty"`
 
-	// Warning is what an operator should look at; evictions go on. It is empty if there is nothing.
+	// Warning is what an operator should look at while evictions go on, in a sentence.
 	Warning string `json:"warning,omitempty"`
 }
 
 // Trip is a breaker that holds the evictions of a group of nodes.
 type Trip struct {
 	Breaker string    `json:"breaker"`
-	Group   string    `json:"group,omitempty"`
+	Group   string    `json:"group,omitempty"` // the value of the label topologyKey
 	Since   time.Time `json:"since"`
 
-	// Reset is how the trip ends: Automatic or Manual; left out while the configuration has no such breaker.
+	// Reset is how the trip ends: "Automatic" or "Manual"; left out while the configuration has no such breaker.
 	Reset string `json:"reset,omitempty"`
 }
 
@@ -136,7 +137,7 @@ type Totals struct {
 	Delayed   int `json:"delayed"`
 	Done      int `json:"done"`
 
-	// EvictedLastHour is how many this replica has evicted in the last 60 minutes.
+	// EvictedLastHour is how many pods this replica has evicted in the last 60 minutes: all of them.
 	EvictedLastHour int `json:"evictedLastHour"`
 }
 
@@ -146,13 +147,13 @@ type Eviction struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	Node      string `json:"node"`
-	Owner     *Owner `json:"owner,omitempty"`
-	State     string `json:"state"`
+	Owner     *Owner `json:"owner,omitempty"` // left out for a pod without a controller
+	State     string `json:"state"`           // as docs/api.md lists them
 
 	// Deadline is the time before which the pod is not evicted.
 	Deadline time.Time `json:"deadline"`
 
-	// Taint because of which it goes, as key=value:effect.
+	// Taint because of which the pod goes, as key=value:effect.
 	Taint string `json:"taint"`
 
 	// ExposedSince is the start of the exposure from which the deadline counts.
@@ -161,9 +162,10 @@ type Eviction struct {
 	// Because is the reason in the words that events and the log have.
 	Because string `json:"because"`
 
-	// Policy is the name of the policy that decides; left out if none matches. Method is "delete" or "evict": what the
-	// next call does. Left out of a pod that is held.
+	// Policy is the name of the policy that decides; left out if none matches.
 	Policy string `json:"policy,omitempty"`
+
+	// Method is what the next call does: "delete" or "evict". Left out of a pod that is held.
 	Method string `json:"method,omitempty"`
 
 	// DeleteAt is when a pod that is evicted is deleted if its eviction stays refused; left out if never.
@@ -177,28 +179,32 @@ type Eviction struct {
 	// or "the API server". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
-	// WaitsForRate is the name of the rate for which a due eviction waits.
+	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag
+	// limits all calls.
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
 	// NextTry is when the next call may start; left out while a call is under way, and when done.
 	NextTry time.Time `json:"nextTry,omitzero"`
 
-	// Attempts is how many calls were made.
+	// Attempts is how many calls were made for the pod.
 	Attempts int `json:"attempts,omitempty"`
 
-	// SlowPlace says that it is due and waits for a slow place, because calls for pods like it are slow.
+	// SlowPlace says that the eviction is due and waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 
-	// Cause and Message are those of the last call's outcome: a word, and the server's message.
-	Cause   string `json:"cause,omitempty"`
+	// Cause of the last call's outcome, as docs/reference/outcomes.md lists them.
+	Cause string `json:"cause,omitempty"`
+
+	// Message of the API server to the last call.
 	Message string `json:"message,omitempty"`
 
-	// Budget is the PodDisruptionBudget that does not permit it, if the server's message names one.
+	// Budget is the PodDisruptionBudget that does not permit the eviction. Left out if the server's message names none,
+	// as with two budgets on one pod.
 	Budget string `json:"budget,omitempty"`
 }
 
-// Owner is the workload that a pod belongs to: its controller, and the Deployment where that is a
-// Deployment's ReplicaSet.
+// Owner is the workload that a pod belongs to: its controller, or the Deployment where the controller is a Deployment's
+// ReplicaSet.
 type Owner struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
@@ -210,7 +216,7 @@ type Node struct {
 	UID    string  `json:"uid"`
 	Taints []Taint `json:"taints"`
 
-	// Evictions is how many are pending on it.
+	// Evictions is how many are pending on the node.
 	Evictions int `json:"evictions"`
 }
 
@@ -230,9 +236,9 @@ type Evicted struct {
 	Taint     string    `json:"taint"`
 	Deadline  time.Time `json:"deadline"`
 
-	// At is when the API server accepted it.
+	// At is when the API server accepted the deletion.
 	At      time.Time `json:"at"`
-	Because string    `json:"because"`
+	Because string    `json:"because"` // as of an Eviction
 
 	// DryRun: nothing was sent, and the pod is still there.
 	DryRun bool `json:"dryRun,omitempty"`
@@ -246,15 +252,14 @@ type Minute struct {
 	MaxLateSeconds  float64   `json:"maxLateSeconds"`
 }
 
-// Changes are what differs from the snapshot with the tag Since. Evictions and Nodes are those that are new or have
-// changed, and Evicted those since then; all other fields are those of the present snapshot.
+// Changes are what differs from an earlier snapshot. The evictions and nodes are those that are new or have changed, in
+// full; evicted are those since then; all other fields are those of the present snapshot.
 type Changes struct {
 	Snapshot
-	Since string `json:"since"`
+	Since string `json:"since"` // the tag of the earlier snapshot
 
-	// Gone are the UIDs of evictions that have ended, and NodesGone the names of nodes without taints now.
-	Gone      []types.UID `json:"gone"`
-	NodesGone []string    `json:"nodesGone"`
+	Gone      []types.UID `json:"gone"`      // the UIDs of evictions that have ended
+	NodesGone []string    `json:"nodesGone"` // the names of nodes that have no such taints now
 }
 
 // EvictionList is a page of evictions, earliest deadline first.
@@ -262,10 +267,10 @@ type EvictionList struct {
 	TypeMeta
 	At time.Time `json:"at"`
 
-	// Total is how many match the query, on all pages.
+	// Total is how many evictions match the query, on all pages.
 	Total int `json:"total"`
 
-	// Next is to be given as the parameter "after" for the page that follows; left out on the last.
+	// Next is the parameter "after" of the page that follows; left out on the last page.
 	Next  string     `json:"next,omitempty"`
 	Items []Eviction `json:"items"`
 }

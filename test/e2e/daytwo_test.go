@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// commands returns the commands under a heading of docs/day-two.md or docs/install.md, block by block.
+// commands returns the commands under a heading of docs/runbooks, block by block.
 func commands(t *testing.T, page, heading string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
@@ -32,8 +32,8 @@ func commands(t *testing.T, page, heading string) (blocks []string) {
 	return blocks
 }
 
-// TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/day-two.md as a reader would copy them, and the probe of
-// docs/install.md.
+// TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/runbooks/day-two.md as a reader would copy them, and
+// the probe of docs/runbooks/original-off.md.
 func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
@@ -75,7 +75,7 @@ func (w *world) withEnv(t *testing.T, variable string) string {
 }
 
 func (w *world) whoLeads(t *testing.T, pod string) {
-	blocks := commands(t, "day-two.md", "Who leads")
+	blocks := commands(t, "runbooks/day-two.md", "Who leads")
 	holder := w.state(t).holder
 	if out := w.shell(t, blocks[0]); !strings.HasPrefix(out, holder+" ") || !strings.HasPrefix("pod/"+holder, pod+"_") {
 		t.Errorf("got %q, want the holder %s, which is %s", out, holder, pod)
@@ -95,7 +95,7 @@ func (w *world) losesAPart(t *testing.T, node string) {
 		return string(part.UID)
 	}
 	before, lost := w.state(t), uid()
-	w.shell(t, commands(t, "day-two.md", "A part of the journal is deleted")[0])
+	w.shell(t, commands(t, "runbooks/day-two.md", "A part of the journal is deleted")[0])
 	s := &scene{T: t, world: w}
 	s.until("another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
 	w.writtenBack(t, "deleted", before, node)
@@ -104,7 +104,7 @@ func (w *world) losesAPart(t *testing.T, node string) {
 
 func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
 	before := w.state(t)
-	for _, command := range commands(t, "day-two.md", "Upgrade and roll back") {
+	for _, command := range commands(t, "runbooks/day-two.md", "Upgrade and roll back") {
 		if strings.HasPrefix(command, "kubectl apply") {
 			command = strings.Replace(command, "apply", "apply --server-side --force-conflicts", 1) // helm has installed
 		}
@@ -120,7 +120,7 @@ func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
 
 // pausesAndGoesOn checks what is written; cli/run/pause_test.go checks what that does.
 func (w *world) pausesAndGoesOn(t *testing.T) {
-	lines := strings.Split(strings.TrimSpace(commands(t, "day-two.md", "Pause")[0]), "\n")
+	lines := strings.Split(strings.TrimSpace(commands(t, "runbooks/day-two.md", "Pause")[0]), "\n")
 	for i, want := range []string{"true", ""} {
 		w.shell(t, lines[i])
 		config, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
@@ -138,7 +138,7 @@ func (w *world) pausesAndGoesOn(t *testing.T) {
 // downAndHelped looks at a cluster without a replica, and lets an administrator's machine lead.
 func (w *world) downAndHelped(t *testing.T, s *scene) {
 	before := w.state(t)
-	blocks := commands(t, "day-two.md", "Both replicas are down")
+	blocks := commands(t, "runbooks/day-two.md", "Both replicas are down")
 	out := w.shell(t, blocks[0])
 	if !strings.Contains(out, "waits") || strings.Contains(out, "there is no journal") {
 		t.Errorf("what waits is not shown:\n%s", out)
@@ -173,7 +173,7 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 
 // refusesGates shows that a gate that is locked or unknown keeps kube-controller-manager from starting.
 func (w *world) refusesGates(t *testing.T) {
-	w.shell(t, commands(t, "day-two.md", "Upgrade the API server")[0])
+	w.shell(t, commands(t, "runbooks/day-two.md", "Upgrade the API server")[0])
 	refusals := map[string]string{"NoSuchGate=true": "unrecognized feature gate: NoSuchGate"}
 	if w.Minor() >= 34 {
 		refusals["SeparateTaintEvictionController=false"] = "feature is locked to true"
@@ -190,7 +190,7 @@ func (w *world) refusesGates(t *testing.T) {
 
 // probes runs the probe without the original, and with it.
 func (w *world) probes(t *testing.T) {
-	probe := commands(t, "install.md", "Switch the original off")[1]
+	probe := commands(t, "runbooks/original-off.md", "See it, before and after")[1]
 	terminates := regexp.MustCompile(`(?m)^20[0-9-]+T[0-9:]+Z$`)
 	if out := w.shell(t, probe); terminates.MatchString(out) {
 		t.Errorf("without the original the pod terminates:\n%s", out)

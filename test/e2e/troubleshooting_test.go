@@ -18,14 +18,14 @@ import (
 // answer is a command of a page, and what the page says that the command prints, with "…" for what differs.
 type answer struct{ command, prints string }
 
-// answers returns the answers under a heading of docs/troubleshooting.md.
+// answers returns the answers under a heading of docs/runbooks/troubleshooting.md.
 func answers(t *testing.T, heading string) (list []answer) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "troubleshooting.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks", "troubleshooting.md"))
 	must(t, err)
 	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !found {
-		t.Fatalf("docs/troubleshooting.md has no section %s", heading)
+		t.Fatalf("docs/runbooks/troubleshooting.md has no section %s", heading)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(section, -1) {
@@ -37,7 +37,7 @@ func answers(t *testing.T, heading string) (list []answer) {
 		}
 	}
 	if len(list) == 0 {
-		t.Fatalf("docs/troubleshooting.md has no answer to %s", heading)
+		t.Fatalf("docs/runbooks/troubleshooting.md has no answer to %s", heading)
 	}
 	return list
 }
@@ -59,11 +59,11 @@ const literal = 15
 func (a answer) says(t *testing.T) {
 	t.Helper()
 	if a.prints == "" {
-		t.Errorf("docs/troubleshooting.md does not say what this prints: %s", a.command)
+		t.Errorf("docs/runbooks/troubleshooting.md does not say what this prints: %s", a.command)
 	}
 	for line := range strings.Lines(a.prints) {
 		if n := len(strings.Join(strings.Fields(strings.ReplaceAll(line, "…", "")), "")); n < literal {
-			t.Errorf("docs/troubleshooting.md says with %d characters what this prints: %s\n%s", n, a.command, line)
+			t.Errorf("docs/runbooks/troubleshooting.md says with %d characters what this prints: %s\n%s", n, a.command, line)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (w *troubled) answers(t *testing.T, heading string) {
 				t.Logf("$ %s\n%s", command, out)
 			}
 		})
-		s.until("docs/troubleshooting.md has what it prints: "+a.command, func() bool {
+		s.until("docs/runbooks/troubleshooting.md has what it prints: "+a.command, func() bool {
 			out = w.shell(t, command)
 			return a.pattern().MatchString(narrow(out))
 		})
@@ -174,11 +174,11 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 	})
 }
 
-// runbook runs the commands of docs/alerts.md, which must succeed, against a program whose ConfigMap has the key paused.
+// runbook runs the commands of docs/runbooks/alerts.md, which must succeed, against a program whose ConfigMap has the key paused.
 func (w *troubled) runbook(t *testing.T) {
 	w.kubectl(t, "-n", "kube-system", "patch", "cm", "taint-manager", "--type=merge", `-p={"data":{"paused":"true"}}`)
 	w.kubectl(t, "-n", "kube-system", "patch", "cm", "taint-manager", "--type=merge", "-p="+fmt.Sprintf(`{"data":{"config.yaml":%q}}`, troubledFile))
-	for _, block := range append(commands(t, "alerts.md", "Scrape"), commands(t, "alerts.md", "Runbook")...) {
+	for _, block := range append(commands(t, "runbooks/alerts.md", "Scrape"), commands(t, "runbooks/alerts.md", "Runbook")...) {
 		if command, forwards := strings.CutPrefix(block, "kubectl -n kube-system port-forward "); forwards {
 			pod, _, _ := strings.Cut(w.state(t).holder, "_")
 			if out := w.shell(t, "echo "+command); out != "pod/"+pod+" 8080\n" {

@@ -36,13 +36,13 @@ func TestNobodyIsToldToWriteTheListOfControllersAnew(t *testing.T) {
 // The kubelet runs every manifest in its folder, so the commands leave none beside the one that they change.
 func TestTheCommandsForKubeadmAppendToTheListAndRestoreIt(t *testing.T) {
 	atRoot(t)
-	_, section, _ := strings.Cut(read(t, "docs/install.md"), "\n### kubeadm and kind\n")
-	section, _, _ = strings.Cut(section, "\n### ")
+	_, section, _ := strings.Cut(read(t, "docs/runbooks/original-off.md"), "\n## kubeadm and kind\n")
+	section, _, _ = strings.Cut(section, "\n## ")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1)
 	folder := t.TempDir()
 	manifest := filepath.Join(folder, "manifests", "kube-controller-manager.yaml")
 	if err := os.MkdirAll(filepath.Dir(manifest), 0o700); err != nil || len(blocks) != 2 {
-		t.Fatalf("docs/install.md has no commands for kubeadm, or %v", err)
+		t.Fatalf("docs/runbooks/original-off.md has no commands for kubeadm, or %v", err)
 	}
 	const before = "  - command:\n    - kube-controller-manager\n    - --controllers=*,bootstrapsigner,tokencleaner\n    - --leader-elect=true\n"
 	if err := os.WriteFile(manifest, []byte(before), 0o600); err != nil {

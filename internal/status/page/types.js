@@ -1,4 +1,4 @@
-// The shapes of docs/api.md, for editors and people.
+// The shapes of docs/reference/api.md, for editors and people.
 
 /**
  * @typedef {object} Eviction

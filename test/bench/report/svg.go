@@ -48,7 +48,7 @@ func SVG(s Summary) []byte {
 	p.y += workStep
 	p.text(margin, "soft", fmt.Sprintf("%s, %d cores, medians of %d rounds. Each row has a scale of its own.",
 		s.Machine.Date, s.Machine.Cores, s.Rounds))
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="taint-manager beside plain workers and the original controller: bars for each figure that docs/performance.md has as a table">`,
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="taint-manager beside plain workers and the original controller: bars for each figure that docs/reference/bench.md has as a table">`,
 		pictureWidth, p.y+margin)
 	return []byte(head + "\n" + style + p.body.String() + "</svg>\n")
 }
