@@ -19,7 +19,8 @@ var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 // The docs show the program's output. The examples work in the root of the repository.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	exampleFolder(t)
-	for _, file := range []string{filepath.Join("..", "docs", "look-ahead.md"), filepath.Join("..", "docs", "policies.md"), filepath.Join("..", "README.md")} {
+	for _, name := range []string{"docs/look-ahead.md", "docs/scripts.md", "docs/policies.md", "README.md"} {
+		file := filepath.Join("..", name)
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -150,9 +151,13 @@ var offered = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // except those that never end.
 func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	dir := exampleFolder(t)
-	text, err := os.ReadFile(filepath.Join("..", "docs", "look-ahead.md"))
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, name := range []string{"look-ahead.md", "scripts.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, page...)
 	}
 	tried := 0
 	for _, block := range offered.FindAllSubmatch(text, -1) {
