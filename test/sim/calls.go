@@ -22,13 +22,12 @@ type flight struct {
 	start dispatch.Start
 	e     eviction.Request
 	term  *term
-	began time.Duration
 
-	over     bool
-	returned bool  // its tokens were given back
-	deleted  bool  // the server has accepted its deletion
-	sent     int   // number of requests that write
-	shown    int64 // generation of the pod, by an answer to this call
+	over    bool
+	spared  bool  // its outcome says that it has deleted nothing
+	deleted bool  // the server has accepted its deletion
+	sent    int   // number of requests that write
+	shown   int64 // generation of the pod, by an answer to this call
 
 	ask     *ask // what the call waits for
 	resume  func() (*ask, bool)
@@ -98,7 +97,7 @@ func (p *process) call(s dispatch.Start) {
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
-	f := &flight{p: p, start: s, e: e, term: p.term, began: p.w.now()}
+	f := &flight{p: p, start: s, e: e, term: p.term}
 	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -176,7 +175,7 @@ func (f *flight) arrived(a *ask, uid types.UID) {
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
 	f.deleted = true
-	f.p.w.check(f.keepTokens())
+	f.p.w.check(f.spendsTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.over {
 		f.received(false)
@@ -231,9 +230,8 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f)
-	p.w.check(f.giveBack(&o))
-	p.governance.noteRefusal(&f.e, &o)
+	f.spared = !o.MayHaveDeleted()
+	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})

@@ -45,7 +45,6 @@ type process struct {
 	flights []*flight
 	turn    *flight        // the call whose requests the client sends now
 	gets    map[string]get // of each node: the last one that was answered
-	waits   waits
 
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
@@ -68,8 +67,6 @@ func (w *World) start(replica int) {
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits = waits{p: p, slow: map[string]time.Duration{}}
-	p.after(500*time.Millisecond, p.waits.check)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
 	p.feed.SetAhead(p.skew.Excess)
 	p.govern()

@@ -66,6 +66,14 @@ func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration
 	}
 }
 
+// Nodes returns the nodes as the process was shown them last.
+func (p *Process) Nodes() (all []*v1.Node) {
+	for _, k := range p.nodes {
+		all = append(all, k.node)
+	}
+	return all
+}
+
 // ClockSet records that the wall clock of the process was set.
 func (p *Process) ClockSet() { p.set = true }
 
