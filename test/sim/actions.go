@@ -279,9 +279,9 @@ func (w *World) doProcess(d *action, p *process) {
 		p.freeze(d.lasts)
 	case setClock:
 		w.counts["ClockSteps"]++
-		w.clocks[d.replica].offset += d.lasts
-		p.clock.deviation = w.clocks[d.replica]
-		p.observer.ClockSet()
+		w.clocks[d.replica] += d.lasts
+		p.clock.ahead = w.clocks[d.replica]
+		p.observer.ClockSet(p.clock.ahead)
 	case deafen:
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:

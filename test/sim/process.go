@@ -103,7 +103,7 @@ func (p *process) asksTheTime() {
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
-		p.clock.ahead(p.w.now())-p.w.server.clock.ahead(p.w.now()), least, most)
+		p.clock.ahead-p.w.oracle.ServerAhead, least, most)
 	if p.skew.Excess(p.Now()) > 0 {
 		p.w.counts["Ahead"]++
 	}

@@ -70,7 +70,7 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 }
 
 func (p *Process) settled(at time.Duration, s *podView, h Held) error {
-	v := p.drifted(p.evaluate(s), at)
+	v := p.putOff(s)
 	switch {
 	case h.Accepted && !s.accepted:
 		return Broken(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
@@ -81,10 +81,19 @@ func (p *Process) settled(at time.Duration, s *podView, h Held) error {
 	case !h.Queued:
 		return Broken(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
 			s.pod.UID, v.lo, v.hi, v.cause)
-	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
+	case h.At > max(h.Deadline, at+longestWait):
 		return Broken(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
 	return p.within(s, v, h.Deadline)
+}
+
+// putOff returns the verdict, whose deadline policies and breakers may put off.
+func (p *Process) putOff(s *podView) verdict {
+	v := p.evaluate(s)
+	if p.oracle.Governed {
+		v.hi = far
+	}
+	return v
 }
 
 // within requires the deadline to be within its bounds.
@@ -107,7 +116,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 	if p.pod(uid) == nil {
 		return Broken(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
+	if attempt > 1 && at < s.notBefore {
 		return Broken(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
 	}
 	return p.due(at, s, deadline)
@@ -115,7 +124,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 
 // due requires that the pod is due at that moment.
 func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) error {
-	v := p.drifted(p.evaluate(s), at)
+	v := p.putOff(s)
 	switch {
 	case !v.evict:
 		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
@@ -133,7 +142,7 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	if s == nil {
 		return Broken(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	v := p.drifted(p.evaluate(s), served)
+	v := p.evaluate(s)
 	if !v.evict || sent < v.lo {
 		return Broken(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}

@@ -69,7 +69,6 @@ type view struct {
 	skew    skew          // of timestamps of the API
 	watched time.Duration // the last proof that a process watched before a gap
 	zero    time.Duration // Unix time at the true moment zero, by the API server's clock
-	slip    func(passed time.Duration) time.Duration
 }
 
 // span is the time between two moments.
@@ -79,8 +78,7 @@ type span struct{ lo, hi time.Duration }
 // a timestamp is the next second.
 func (v *view) moment(unix int64) span {
 	next := time.Duration(unix+1)*time.Second - v.zero
-	slip := v.slip(v.at - next)
-	return span{next + v.skew.lo - slip, next + v.skew.hi + slip}
+	return span{next + v.skew.lo, next + v.skew.hi}
 }
 
 // counts returns moment, and whether the timestamp may and must count: it counts unless it is in the future.

@@ -21,12 +21,9 @@ type scene struct {
 
 func at(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// right is a clock that is right.
-func right(time.Duration) time.Duration { return 0 }
-
 func newScene() *scene {
 	s := &scene{Oracle: New(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	s.p = s.Started("process", right)
+	s.p = s.Started("process", 0)
 	return s
 }
 
@@ -176,7 +173,7 @@ func TestARecordContainsExactlyWhatItsWriterWasShown(t *testing.T) {
 
 func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	record := recorded(t, writer)
@@ -189,7 +186,7 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 
 func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
@@ -201,7 +198,7 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 
 func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
@@ -214,7 +211,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	writer.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
@@ -238,11 +235,8 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 		{"received: as late as that", -60, 60, Adoption{Watched: true, Received: at(7.25)}, 15, 17.25},
 	} {
 		s := newScene()
-		clock := func(ahead float64) func(time.Duration) time.Duration {
-			return func(time.Duration) time.Duration { return at(ahead) }
-		}
-		s.p = s.Started("reader", clock(c.reader))
-		writer := s.Started("writer", clock(c.writer))
+		s.p = s.Started("reader", at(c.reader))
+		writer := s.Started("writer", at(c.writer))
 		n := s.write(5, tainted("gpu", ""))
 		writer.WatchedNode(at(5.25), n, false)
 		s.pod(bearing("gpu", 10))
@@ -258,7 +252,7 @@ func TestNoDeadlineMovesWhenTheWallClockIsSet(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	s.p.ClockSet()
+	s.p.ClockSet(time.Hour)
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", ""), tainted("disk", "")), false)
 	s.pod(bearing("gpu", 10), bearing("disk", 60))
 	s.wantBounds(t, 15, 15)
@@ -388,10 +382,10 @@ func TestMatches(t *testing.T) {
 // another one that has found it at version 2.
 func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
 	t.Helper()
-	saw = s.Started("saw", right)
+	saw = s.Started("saw", 0)
 	saw.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	n = s.write(5.125, tainted("gpu", ""))
-	late := s.Started("found", right)
+	late := s.Started("found", 0)
 	late.ListedNodes(at(5.25), []*v1.Node{n}, FirstListed)
 	return saw, recorded(t, late), n
 }
@@ -425,9 +419,8 @@ func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
 // States are in the order in which they began.
 func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T) {
 	s := newScene()
-	behind := func(time.Duration) time.Duration { return -time.Hour }
-	s.p = s.Started("reader", behind)
-	writer := s.Started("writer", right)
+	s.p = s.Started("reader", -time.Hour)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "1"}, bearing("load", 10))

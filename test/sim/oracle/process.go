@@ -54,14 +54,14 @@ type Process struct {
 
 	listedNodes, listedPods bool
 
-	clock func(at time.Duration) time.Duration // how far its wall clock is ahead of the true time
-	set   bool                                 // its wall clock was set
+	ahead time.Duration // how far its wall clock is ahead of the API server's
+	set   bool          // its wall clock was set
 }
 
-// Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
-func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
+// Started records that a process has started, whose wall clock is ahead of the true time by that much.
+func (o *Oracle) Started(name string, ahead time.Duration) *Process {
 	return &Process{
-		Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{},
+		Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead, heard: map[string]heardRecord{},
 		fooled: map[string]bool{},
 	}
 }
@@ -75,18 +75,12 @@ func (p *Process) Nodes() (all []*v1.Node) {
 }
 
 // ClockSet records that the wall clock of the process was set.
-func (p *Process) ClockSet() { p.set = true }
-
-// ahead returns how far the wall clock of the process is ahead of the API server's.
-func (p *Process) ahead(at time.Duration) time.Duration {
-	return p.clock(at) - p.oracle.ServerClock(at)
-}
+func (p *Process) ClockSet(ahead time.Duration) { p.ahead, p.set = ahead-p.oracle.ServerAhead, true }
 
 func (p *Process) view(at time.Duration, how How) *view {
-	server := p.oracle.ServerClock(at)
 	v := &view{
-		at: at, how: how, ahead: p.ahead(at), skew: skewAt(p.ahead(at)), watched: none, slip: p.oracle.slip,
-		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + server,
+		at: at, how: how, ahead: p.ahead, skew: skewAt(p.ahead), watched: none,
+		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {
 		v.watched = p.watched

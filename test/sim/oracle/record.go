@@ -36,7 +36,7 @@ type Adoption struct {
 // present taints at that version of the node, or if it has adopted a record of a later version that it was shown, too.
 func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
 	k := p.node(node)
-	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead(at), set: p.set}
+	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead, set: p.set}
 	least := k.changed
 	for _, l := range k.lives {
 		r.lives = append(r.lives, l.copied(skew{}))
@@ -55,7 +55,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 // clock of the process, and perhaps later.
 func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
 	by := p.between(&how, &r)
-	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
+	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead, set: p.set}
 	for _, l := range r.lives {
 		l = l.copied(by)
 		l.clamp(at)

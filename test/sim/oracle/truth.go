@@ -39,11 +39,8 @@ type Oracle struct {
 	// Epoch is the true moment zero.
 	Epoch time.Time
 
-	// ServerClock returns how far the API server's clock is ahead of the true time. [New] sets a clock that is right.
-	ServerClock func(at time.Duration) time.Duration
-
-	// Drifting means that clocks drift.
-	Drifting bool
+	// ServerAhead is how far the API server's clock is ahead of the true time.
+	ServerAhead time.Duration
 
 	// Ordered adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
@@ -71,8 +68,7 @@ type Oracle struct {
 
 // New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
-	right := func(time.Duration) time.Duration { return 0 }
-	return &Oracle{Epoch: epoch, ServerClock: right, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
+	return &Oracle{Epoch: epoch, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
 }
 
 // NodeWritten records that the API server has written a node; if gone is set, the node was deleted.

@@ -12,7 +12,6 @@ import (
 type verdict struct {
 	evict  bool
 	lo, hi time.Duration // bounds of the deadline
-	since  time.Duration // the earliest time on which the deadline is based
 	cause  string
 }
 
@@ -55,7 +54,6 @@ func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
 	}
 	return verdict{
 		evict: true,
-		since: max(lo, s.boundLo),
 		lo:    later(max(lo, s.boundLo), tolerated),
 		hi:    later(max(hi, s.bound), tolerated),
 		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
@@ -73,18 +71,7 @@ func (v verdict) or(other verdict) verdict {
 	if other.lo < v.lo {
 		v.cause = other.cause
 	}
-	v.lo, v.hi, v.since = min(v.lo, other.lo), min(v.hi, other.hi), min(v.since, other.since)
-	return v
-}
-
-// drifted widens the bounds of the verdict by the drift of clocks until now. Policies and breakers may put off the
-// deadline.
-func (p *Process) drifted(v verdict, at time.Duration) verdict {
-	slip := p.oracle.slip(max(at, v.hi) - v.since)
-	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
-	if p.oracle.Governed {
-		v.hi = far
-	}
+	v.lo, v.hi = min(v.lo, other.lo), min(v.hi, other.hi)
 	return v
 }
 
