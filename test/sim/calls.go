@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"iter"
 	"slices"
 	"time"
@@ -55,37 +54,11 @@ func (p *process) connectEvictor() {
 		panic(err)
 	}
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
-		Evictor: judgedEvictor{api, p}, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
+		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
 		NodeRead: func(sent time.Time, o eviction.Outcome) {
 			p.dispatcher.step(dispatch.NodeRead{Sent: sent, Outcome: o})
 		},
-	})
-}
-
-// judgedEvictor is the program's evictor. The oracle judges its confirmations.
-type judgedEvictor struct {
-	*evict.API
-	p *process
-}
-
-// EvictConfirmed makes a call.
-func (j judgedEvictor) EvictConfirmed(
-	ctx context.Context, e eviction.Request, confirm evict.Confirmation,
-) eviction.Outcome {
-	f := j.p.turn
-	return j.API.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
-		o, ok := confirm(ctx)
-		switch get := j.p.gets[e.Pod.Node]; {
-		case ok:
-			j.p.w.check(j.p.observer.Confirms(e.Pod.UID, get.sent, get.served))
-		case o.Kind == eviction.Unconfirmed:
-			j.p.w.say(j.p.name, "pod %s is not confirmed: %s", e.Pod.UID, o.Message)
-			if f.sent > 0 {
-				j.p.w.counts["NotSent"]++
-			}
-		}
-		return o, ok
 	})
 }
 
@@ -149,8 +122,8 @@ func isClosed(done <-chan struct{}) bool {
 // send sends a request.
 func (f *flight) send(a *ask) {
 	if a.writes {
-		f.sent++
-		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
+		get := f.p.gets[f.e.Pod.Node]
+		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID, get.sent, get.served))
 		f.p.w.check(f.decided())
 	}
 	f.p.w.say(f.p.name, "sends %s", a.what)

@@ -19,7 +19,7 @@ func expected(policies bool) []string {
 	}
 	names := strings.Fields(`Steps Scheduled Evicted Cancelled Delayed
 		OneByException Renewed TakenOver Repeated Told Forgotten
-		KeptSlots HeldByWebhook LedAnew Recorded Received NotSent Edited Forwarded Forged
+		KeptSlots HeldByWebhook LedAnew Recorded Received Edited Forwarded Forged
 		Restarts Stops Pauses ClockSteps Handovers Outages LostAnswers Conflicts PartitionsLost
 		Relists Resumed StaleLists Ahead`)
 	for k := eviction.Accepted; k <= eviction.Unconfirmed; k++ {

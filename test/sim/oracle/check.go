@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -112,7 +111,6 @@ func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 // the eviction was scheduled, from 1.
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.ever(uid)
-	s.called = true
 	if p.pod(uid) == nil {
 		return Broken(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
@@ -136,8 +134,11 @@ func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) erro
 	return p.within(s, v, deadline)
 }
 
-// Confirms judges a call that continues because of a GET of the node; sent and served are the moments of the GET.
-func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
+// longestConfirmed is the maximal age of a GET that confirms a request.
+const longestConfirmed = 5 * time.Second
+
+// Writes judges a request that writes a pod; sent and served are the moments of the last GET of its node.
+func (p *Process) Writes(at time.Duration, uid types.UID, sent, served time.Duration) error {
 	s := p.pod(uid)
 	if s == nil {
 		return Broken(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
@@ -148,25 +149,14 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	}
 	k := p.node(s.pod.Spec.NodeName)
 	live, there := p.oracle.nodes[k.node.UID].at(served)
-	if !there {
+	switch {
+	case !there:
 		return Broken(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
-	}
-	if k.version < live.version {
+	case k.version < live.version:
 		return Broken(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid,
 			k.version, live.version)
-	}
-	s.confirmed = sent
-	return nil
-}
-
-// longestConfirmed is the maximal age of a GET that confirms a request.
-const longestConfirmed = 5 * time.Second
-
-// Writes judges a request that writes a pod.
-func (p *Process) Writes(at time.Duration, uid types.UID) error {
-	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
-		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at,
-			s.confirmed)
+	case at-sent > longestConfirmed:
+		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, sent)
 	}
 	return nil
 }
@@ -200,8 +190,6 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return Broken(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
 		return Broken(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
-	case s == nil || !p.hasCalled(uid):
-		return Broken(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
 	case p.oracle.Ordered && !p.StillDue(uid):
 		return Broken(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
@@ -211,11 +199,6 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		p.oracle.Seen["Repeated"]++
 	}
 	return nil
-}
-
-// hasCalled reports whether a call was started for the pod. The pod may have left the view since, and be back.
-func (p *Process) hasCalled(uid types.UID) bool {
-	return slices.ContainsFunc(p.pods, func(s *podView) bool { return s.pod.UID == uid && s.called })
 }
 
 // Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the

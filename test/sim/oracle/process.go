@@ -32,8 +32,6 @@ type podView struct {
 	gone           bool          // it has left the view
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
-	called    bool          // a call was started
-	confirmed time.Duration // when the last GET that confirmed a request was sent
 	notBefore time.Duration // no further call before
 	arrived   int           // DELETEs of this process that the API server has accepted
 	lost      int           // accepted ones whose answers never reached the process
