@@ -223,12 +223,7 @@ func sameStates(a, b []*state) bool {
 
 // like returns the state with the same taint, or nil.
 func like(states []*state, s *state) *state {
-	for _, other := range states {
-		if other.pair == s.pair {
-			return other
-		}
-	}
-	return nil
+	return lastOf(states, func(other *state) bool { return other.pair == s.pair })
 }
 
 // copied returns the life with its bounds moved later by the skew.
@@ -289,12 +284,7 @@ func (l *life) apart(tolerations []v1.Toleration) bool {
 }
 
 func find(taints []*v1.Taint, p pair) *v1.Taint {
-	for _, t := range taints {
-		if pairOf(t) == p {
-			return t
-		}
-	}
-	return nil
+	return lastOf(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
 
 // seconds returns a taint's timeAdded, or nil if it has none.

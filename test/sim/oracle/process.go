@@ -288,12 +288,7 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 }
 
 func (p *Process) node(name string) *nodeView {
-	for _, k := range p.nodes {
-		if k.node.Name == name {
-			return k
-		}
-	}
-	return nil
+	return lastOf(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
 }
 
 // pod returns what is known of a pod in view; nil if it is not in view.
@@ -306,21 +301,11 @@ func (p *Process) pod(uid types.UID) *podView {
 
 // ever returns what is known of a pod, in view or not.
 func (p *Process) ever(uid types.UID) *podView {
-	for _, s := range slices.Backward(p.pods) {
-		if s.pod.UID == uid {
-			return s
-		}
-	}
-	return nil
+	return lastOf(p.pods, func(s *podView) bool { return s.pod.UID == uid })
 }
 
 func lifeIn(lives []*life, g string) *life {
-	for _, l := range lives {
-		if l.group == g {
-			return l
-		}
-	}
-	return nil
+	return lastOf(lives, func(l *life) bool { return l.group == g })
 }
 
 // sameOrder reports whether both are lives of the same taints in the same order. The program treats another order as

@@ -218,7 +218,7 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 		}
 		return own
 	}
-	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
+	if p.oracle.nodes[k.node.UID].absentAt(version, k.version, own.group) > 0 {
 		p.oracle.Seen["OneByException"]++
 		theirs.bridged = true
 	}
