@@ -192,7 +192,7 @@ func (w *World) doPartition(d *action) {
 	switch d.kind {
 	case losePartition:
 		w.counts["PartitionsLost"]++
-		g.data, g.truths, g.writer = nil, nil, nil
+		g.data, g.records, g.writer = nil, nil, nil
 	case forge:
 		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
 		if content, _, err := journal.Decode(i, g.data); err == nil {

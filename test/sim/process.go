@@ -80,7 +80,9 @@ func (w *World) start(replica int) {
 	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
 	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
 	p.keeper = newKeeper(p)
-	p.keeper.open()
+	for i := range journal.Partitions {
+		p.keeper.list(i)
+	}
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 

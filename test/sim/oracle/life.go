@@ -65,7 +65,6 @@ type life struct {
 type view struct {
 	at      time.Duration
 	how     How
-	ahead   time.Duration // how far the process's clock is ahead of the API server's
 	skew    skew          // of timestamps of the API
 	watched time.Duration // the last proof that a process watched before a gap
 	zero    time.Duration // Unix time at the true moment zero, by the API server's clock

@@ -180,7 +180,7 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, record)
+	s.p.Adopted(at(9), Way{Stored: at(5.25)}, record)
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -192,7 +192,7 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(Adoption{At: at(11), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(11), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -205,7 +205,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(Adoption{At: at(13), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(13), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 22, 22) // value 2 is tolerated without a limit
 }
 
@@ -216,7 +216,7 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(9), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 18, 19)
 }
 
@@ -224,15 +224,15 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		writer, reader float64 // how far their clocks are ahead
-		how            Adoption
+		how            Way
 		lo, hi         float64
 	}{
-		{"in step", 0, 0, Adoption{Stored: at(5.5)}, 15, 15.25},
-		{"the writer a little behind", -1, 0, Adoption{Stored: at(5.25)}, 14, 16.25},
-		{"the writer far behind: not earlier", -60, 0, Adoption{Stored: at(5.25)}, 15, 16.25},
-		{"the reader far ahead: not earlier", 0, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
-		{"both far ahead", 60, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
-		{"received: as late as that", -60, 60, Adoption{Watched: true, Received: at(7.25)}, 15, 17.25},
+		{"in step", 0, 0, Way{Stored: at(5.5)}, 15, 15.25},
+		{"the writer a little behind", -1, 0, Way{Stored: at(5.25)}, 14, 16.25},
+		{"the writer far behind: not earlier", -60, 0, Way{Stored: at(5.25)}, 15, 16.25},
+		{"the reader far ahead: not earlier", 0, 60, Way{Stored: at(5.25)}, 15, 17.75},
+		{"both far ahead", 60, 60, Way{Stored: at(5.25)}, 15, 17.75},
+		{"received: as late as that", -60, 60, Way{Watched: true, Received: at(7.25)}, 15, 17.25},
 	} {
 		s := newScene()
 		s.p = s.Started("reader", at(c.reader))
@@ -241,8 +241,7 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 		writer.WatchedNode(at(5.25), n, false)
 		s.pod(bearing("gpu", 10))
 		s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-		c.how.At = at(9)
-		s.p.Adopted(c.how, recorded(t, writer))
+		s.p.Adopted(at(9), c.how, recorded(t, writer))
 		t.Log(c.name)
 		s.wantBounds(t, c.lo, c.hi)
 	}
@@ -394,9 +393,9 @@ func TestARecordWhoseWriterHasObservedLessIsIgnored(t *testing.T) {
 	saw, found, n := twoWriters(t, s)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.5)}, found)
+	s.p.Adopted(at(9), Way{Stored: at(5.5)}, found)
 	s.wantBounds(t, 15, 15.25)
-	s.p.Adopted(Adoption{At: at(10), Watched: true, Received: at(10)}, recorded(t, saw))
+	s.p.Adopted(at(10), Way{Watched: true, Received: at(10)}, recorded(t, saw))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -407,7 +406,7 @@ func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
 		if shown {
 			saw.WatchedNode(at(7), n, false)
 		}
-		saw.Adopted(Adoption{At: at(8), Watched: true, Received: at(8)}, found)
+		saw.Adopted(at(8), Way{Watched: true, Received: at(8)}, found)
 		_, err := saw.Recorded(at(9), "n", "1")
 		t.Log("it was shown as much:", shown)
 		wantRule(t, err, want)
@@ -425,6 +424,6 @@ func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
 	s.wantBounds(t, 21, 22)
-	s.p.Adopted(Adoption{At: at(20), Stored: at(5.5)}, recorded(t, writer))
+	s.p.Adopted(at(20), Way{Stored: at(5.5)}, recorded(t, writer))
 	s.wantBounds(t, 21, 30) // recorded an hour late, but not later than it was read
 }

@@ -77,7 +77,7 @@ func (p *Process) ClockSet(ahead time.Duration) { p.ahead, p.set = ahead-p.oracl
 
 func (p *Process) view(at time.Duration, how How) *view {
 	v := &view{
-		at: at, how: how, ahead: p.ahead, skew: skewAt(p.ahead), watched: none,
+		at: at, how: how, skew: skewAt(p.ahead), watched: none,
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {

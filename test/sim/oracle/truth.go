@@ -96,7 +96,9 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 		story.bound = at
 	}
 	story.edited = story.edited || story.pod != nil && !slices.EqualFunc(story.pod.Spec.Tolerations, p.Spec.Tolerations,
-		func(a, b v1.Toleration) bool { return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds) })
+		func(a, b v1.Toleration) bool {
+			return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds)
+		})
 	story.pod = p
 }
 
