@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -193,7 +192,7 @@ func (w *World) doPartition(d *action) {
 	switch d.kind {
 	case losePartition:
 		w.counts["PartitionsLost"]++
-		g.data, g.truths, g.writer = nil, nil, nil
+		g.data, g.records, g.writer = nil, nil, nil
 	case forge:
 		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
 		if content, _, err := journal.Decode(i, g.data); err == nil {
@@ -231,26 +230,7 @@ func (s *server) forged(i int, data map[string]string) map[string]string {
 		}
 	}
 	data, _ = journal.Encode(content)
-	if content.Guards != nil {
-		data[journal.Head] = forgedGuards(data[journal.Head], latest)
-	}
 	return data
-}
-
-// forgedGuards returns the head of the partition with other guards: none, those of release 0.1, or a trip and a hold
-// that have never been.
-func forgedGuards(head string, chance int) string {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(head), &fields); err != nil {
-		return head
-	}
-	fields["guards"] = json.RawMessage([]string{
-		`{}`,
-		`{"holding":[{"by":"pause","match":{}}],"ended":[{"by":"policy","match":{},"at":"2026-01-01T00:00:00Z"}]}`,
-		`{"trips":[{"breaker":"outage","began":"2026-01-01T00:00:00Z"}],"holds":[{"by":"paused","holds":true}]}`,
-	}[chance%3])
-	text, _ := json.Marshal(fields) // never fails
-	return string(text)
 }
 
 // doProcess performs an action on a process or its watches.
@@ -279,9 +259,9 @@ func (w *World) doProcess(d *action, p *process) {
 		p.freeze(d.lasts)
 	case setClock:
 		w.counts["ClockSteps"]++
-		w.clocks[d.replica].offset += d.lasts
-		p.clock.deviation = w.clocks[d.replica]
-		p.observer.ClockSet()
+		w.clocks[d.replica] += d.lasts
+		p.clock.ahead = w.clocks[d.replica]
+		p.observer.ClockSet(p.clock.ahead)
 	case deafen:
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:

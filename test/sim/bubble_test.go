@@ -134,7 +134,7 @@ func (b *bubble) start(replica int) {
 	}
 	b.runs++
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
-	m.observer = b.oracle.Started(m.name, func(time.Duration) time.Duration { return 0 })
+	m.observer = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
 	api, err := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
 	if err != nil {

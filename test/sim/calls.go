@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"iter"
 	"slices"
 	"time"
@@ -22,13 +21,12 @@ type flight struct {
 	start dispatch.Start
 	e     eviction.Request
 	term  *term
-	began time.Duration
 
-	over     bool
-	returned bool  // its tokens were given back
-	deleted  bool  // the server has accepted its deletion
-	sent     int   // number of requests that write
-	shown    int64 // generation of the pod, by an answer to this call
+	over    bool
+	spared  bool  // its outcome says that it has deleted nothing
+	deleted bool  // the server has accepted its deletion
+	sent    int   // number of requests that write
+	shown   int64 // generation of the pod, by an answer to this call
 
 	ask     *ask // what the call waits for
 	resume  func() (*ask, bool)
@@ -56,37 +54,11 @@ func (p *process) connectEvictor() {
 		panic(err)
 	}
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
-		Evictor: judgedEvictor{api, p}, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
+		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
 		NodeRead: func(sent time.Time, o eviction.Outcome) {
 			p.dispatcher.step(dispatch.NodeRead{Sent: sent, Outcome: o})
 		},
-	})
-}
-
-// judgedEvictor is the program's evictor. The oracle judges its confirmations.
-type judgedEvictor struct {
-	*evict.API
-	p *process
-}
-
-// EvictConfirmed makes a call.
-func (j judgedEvictor) EvictConfirmed(
-	ctx context.Context, e eviction.Request, confirm evict.Confirmation,
-) eviction.Outcome {
-	f := j.p.turn
-	return j.API.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
-		o, ok := confirm(ctx)
-		switch get := j.p.gets[e.Pod.Node]; {
-		case ok:
-			j.p.w.check(j.p.observer.Confirms(e.Pod.UID, get.sent, get.served))
-		case o.Kind == eviction.Unconfirmed:
-			j.p.w.say(j.p.name, "pod %s is not confirmed: %s", e.Pod.UID, o.Message)
-			if f.sent > 0 {
-				j.p.w.counts["NotSent"]++
-			}
-		}
-		return o, ok
 	})
 }
 
@@ -98,7 +70,7 @@ func (p *process) call(s dispatch.Start) {
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
-	f := &flight{p: p, start: s, e: e, term: p.term, began: p.w.now()}
+	f := &flight{p: p, start: s, e: e, term: p.term}
 	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -150,8 +122,8 @@ func isClosed(done <-chan struct{}) bool {
 // send sends a request.
 func (f *flight) send(a *ask) {
 	if a.writes {
-		f.sent++
-		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
+		get := f.p.gets[f.e.Pod.Node]
+		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID, get.sent, get.served))
 		f.p.w.check(f.decided())
 	}
 	f.p.w.say(f.p.name, "sends %s", a.what)
@@ -176,7 +148,7 @@ func (f *flight) arrived(a *ask, uid types.UID) {
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
 	f.deleted = true
-	f.p.w.check(f.keepTokens())
+	f.p.w.check(f.spendsTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.over {
 		f.received(false)
@@ -231,9 +203,8 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f)
-	p.w.check(f.giveBack(&o))
-	p.governance.noteRefusal(&f.e, &o)
+	f.spared = !o.MayHaveDeleted()
+	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})

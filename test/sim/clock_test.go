@@ -6,9 +6,9 @@ import (
 )
 
 func TestAStepOfTheWallClockDoesNotMoveAMoment(t *testing.T) {
-	c := newClock(time.Hour, deviation{offset: time.Minute})
+	c := newClock(time.Hour, time.Minute)
 	planned := c.at(time.Hour + time.Second).Add(time.Minute)
-	c.offset += 24 * time.Hour
+	c.ahead += 24 * time.Hour
 	if got := c.moment(planned); got != time.Hour+61*time.Second {
 		t.Errorf("got %v", got)
 	}

@@ -15,11 +15,11 @@ type Counts map[string]int
 // expected returns the names of what happens in some of the worlds that the tests run.
 func expected(policies bool) []string {
 	if policies {
-		return []string{"Reloads", "Trips", "Resets", "Holds", "RateWaits", "DeletedAfter"}
+		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
 	names := strings.Fields(`Steps Scheduled Evicted Cancelled Delayed
 		OneByException Renewed TakenOver Repeated Told Forgotten
-		Slow KeptSlots HeldByWebhook LedAnew Recorded Received NotSent Edited Forwarded Forged
+		KeptSlots HeldByWebhook LedAnew Recorded Received Edited Forwarded Forged
 		Restarts Stops Pauses ClockSteps Handovers Outages LostAnswers Conflicts PartitionsLost
 		Relists Resumed StaleLists Ahead`)
 	for k := eviction.Accepted; k <= eviction.Unconfirmed; k++ {

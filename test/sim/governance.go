@@ -1,13 +1,8 @@
 package sim
 
 import (
-	"maps"
-	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
@@ -18,32 +13,25 @@ import (
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
 // package guard, as the root wires it; and what the process was shown, for the promises.
 type governance struct {
-	p      *process
-	core   *guard.Core
-	config guard.Config
-	judge  policy.Judge
-	file   int           // the number of the latest file
-	extra  policy.Needs  // of a file that is being taken in
-	timer  time.Duration // when the core has a step due
+	p       *process
+	core    *guard.Core
+	config  guard.Config
+	judge   policy.Judge
+	file    int           // the number of the latest file
+	extra   policy.Needs  // of a file that is being taken in
+	listing int           // how many lists it waits for
+	timer   time.Duration // when the core has a step due
 
-	tokens  []*tokens // of the rates in force
-	nodes   map[string]*guard.Node
-	last    []guard.NodeChange          // the last batch of changes of nodes
-	synced  bool                        // nodes are complete
-	shown   map[onNode]time.Duration    // since when taints were shown
-	holding map[onNode]bool             // whether taints are held now
-	held    map[onNode]time.Duration    // until when taints were held
-	refused map[types.UID]time.Duration // when an eviction was first refused
+	last    []guard.NodeChange       // the last batch of changes of nodes
+	changed time.Duration            // when that was received
+	shown   map[onNode]time.Duration // since when taints were shown
 }
 
 // govern sets up the policies and guards with which a process starts: those of the latest file.
 func (p *process) govern() {
 	g := &p.governance
 	p.w.everGoverned = append(p.w.everGoverned, g)
-	*g = governance{
-		p: p, timer: never, nodes: map[string]*guard.Node{}, shown: map[onNode]time.Duration{},
-		refused: map[types.UID]time.Duration{},
-	}
+	*g = governance{p: p, timer: never, shown: map[onNode]time.Duration{}}
 	for i := range p.w.plan.files {
 		if p.w.plan.files[i].at <= p.w.now() {
 			g.file = i
@@ -70,26 +58,27 @@ func (p *process) takeIn(n int) {
 		return
 	}
 	g.file = n
-	next := p.w.plan.files[n].config
-	g.extra = next.Set.Needs()
+	g.extra = p.w.plan.files[n].config.Set.Needs()
 	if p.feed.Need(g.judge.Needs().Or(g.extra)) {
-		p.nodes.listAgain(func() { p.pods.listAgain(func() { p.force(n, next) }) })
+		g.listing++
+		p.nodes.listAgain(func() { p.pods.listAgain(func() { g.listing--; p.force() }) })
 		return
 	}
-	p.force(n, next)
+	p.force()
 }
 
-// force puts a file into force, unless a later one is being taken in.
-func (p *process) force(n int, next guard.Config) {
-	if n < p.governance.file {
+// force puts the latest file into force, once the cache has what it needs.
+func (p *process) force() {
+	if p.governance.listing > 0 {
 		return
 	}
+	n := p.governance.file
+	next := p.w.plan.files[n].config
 	p.w.counts["Reloads"]++
 	p.w.say(p.name, "takes in file %d", n)
 	if next.Paused {
 		p.dispatcher.step(dispatch.Paused{Paused: true})
 	}
-	p.governance.setRates(next.Guards.Rates)
 	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(guard.Reconfigured{Config: next})
@@ -119,7 +108,6 @@ func (g *governance) step(in guard.Input) {
 	if do.Judge != nil {
 		g.replaceJudge(*do.Judge)
 	}
-	g.noteHolds()
 	next, _ := g.core.Next()
 	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
@@ -138,34 +126,12 @@ func (g *governance) replaceJudge(j policy.Judge) {
 
 // NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
 func (p *process) NodesChanged(changes []guard.NodeChange) {
-	g := &p.governance
-	g.last = changes
-	p.after(0, func() {
-		for _, c := range changes {
-			if g.nodes[c.Name] = c.Node; c.Node == nil {
-				delete(g.nodes, c.Name)
-			}
-		}
-		g.step(guard.NodesChanged{Changes: changes})
-	})
+	p.governance.last, p.governance.changed = changes, p.w.now()
+	p.after(0, func() { p.governance.step(guard.NodesChanged{Changes: changes}) })
 }
 
 // NodesSynced is called by the cache after a batch that has all nodes.
 func (p *process) NodesSynced() {
-	g := &p.governance
-	all := g.last
-	p.after(0, func() {
-		g.synced = true
-		maps.DeleteFunc(g.nodes, func(name string, _ *guard.Node) bool {
-			return !slices.ContainsFunc(all, func(c guard.NodeChange) bool { return c.Name == name })
-		})
-		g.step(guard.NodesListed{Nodes: all})
-	})
-}
-
-// noteRefusal notes the first refusal of an eviction of the pod.
-func (g *governance) noteRefusal(e *eviction.Request, o *eviction.Outcome) {
-	if _, before := g.refused[e.Pod.UID]; e.Method == policy.Evict && o.RefusesEviction() && !before {
-		g.refused[e.Pod.UID] = g.p.w.now()
-	}
+	all := p.governance.last
+	p.after(0, func() { p.governance.step(guard.NodesListed{Nodes: all}) })
 }

@@ -19,24 +19,23 @@ import (
 type partition struct {
 	version int // 0 if it does not exist
 	data    map[string]string
-	written time.Time        // by its writer's clock
-	stored  time.Duration    // true time
-	writer  *process         // nil once others have written
-	forged  bool             // the times are not those of the truths
-	truths  map[string]truth // by node
-}
-
-// truth is the oracle's counterpart of the record of one node, and the version of that record.
-type truth struct {
-	version string
-	record  oracle.Record
+	records map[string]oracle.Record // the oracle's counterparts, by node
+	written time.Time                // by its writer's clock
+	stored  time.Duration            // true time
+	writer  *process                 // nil once others have written
+	forged  bool                     // the times are not those of the counterparts
 }
 
 // heard is a partition as a process has heard of it.
 type heard struct {
 	partition
-	at      time.Duration
-	watched bool
+	way oracle.Way
+}
+
+// has reports whether the partition has a record of the node at this version, or a forged record.
+func (h *heard) has(node, version string) bool {
+	r, ok := h.records[node]
+	return ok && (h.forged || r.IsOf(version))
 }
 
 // keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
@@ -50,27 +49,17 @@ type keeper struct {
 	loaded bool // decisions may begin
 	synced bool
 	deaf   time.Duration // until then, the watch of the partitions is broken
-	heard  [journal.Partitions][]heard
+	heard  [journal.Partitions][]*heard
 	calls  [journal.Partitions]*request // the last writes
 	wrote  [journal.Partitions]int      // the terms in which the process has written last
 }
 
 func newKeeper(p *process) keeper {
-	k := keeper{p: p, timer: never}
-	k.core = store.NewCore(store.CoreOptions{
-		Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess,
-	})
-	return k
+	core := store.NewCore(store.CoreOptions{Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess})
+	return keeper{p: p, timer: never, core: core}
 }
 
-// open reads all partitions, and watches them from then on.
-func (k *keeper) open() {
-	for i := range journal.Partitions {
-		k.list(i)
-	}
-}
-
-// list reads a partition, until that succeeds.
+// list reads a partition, until that succeeds, and watches it from then on.
 func (k *keeper) list(i int) {
 	var read partition
 	k.p.send(&request{
@@ -96,32 +85,31 @@ func (k *keeper) list(i int) {
 // watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
 // when that happened, and resumes.
 func (k *keeper) watch(i int, missed bool) {
-	if len(k.heard[i]) == 0 {
-		return // it is not listed yet
-	}
-	if w := k.p.w; !w.server.answers() || k.deaf > w.now() {
+	w, all := k.p.w, k.heard[i]
+	switch {
+	case len(all) == 0: // it is not listed yet
+	case !w.server.answers() || k.deaf > w.now():
 		k.p.after(time.Second, func() { k.watch(i, true) })
-		return
-	}
-	if last := k.heard[i]; last[len(last)-1].version != k.p.w.server.partitions[i].version {
-		k.hear(i, k.p.w.server.partitions[i], !missed)
+	case all[len(all)-1].version != w.server.partitions[i].version:
+		k.hear(i, w.server.partitions[i], !missed)
 	}
 }
 
-// hear passes a partition to the core.
+// hear passes a partition to the oracle, unless the process has written it in this term, and to the core.
 func (k *keeper) hear(i int, read partition, watched bool) {
-	const most = 8
-	k.heard[i] = append(k.heard[i], heard{read, k.p.w.now(), watched})
-	if len(k.heard[i]) > most {
-		k.heard[i] = k.heard[i][1:]
+	h := &heard{read, oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}}
+	k.heard[i] = append(k.heard[i], h)
+	if h.writer != k.p {
+		k.p.w.counts["Received"] += len(h.records)
 	}
-	if watched && read.writer != k.p {
-		k.p.w.counts["Received"] += len(read.truths)
+	own := h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms
+	for node := range k.p.w.plan.nodes {
+		if name := nodeName(node); !own && !h.forged && journal.PartitionOf(name) == i {
+			r, ok := h.records[name]
+			k.p.observer.Heard(h.way, name, r, ok)
+		}
 	}
-	k.report(i, &k.heard[i][len(k.heard[i])-1])
-	s := journal.StoredPartition{
-		Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
-	}
+	s := journal.StoredPartition{Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
 	if watched {
 		s.Received = k.p.Now()
 	}
@@ -131,20 +119,14 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	k.step(store.Heard{Partition: i, Content: &s})
 }
 
-// report tells the oracle which records the process has heard of, unless the process has written the partition in this
-// term.
-func (k *keeper) report(i int, h *heard) {
-	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
-		return
-	}
-	for node := range k.p.w.plan.nodes {
-		name := nodeName(node)
-		if t, ok := h.truths[name]; ok {
-			k.p.observer.Heard(h.adoption(k.p.w.now()), name, &t.record)
-		} else if journal.PartitionOf(name) == i {
-			k.p.observer.Heard(oracle.Adoption{}, name, nil)
+// latest returns the latest partition that the process has heard of and for which is returns true, or nil.
+func (k *keeper) latest(i int, is func(*heard) bool) *heard {
+	for _, h := range slices.Backward(k.heard[i]) {
+		if is(h) {
+			return h
 		}
 	}
+	return nil
 }
 
 // step passes one input to the core, and its effects on.
@@ -200,7 +182,7 @@ var errConflict = errors.New("the partition was written by somebody else")
 
 // write makes a write of the core.
 func (k *keeper) write(w *store.Write) {
-	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), truths: k.truths(w)}
+	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), records: k.records(w)}
 	version, _ := strconv.Atoi(w.Content.Version)
 	call := &request{
 		do: func() (err error) {
@@ -216,52 +198,33 @@ func (k *keeper) write(w *store.Write) {
 			case errors.Is(err, errConflict):
 				k.p.w.counts["Conflicts"]++
 			}
-			k.step(store.Written{
-				Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err,
-				Cut: w.Term != k.terms || k.p.term == nil,
-			})
+			cut := w.Term != k.terms || k.p.term == nil
+			k.step(store.Written{Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err, Cut: cut})
 		},
 	}
 	k.calls[w.Partition] = call
 	k.p.send(call)
 }
 
-// truths returns the oracle's counterparts of what a process writes.
-func (k *keeper) truths(w *store.Write) map[string]truth {
-	truths := map[string]truth{}
+// records returns the oracle's counterparts of what a process writes: of what it knows, or of a record that it has heard
+// of, and writes once more, because it has not read the node so far.
+func (k *keeper) records(w *store.Write) map[string]oracle.Record {
+	all, now := map[string]oracle.Record{}, k.p.w.now()
 	content, _, err := journal.Decode(w.Partition, w.Content.Data)
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
-		record := content.Records[node]
-		if carried, how, ok := k.carried(w.Partition, node, &record); ok {
-			truths[node] = truth{record.Version, k.p.observer.Forwarded(k.p.w.now(), how, carried)}
+		version := content.Records[node].Version
+		h := k.latest(w.Partition, func(h *heard) bool { return h.writer != k.p && h.has(node, version) })
+		if h != nil && journal.IsNewer(version, k.p.feed.Reached()) {
+			k.p.w.excused = k.p.w.excused || h.forged
 			k.p.w.counts["Forwarded"]++
+			all[node] = k.p.observer.Forwarded(now, h.way, h.records[node])
 			continue
 		}
-		recorded, err := k.p.observer.Recorded(k.p.w.now(), node, record.Version)
+		all[node], err = k.p.observer.Recorded(now, node, version)
 		k.p.w.check(err)
-		truths[node] = truth{record.Version, recorded}
 	}
-	return truths
-}
-
-// carried returns the counterpart of a record that the process has heard of, and writes once more, because it has not
-// read the node so far.
-func (k *keeper) carried(i int, node string, record *journal.Record) (oracle.Record, oracle.Adoption, bool) {
-	if !journal.IsNewer(record.Version, k.p.feed.Reached()) {
-		return oracle.Record{}, oracle.Adoption{}, false
-	}
-	for _, h := range slices.Backward(k.heard[i]) {
-		if t, ok := h.truths[node]; ok && h.writer != k.p && (h.forged || t.version == record.Version) {
-			k.p.w.excused = k.p.w.excused || h.forged
-			return t.record, h.adoption(k.p.w.now()), true
-		}
-	}
-	return oracle.Record{}, oracle.Adoption{}, false
-}
-
-func (h *heard) adoption(now time.Duration) oracle.Adoption {
-	return oracle.Adoption{At: now, Stored: h.stored, Received: h.at, Watched: h.watched}
+	return all
 }
 
 // writePartition writes a partition if its version is the one that was read.
@@ -293,26 +256,22 @@ type source struct {
 	p *process
 }
 
-// adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the
-// leader's next record has replaced it; a leader may go by it.
-func (p *process) adopts(node string, h *heard, r oracle.Record) {
-	p.observer.Fooled(node, h.forged)
-	switch {
-	case !h.forged:
-		p.observer.Adopted(h.adoption(p.w.now()), r)
-	case p.term != nil:
-		p.w.excused = true
-	default:
-		p.w.counts["Forged"]++
-	}
-}
-
-// Adopt passes a record to the cache, and its counterpart to the oracle.
+// Adopt passes a record to the cache, and its counterpart to the oracle. What a standby makes of a forged record is
+// judged once the leader's next record has replaced it; a leader may go by it.
 func (s source) Adopt(node string, r journal.Record) bool {
-	for _, h := range slices.Backward(s.p.keeper.heard[journal.PartitionOf(node)]) {
-		if t, ok := h.truths[node]; ok && h.written.Equal(r.Writing.At) && (h.forged || t.version == r.Version) {
-			s.p.adopts(node, &h, t.record)
-			break
+	p := s.p
+	h := p.keeper.latest(journal.PartitionOf(node), func(h *heard) bool {
+		return h.written.Equal(r.Writing.At) && h.has(node, r.Version)
+	})
+	if h != nil {
+		p.observer.Fooled(node, h.forged)
+		switch {
+		case !h.forged:
+			p.observer.Adopted(p.w.now(), h.way, h.records[node])
+		case p.term != nil:
+			p.w.excused = true
+		default:
+			p.w.counts["Forged"]++
 		}
 	}
 	return s.Feed.Adopt(node, r)

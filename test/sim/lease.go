@@ -73,8 +73,6 @@ func (p *process) lead() {
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
 	p.keeper.lead()
 	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
-	p.governance.tokens = nil
-	p.governance.setRates(p.governance.config.Guards.Rates)
 	p.dispatcher.step(dispatch.TermBegan{})
 }
 

@@ -78,7 +78,7 @@ func rank(in shard.Input) int {
 func newDesk(t *testing.T, lazy bool) *desk {
 	line := &still{time: preface}
 	o := oracle.New(epoch())
-	d := &desk{t: t, line: line, clock: newClock(preface, deviation{}), lazy: lazy}
+	d := &desk{t: t, line: line, clock: newClock(preface, 0), lazy: lazy}
 	d.server = newServer(line, o, func() {})
 	d.observer = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)

@@ -45,7 +45,6 @@ type process struct {
 	flights []*flight
 	turn    *flight        // the call whose requests the client sends now
 	gets    map[string]get // of each node: the last one that was answered
-	waits   waits
 
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
@@ -68,8 +67,6 @@ func (w *World) start(replica int) {
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits = waits{p: p, slow: map[string]time.Duration{}}
-	p.after(500*time.Millisecond, p.waits.check)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
 	p.feed.SetAhead(p.skew.Excess)
 	p.govern()
@@ -83,7 +80,9 @@ func (w *World) start(replica int) {
 	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
 	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
 	p.keeper = newKeeper(p)
-	p.keeper.open()
+	for i := range journal.Partitions {
+		p.keeper.list(i)
+	}
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 
@@ -106,7 +105,7 @@ func (p *process) asksTheTime() {
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
-		p.clock.ahead(p.w.now())-p.w.server.clock.ahead(p.w.now()), least, most)
+		p.clock.ahead-p.w.oracle.ServerAhead, least, most)
 	if p.skew.Excess(p.Now()) > 0 {
 		p.w.counts["Ahead"]++
 	}

@@ -33,7 +33,6 @@ type written struct {
 // server is an API server in memory: nodes, pods, the log of all writes, and the program's own objects.
 type server struct {
 	line    timeline
-	clock   deviation
 	oracle  *oracle.Oracle
 	version int
 	nodes   []*v1.Node
@@ -50,12 +49,10 @@ type server struct {
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
-	s := &server{
+	return &server{
 		line: line, oracle: o, wrote: wrote,
 		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[kind]time.Duration{},
 	}
-	o.ServerClock = s.clock.ahead
-	return s
 }
 
 // stamp returns the present time as the API writes it: cut off to whole seconds.
@@ -64,7 +61,9 @@ func (s *server) stamp() metav1.Time {
 }
 
 // at returns the time of the server's clock at a true moment.
-func (s *server) at(now time.Duration) time.Time { return s.oracle.Epoch.Add(now + s.clock.ahead(now)) }
+func (s *server) at(now time.Duration) time.Time {
+	return s.oracle.Epoch.Add(now + s.oracle.ServerAhead)
+}
 
 // node returns the node of that name; nil if there is none.
 func (s *server) node(name string) *v1.Node {

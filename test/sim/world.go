@@ -18,9 +18,9 @@ type World struct {
 	oracle *oracle.Oracle
 	counts Counts
 
-	processes []*process  // by replica; nil while it is down
-	runs      []int       // how often each replica was started
-	clocks    []deviation // of the replicas
+	processes []*process      // by replica; nil while it is down
+	runs      []int           // how often each replica was started
+	clocks    []time.Duration // how far those of the replicas are ahead
 
 	everGoverned []*governance // of all processes so far
 
@@ -71,18 +71,17 @@ func newWorld(p *plan, o Options) *World {
 	}
 	w := &World{
 		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
-		processes: make([]*process, p.replicas), runs: make([]int, p.replicas), clocks: make([]deviation, p.replicas),
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas), clocks: make([]time.Duration, p.replicas),
 	}
 	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Drifting = p.clocks.drifting
 	w.oracle.Ordered = true
 	w.oracle.Rated = o.Policies
 	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
 		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
 	})
+	w.oracle.ServerAhead = p.clocks.server
 	w.server = newServer(w, w.oracle, w.wrote)
-	w.server.clock = p.clocks.server
 	w.server.tenants = p.tenants
 	w.time = time.Minute
 	for i := range p.nodes {

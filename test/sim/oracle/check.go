@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -25,25 +24,24 @@ func Broken(rule, format string, args ...any) error {
 
 // The promises.
 const (
-	Early    = "never early"
-	Stays    = "never a pod that stays"
-	OtherUID = "never another UID"
-	Second   = "never a second DELETE after an accepted one was known"
-	Wait     = "a wait after a failure is never cut short"
-	Pending  = "nothing due without an attempt pending"
-	Late     = "deadlines do not move"
-	Empty    = "the queue holds nothing for pods that are gone or stay"
-	Leading  = "only a leader deletes"
-	Records  = "a record tells what its writer was shown"
-
-	KeptWaiting = "no pod that is due waits without a reason"
-
+	Early     = "never early"
+	Stays     = "never a pod that stays"
+	OtherUID  = "never another UID"
+	Second    = "never a second DELETE after an accepted one was known"
+	Wait      = "a wait after a failure is never cut short"
+	Pending   = "nothing due without an attempt pending"
+	Late      = "deadlines do not move"
+	Empty     = "the queue holds nothing for pods that are gone or stay"
+	Leading   = "only a leader deletes"
+	Records   = "a record tells what its writer was shown"
 	Confirmed = "the node is confirmed live"
 	Behind    = "at a quiet end all that is due is gone"
 )
 
-// longestWait is the longest time for which a call may be put off after a failure.
-const longestWait = time.Minute
+const (
+	longestWait      = time.Minute     // the longest time for which a call may be put off after a failure
+	longestConfirmed = 5 * time.Second // the largest age of a GET that confirms a request
+)
 
 // Held is the state that a process has of a pod. Deadline is the time of the verdict; At is the earliest start of
 // the next call.
@@ -70,7 +68,7 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 }
 
 func (p *Process) settled(at time.Duration, s *podView, h Held) error {
-	v := p.drifted(p.evaluate(s), at)
+	v := p.evaluate(s)
 	switch {
 	case h.Accepted && !s.accepted:
 		return Broken(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
@@ -81,83 +79,64 @@ func (p *Process) settled(at time.Duration, s *podView, h Held) error {
 	case !h.Queued:
 		return Broken(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
 			s.pod.UID, v.lo, v.hi, v.cause)
-	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
+	case h.At > max(h.Deadline, at+longestWait):
 		return Broken(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
 	return p.within(s, v, h.Deadline)
 }
 
-// within requires the deadline to be within its bounds.
+// within requires the deadline to be within its bounds. Policies and breakers may put it off.
 func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
 		return Broken(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
 	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
-	if deadline > v.hi && v.hi < cutOff {
+	if deadline > v.hi && v.hi < cutOff && !p.oracle.Governed {
 		return Broken(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
 	return nil
 }
 
-// Called judges the start of a call. deadline is the one that the call is based on; attempt counts the calls since
+// Called judges the start of a call. deadline is the deadline that the call is based on; attempt counts the calls since
 // the eviction was scheduled, from 1.
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
-	s := p.ever(uid)
-	s.called = true
-	if p.pod(uid) == nil {
+	s := p.pod(uid)
+	if s == nil {
 		return Broken(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
-		return Broken(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
-	}
-	return p.due(at, s, deadline)
-}
-
-// due requires that the pod is due at that moment.
-func (p *Process) due(at time.Duration, s *podView, deadline time.Duration) error {
-	v := p.drifted(p.evaluate(s), at)
+	v := p.evaluate(s)
 	switch {
+	case attempt > 1 && at < s.notBefore:
+		return Broken(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
 	case !v.evict:
-		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.cause)
+		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, uid, v.cause)
 	case at < v.lo:
-		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.cause)
+		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, uid, at, v.lo, v.cause)
 	case p.oracle.Rated:
 		v.hi = far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }
 
-// Confirms judges a call that continues because of a GET of the node; sent and served are the moments of the GET.
-func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
+// Writes judges a request that writes a pod; sent and served are the moments of the last GET of its node.
+func (p *Process) Writes(at time.Duration, uid types.UID, sent, served time.Duration) error {
 	s := p.pod(uid)
 	if s == nil {
 		return Broken(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	v := p.drifted(p.evaluate(s), served)
-	if !v.evict || sent < v.lo {
+	if v := p.evaluate(s); !v.evict || sent < v.lo {
 		return Broken(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}
 	k := p.node(s.pod.Spec.NodeName)
 	live, there := p.oracle.nodes[k.node.UID].at(served)
-	if !there {
+	switch {
+	case !there:
 		return Broken(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
-	}
-	if k.version < live.version {
+	case k.version < live.version:
 		return Broken(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid,
 			k.version, live.version)
-	}
-	s.confirmed = sent
-	return nil
-}
-
-// longestConfirmed is the maximal age of a GET that confirms a request.
-const longestConfirmed = 5 * time.Second
-
-// Writes judges a request that writes a pod.
-func (p *Process) Writes(at time.Duration, uid types.UID) error {
-	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
-		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at,
-			s.confirmed)
+	case at-sent > longestConfirmed:
+		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, sent)
 	}
 	return nil
 }
@@ -191,22 +170,14 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return Broken(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
 		return Broken(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
-	case s == nil || !p.hasCalled(uid):
-		return Broken(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
 	case p.oracle.Ordered && !p.StillDue(uid):
 		return Broken(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
-		return Broken(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
-			s.lost)
+		return Broken(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)
 	case s.lost > 0:
 		p.oracle.Seen["Repeated"]++
 	}
 	return nil
-}
-
-// hasCalled reports whether a call was started for the pod. The pod may have left the view since, and be back.
-func (p *Process) hasCalled(uid types.UID) bool {
-	return slices.ContainsFunc(p.pods, func(s *podView) bool { return s.pod.UID == uid && s.called })
 }
 
 // Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the
@@ -233,20 +204,41 @@ func (p *Process) Answered(uid types.UID, got bool) {
 // must be gone once its deadline has passed by more than grace, unless it is held. Nil stands for no holds.
 func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
-		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil ||
-			held != nil && held(story.pod) {
+		pod := story.pod
+		finished := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
+		if story.gone || story.bound == none || finished || pod.DeletionTimestamp != nil || held != nil && held(pod) {
 			continue
 		}
-		s := p.pod(story.pod.UID)
+		s := p.pod(pod.UID)
 		if s == nil {
-			return Broken(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
+			return Broken(Behind, "%s does not know pod %s", p.Name, pod.UID)
 		}
 		if v := p.evaluate(s); v.evict && v.hi+grace < at {
-			return Broken(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.cause)
+			return Broken(Behind, "pod %s is still there, due at %v at the latest: %s", pod.UID, v.hi, v.cause)
 		}
 		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
-			return Broken(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)
+			return Broken(Behind, "pod %s is still there, due at %v by what was true", pod.UID, due)
 		}
 	}
 	return nil
+}
+
+// dueBy returns the latest deadline that a pod may have by the true history alone, for a process that has seen
+// nothing before the moment quiet; far if the pod stays.
+func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
+	due := far
+	for _, node := range o.nodes {
+		if node.name != story.pod.Spec.NodeName || node.gone != none || mirrors(story.pod) {
+			continue
+		}
+		now := &node.versions[len(node.versions)-1]
+		for i := range now.taints {
+			t := &now.taints[i]
+			tolerated, forever := tolerates(story.pod.Spec.Tolerations, t.Key, t.Value)
+			if t.Effect == v1.TaintEffectNoExecute && !forever {
+				due = min(due, later(max(story.bound, node.setAt(now.version, t), quiet), tolerated))
+			}
+		}
+	}
+	return due
 }

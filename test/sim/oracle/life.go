@@ -65,11 +65,9 @@ type life struct {
 type view struct {
 	at      time.Duration
 	how     How
-	ahead   time.Duration // how far the process's clock is ahead of the API server's
 	skew    skew          // of timestamps of the API
 	watched time.Duration // the last proof that a process watched before a gap
 	zero    time.Duration // Unix time at the true moment zero, by the API server's clock
-	slip    func(passed time.Duration) time.Duration
 }
 
 // span is the time between two moments.
@@ -79,8 +77,7 @@ type span struct{ lo, hi time.Duration }
 // a timestamp is the next second.
 func (v *view) moment(unix int64) span {
 	next := time.Duration(unix+1)*time.Second - v.zero
-	slip := v.slip(v.at - next)
-	return span{next + v.skew.lo - slip, next + v.skew.hi + slip}
+	return span{next + v.skew.lo, next + v.skew.hi}
 }
 
 // counts returns moment, and whether the timestamp may and must count: it counts unless it is in the future.
@@ -225,12 +222,7 @@ func sameStates(a, b []*state) bool {
 
 // like returns the state with the same taint, or nil.
 func like(states []*state, s *state) *state {
-	for _, other := range states {
-		if other.pair == s.pair {
-			return other
-		}
-	}
-	return nil
+	return lastOf(states, func(other *state) bool { return other.pair == s.pair })
 }
 
 // copied returns the life with its bounds moved later by the skew.
@@ -291,12 +283,7 @@ func (l *life) apart(tolerations []v1.Toleration) bool {
 }
 
 func find(taints []*v1.Taint, p pair) *v1.Taint {
-	for _, t := range taints {
-		if pairOf(t) == p {
-			return t
-		}
-	}
-	return nil
+	return lastOf(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
 
 // seconds returns a taint's timeAdded, or nil if it has none.

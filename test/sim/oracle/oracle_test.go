@@ -21,12 +21,9 @@ type scene struct {
 
 func at(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// right is a clock that is right.
-func right(time.Duration) time.Duration { return 0 }
-
 func newScene() *scene {
 	s := &scene{Oracle: New(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	s.p = s.Started("process", right)
+	s.p = s.Started("process", 0)
 	return s
 }
 
@@ -176,50 +173,50 @@ func TestARecordContainsExactlyWhatItsWriterWasShown(t *testing.T) {
 
 func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	record := recorded(t, writer)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, record)
+	s.p.Adopted(at(9), Way{Stored: at(5.25)}, record)
 	s.wantBounds(t, 15, 15.25)
 }
 
 func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(Adoption{At: at(11), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(11), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 15, 15.25)
 }
 
 func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(Adoption{At: at(13), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(13), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 22, 22) // value 2 is tolerated without a limit
 }
 
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", right)
+	writer := s.Started("writer", 0)
 	writer.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(at(9), Way{Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 18, 19)
 }
 
@@ -227,28 +224,24 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		writer, reader float64 // how far their clocks are ahead
-		how            Adoption
+		how            Way
 		lo, hi         float64
 	}{
-		{"in step", 0, 0, Adoption{Stored: at(5.5)}, 15, 15.25},
-		{"the writer a little behind", -1, 0, Adoption{Stored: at(5.25)}, 14, 16.25},
-		{"the writer far behind: not earlier", -60, 0, Adoption{Stored: at(5.25)}, 15, 16.25},
-		{"the reader far ahead: not earlier", 0, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
-		{"both far ahead", 60, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
-		{"received: as late as that", -60, 60, Adoption{Watched: true, Received: at(7.25)}, 15, 17.25},
+		{"in step", 0, 0, Way{Stored: at(5.5)}, 15, 15.25},
+		{"the writer a little behind", -1, 0, Way{Stored: at(5.25)}, 14, 16.25},
+		{"the writer far behind: not earlier", -60, 0, Way{Stored: at(5.25)}, 15, 16.25},
+		{"the reader far ahead: not earlier", 0, 60, Way{Stored: at(5.25)}, 15, 17.75},
+		{"both far ahead", 60, 60, Way{Stored: at(5.25)}, 15, 17.75},
+		{"received: as late as that", -60, 60, Way{Watched: true, Received: at(7.25)}, 15, 17.25},
 	} {
 		s := newScene()
-		clock := func(ahead float64) func(time.Duration) time.Duration {
-			return func(time.Duration) time.Duration { return at(ahead) }
-		}
-		s.p = s.Started("reader", clock(c.reader))
-		writer := s.Started("writer", clock(c.writer))
+		s.p = s.Started("reader", at(c.reader))
+		writer := s.Started("writer", at(c.writer))
 		n := s.write(5, tainted("gpu", ""))
 		writer.WatchedNode(at(5.25), n, false)
 		s.pod(bearing("gpu", 10))
 		s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-		c.how.At = at(9)
-		s.p.Adopted(c.how, recorded(t, writer))
+		s.p.Adopted(at(9), c.how, recorded(t, writer))
 		t.Log(c.name)
 		s.wantBounds(t, c.lo, c.hi)
 	}
@@ -258,7 +251,7 @@ func TestNoDeadlineMovesWhenTheWallClockIsSet(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	s.p.ClockSet()
+	s.p.ClockSet(time.Hour)
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", ""), tainted("disk", "")), false)
 	s.pod(bearing("gpu", 10), bearing("disk", 60))
 	s.wantBounds(t, 15, 15)
@@ -314,21 +307,19 @@ func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
 	s := newScene()
 	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Confirms("p", at(6), at(6.5)), "")
-	wantRule(t, s.p.Writes(at(11), "p"), "")
-	wantRule(t, s.p.Writes(at(11.5), "p"), Confirmed)
-	wantRule(t, s.p.Confirms("p", at(4), at(6.5)), Stays)
+	wantRule(t, s.p.Writes(at(11), "p", at(6), at(6.5)), "")
+	wantRule(t, s.p.Writes(at(11.5), "p", at(6), at(6.5)), Confirmed)
+	wantRule(t, s.p.Writes(at(7), "p", at(4), at(6.5)), Stays)
 	s.write(7)
-	wantRule(t, s.p.Confirms("p", at(6), at(8)), Confirmed)
+	wantRule(t, s.p.Writes(at(8), "p", at(6), at(8)), Confirmed)
 	s.NodeWritten(at(9), s.node, true)
-	wantRule(t, s.p.Confirms("p", at(6), at(9)), Confirmed)
+	wantRule(t, s.p.Writes(at(9), "p", at(6), at(9)), Confirmed)
 }
 
 func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 	s := newScene()
 	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Deletes("p", "p", true), Stays)
 	wantRule(t, s.p.Called(at(6), "p", at(5), 1), "")
 	wantRule(t, s.p.Deletes("p", "other", true), OtherUID)
 	wantRule(t, s.p.Deletes("p", "p", false), Leading)
@@ -388,10 +379,10 @@ func TestMatches(t *testing.T) {
 // another one that has found it at version 2.
 func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
 	t.Helper()
-	saw = s.Started("saw", right)
+	saw = s.Started("saw", 0)
 	saw.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	n = s.write(5.125, tainted("gpu", ""))
-	late := s.Started("found", right)
+	late := s.Started("found", 0)
 	late.ListedNodes(at(5.25), []*v1.Node{n}, FirstListed)
 	return saw, recorded(t, late), n
 }
@@ -402,9 +393,9 @@ func TestARecordWhoseWriterHasObservedLessIsIgnored(t *testing.T) {
 	saw, found, n := twoWriters(t, s)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(Adoption{At: at(9), Stored: at(5.5)}, found)
+	s.p.Adopted(at(9), Way{Stored: at(5.5)}, found)
 	s.wantBounds(t, 15, 15.25)
-	s.p.Adopted(Adoption{At: at(10), Watched: true, Received: at(10)}, recorded(t, saw))
+	s.p.Adopted(at(10), Way{Watched: true, Received: at(10)}, recorded(t, saw))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -415,7 +406,7 @@ func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
 		if shown {
 			saw.WatchedNode(at(7), n, false)
 		}
-		saw.Adopted(Adoption{At: at(8), Watched: true, Received: at(8)}, found)
+		saw.Adopted(at(8), Way{Watched: true, Received: at(8)}, found)
 		_, err := saw.Recorded(at(9), "n", "1")
 		t.Log("it was shown as much:", shown)
 		wantRule(t, err, want)
@@ -425,15 +416,14 @@ func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
 // States are in the order in which they began.
 func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T) {
 	s := newScene()
-	behind := func(time.Duration) time.Duration { return -time.Hour }
-	s.p = s.Started("reader", behind)
-	writer := s.Started("writer", right)
+	s.p = s.Started("reader", -time.Hour)
+	writer := s.Started("writer", 0)
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "1"}, bearing("load", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
 	s.wantBounds(t, 21, 22)
-	s.p.Adopted(Adoption{At: at(20), Stored: at(5.5)}, recorded(t, writer))
+	s.p.Adopted(at(20), Way{Stored: at(5.5)}, recorded(t, writer))
 	s.wantBounds(t, 21, 30) // recorded an hour late, but not later than it was read
 }

@@ -32,8 +32,6 @@ type podView struct {
 	gone           bool          // it has left the view
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
-	called    bool          // a call was started
-	confirmed time.Duration // when the last GET that confirmed a request was sent
 	notBefore time.Duration // no further call before
 	arrived   int           // DELETEs of this process that the API server has accepted
 	lost      int           // accepted ones whose answers never reached the process
@@ -54,31 +52,33 @@ type Process struct {
 
 	listedNodes, listedPods bool
 
-	clock func(at time.Duration) time.Duration // how far its wall clock is ahead of the true time
-	set   bool                                 // its wall clock was set
+	ahead time.Duration // how far its wall clock is ahead of the API server's
+	set   bool          // its wall clock was set
 }
 
-// Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
-func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
+// Started records that a process has started, whose wall clock is ahead of the true time by that much.
+func (o *Oracle) Started(name string, ahead time.Duration) *Process {
 	return &Process{
-		Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{},
+		Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead, heard: map[string]heardRecord{},
 		fooled: map[string]bool{},
 	}
 }
 
-// ClockSet records that the wall clock of the process was set.
-func (p *Process) ClockSet() { p.set = true }
-
-// ahead returns how far the wall clock of the process is ahead of the API server's.
-func (p *Process) ahead(at time.Duration) time.Duration {
-	return p.clock(at) - p.oracle.ServerClock(at)
+// Nodes returns the nodes as the process was shown them last.
+func (p *Process) Nodes() (all []*v1.Node) {
+	for _, k := range p.nodes {
+		all = append(all, k.node)
+	}
+	return all
 }
 
+// ClockSet records that the wall clock of the process was set.
+func (p *Process) ClockSet(ahead time.Duration) { p.ahead, p.set = ahead-p.oracle.ServerAhead, true }
+
 func (p *Process) view(at time.Duration, how How) *view {
-	server := p.oracle.ServerClock(at)
 	v := &view{
-		at: at, how: how, ahead: p.ahead(at), skew: skewAt(p.ahead(at)), watched: none, slip: p.oracle.slip,
-		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + server,
+		at: at, how: how, skew: skewAt(p.ahead), watched: none,
+		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {
 		v.watched = p.watched
@@ -288,12 +288,7 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 }
 
 func (p *Process) node(name string) *nodeView {
-	for _, k := range p.nodes {
-		if k.node.Name == name {
-			return k
-		}
-	}
-	return nil
+	return lastOf(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
 }
 
 // pod returns what is known of a pod in view; nil if it is not in view.
@@ -306,21 +301,11 @@ func (p *Process) pod(uid types.UID) *podView {
 
 // ever returns what is known of a pod, in view or not.
 func (p *Process) ever(uid types.UID) *podView {
-	for _, s := range slices.Backward(p.pods) {
-		if s.pod.UID == uid {
-			return s
-		}
-	}
-	return nil
+	return lastOf(p.pods, func(s *podView) bool { return s.pod.UID == uid })
 }
 
 func lifeIn(lives []*life, g string) *life {
-	for _, l := range lives {
-		if l.group == g {
-			return l
-		}
-	}
-	return nil
+	return lastOf(lives, func(l *life) bool { return l.group == g })
 }
 
 // sameOrder reports whether both are lives of the same taints in the same order. The program treats another order as

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,24 +20,21 @@ type Record struct {
 	set     bool          // the clock was set before
 }
 
-// Adoption describes how a process has received a record.
-type Adoption struct {
-	// At is when the process adopted the record.
-	At time.Duration
+// IsOf reports whether the record is of this version of the node.
+func (r *Record) IsOf(version string) bool { return strconv.FormatInt(r.version, 10) == version }
 
-	// Stored is when the API server stored it.
-	Stored time.Duration
-
-	// Received is when the process received it, if it watched the partition change.
+// Way is how a process has received a record.
+type Way struct {
+	Stored   time.Duration // when the API server stored it
 	Received time.Duration
-	Watched  bool
+	Watched  bool // it was received when it was stored, not found later
 }
 
 // Recorded returns what the process records of a node now. It returns an error if the process was not shown the
 // present taints at that version of the node, or if it has adopted a record of a later version that it was shown, too.
 func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
 	k := p.node(node)
-	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead(at), set: p.set}
+	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead, set: p.set}
 	least := k.changed
 	for _, l := range k.lives {
 		r.lives = append(r.lives, l.copied(skew{}))
@@ -53,9 +51,9 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 
 // Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
 // clock of the process, and perhaps later.
-func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
+func (p *Process) Forwarded(at time.Duration, how Way, r Record) Record {
 	by := p.between(&how, &r)
-	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
+	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead, set: p.set}
 	for _, l := range r.lives {
 		l = l.copied(by)
 		l.clamp(at)
@@ -66,17 +64,16 @@ func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
 
 // heardRecord is a record that a process has received.
 type heardRecord struct {
-	how    Adoption
+	how    Way
 	record Record
 }
 
-// Heard records that the process has received a record of a node, adopted or not. A nil record means that the latest
-// writing has none.
-func (p *Process) Heard(how Adoption, node string, r *Record) {
-	if delete(p.heard, node); r == nil {
+// Heard records that the process has received a record of a node, adopted or not, or that the latest writing has none.
+func (p *Process) Heard(how Way, node string, r Record, some bool) {
+	if delete(p.heard, node); !some {
 		return
 	}
-	p.heard[node] = heardRecord{how, *r}
+	p.heard[node] = heardRecord{how, r}
 	if k := p.node(node); k != nil {
 		p.endExcuse(k)
 	}
@@ -119,12 +116,12 @@ func (p *Process) IsFooled() bool { return len(p.fooled) > 0 }
 
 // Adopted records that the process has read a record. The record proves only what it contains: its writer did not
 // see a swap of not-ready and unreachable that is not in it.
-func (p *Process) Adopted(how Adoption, r Record) {
+func (p *Process) Adopted(at time.Duration, how Way, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
 		return // another node, or none
 	}
-	v := p.view(how.At, FirstListed)
+	v := p.view(at, FirstListed)
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
 			by := p.between(&how, &r)
@@ -134,7 +131,7 @@ func (p *Process) Adopted(how Adoption, r Record) {
 			theirs = theirs.copied(skew{by.lo, max(by.hi, own.late)})
 			theirs.late = own.late
 			theirs.widen(far, v.creation(k.node))
-			theirs.clamp(how.At)
+			theirs.clamp(at)
 			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
 			p.count(k.lives[i], k)
 		}
@@ -158,11 +155,11 @@ func (v *view) creation(n *v1.Node) time.Duration {
 // between bounds how much later the times of a record count for its reader. If the reader watched the partition
 // change, the ages are those at the time of the writing, so the times are later by the delivery. If it found the
 // partition, see found. A writer whose clock was set rounds times up to whole seconds.
-func (p *Process) between(how *Adoption, r *Record) (by skew) {
+func (p *Process) between(how *Way, r *Record) (by skew) {
 	if how.Watched {
 		by.hi = how.Received - r.written
 	} else {
-		by = p.view(how.At, FirstListed).found(r.ahead, how.Stored-r.written)
+		by = p.found(r.ahead, how.Stored-r.written)
 	}
 	if r.set {
 		by.lo -= 10 * time.Millisecond
@@ -174,9 +171,10 @@ func (p *Process) between(how *Adoption, r *Record) (by skew) {
 // found returns the skew of a record that was found in a partition: the difference of the wall clocks of writer and
 // reader, unless the API server's time of the writing, which counts like all times of the API, shows that this is
 // more than 2 s.
-func (v *view) found(writerAhead, took time.Duration) (by skew) {
+func (p *Process) found(writerAhead, took time.Duration) (by skew) {
 	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
-	byWriter, byServer := writerAhead-v.ahead, skew{v.skew.lo, v.skew.hi + took + time.Second}
+	byWriter, byServer := writerAhead-p.ahead, skewAt(p.ahead)
+	byServer.hi += took + time.Second
 	least, most := byServer.lo-byWriter, byServer.hi-byWriter
 	switch {
 	case least > -tolerance+margin && most < tolerance-margin:
@@ -218,7 +216,7 @@ func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version in
 		}
 		return own
 	}
-	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
+	if p.oracle.nodes[k.node.UID].absentAt(version, k.version, own.group) > 0 {
 		p.oracle.Seen["OneByException"]++
 		theirs.bridged = true
 	}

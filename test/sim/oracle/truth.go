@@ -39,11 +39,8 @@ type Oracle struct {
 	// Epoch is the true moment zero.
 	Epoch time.Time
 
-	// ServerClock returns how far the API server's clock is ahead of the true time. [New] sets a clock that is right.
-	ServerClock func(at time.Duration) time.Duration
-
-	// Drifting means that clocks drift.
-	Drifting bool
+	// ServerAhead is how far the API server's clock is ahead of the true time.
+	ServerAhead time.Duration
 
 	// Ordered adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
@@ -55,14 +52,7 @@ type Oracle struct {
 	// Rated means that there may be rates. A call is made because of any taint that is due and has tokens.
 	Rated bool
 
-	// Seen counts notable events by name:
-	//
-	//   - OneByException: a taint that was removed and set again counted as one, as docs/semantics.md permits.
-	//   - Renewed: a timeAdded showed that a taint is a new one.
-	//   - TakenOver: a record was adopted exactly.
-	//   - Repeated: a DELETE was repeated after its answer was lost.
-	//   - Told: a record has shown a process that a taint was removed and set again in a gap of its watch.
-	//   - Forgotten: a taint had more states than are kept, and pods distinguished them.
+	// Seen counts notable events by name, each where it happens.
 	Seen map[string]int
 
 	nodes map[types.UID]*nodeStory
@@ -71,8 +61,7 @@ type Oracle struct {
 
 // New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
-	right := func(time.Duration) time.Duration { return 0 }
-	return &Oracle{Epoch: epoch, ServerClock: right, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
+	return &Oracle{Epoch: epoch, Seen: map[string]int{}, nodes: map[types.UID]*nodeStory{}}
 }
 
 // NodeWritten records that the API server has written a node; if gone is set, the node was deleted.
@@ -106,14 +95,22 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
 	}
-	story.edited = story.edited || story.pod != nil && !sameTolerations(story.pod, p)
+	story.edited = story.edited || story.pod != nil && !slices.EqualFunc(story.pod.Spec.Tolerations, p.Spec.Tolerations,
+		func(a, b v1.Toleration) bool {
+			return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds)
+		})
 	story.pod = p
 }
 
 func (o *Oracle) pod(uid types.UID) *podStory {
-	for _, story := range o.pods {
-		if story.pod.UID == uid {
-			return story
+	return lastOf(o.pods, func(story *podStory) bool { return story.pod.UID == uid })
+}
+
+// lastOf returns the last element for which is returns true; nil if there is none.
+func lastOf[T any](list []*T, is func(*T) bool) *T {
+	for _, one := range slices.Backward(list) {
+		if is(one) {
+			return one
 		}
 	}
 	return nil
@@ -132,29 +129,21 @@ func (n *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 	return nodeVersion{}, false
 }
 
-// index returns the position of a version in the story.
-func (n *nodeStory) index(version int64) int {
-	return slices.IndexFunc(n.versions, func(v nodeVersion) bool { return v.version == version })
-}
-
 // setAt returns when the taint, as it is in that version, was set: the start of its unbroken presence.
 func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
-	i := n.index(version)
+	i := slices.IndexFunc(n.versions, func(v nodeVersion) bool { return v.version == version })
 	for i > 0 && carries(n.versions[i-1].taints, pairOf(t)) {
 		i--
 	}
 	return n.versions[i].at
 }
 
-// broken reports whether the taint, with any value, was absent at some moment after one version and up to another.
-func (n *nodeStory) broken(after, upTo int64, g string) bool { return n.absentAt(after, upTo, g) > 0 }
-
 // absentAt returns the latest version after one version and up to another at which the taint, with any value, was
 // absent; 0 if there is none.
 func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
 	for i := range n.versions {
 		v := &n.versions[i]
-		if v.version > after && v.version <= upTo && !present(v.taints, g) {
+		if v.version > after && v.version <= upTo && len(of(v.taints, g)) == 0 {
 			last = v.version
 		}
 	}
@@ -176,8 +165,6 @@ func Group(key string) string {
 	}
 	return key
 }
-
-func present(taints []v1.Taint, g string) bool { return len(of(taints, g)) > 0 }
 
 // number returns a resourceVersion as a number.
 func number(version string) int64 {

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,38 +11,45 @@ import (
 type verdict struct {
 	evict  bool
 	lo, hi time.Duration // bounds of the deadline
-	since  time.Duration // the earliest time on which the deadline is based
 	cause  string
 }
 
-func stays(cause string) verdict { return verdict{cause: cause} }
-
 // evaluate applies docs/semantics.md to what the process was shown.
 func (p *Process) evaluate(s *podView) verdict {
-	if s.pod.DeletionTimestamp != nil {
-		return stays("it is being deleted")
-	}
-	if s.pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
-		return stays("it mirrors a static pod")
-	}
 	k := p.node(s.pod.Spec.NodeName)
-	if k == nil {
-		return stays("its node is not known")
+	switch {
+	case s.pod.DeletionTimestamp != nil:
+		return verdict{cause: "it is being deleted"}
+	case mirrors(s.pod):
+		return verdict{cause: "it mirrors a static pod"}
+	case k == nil:
+		return verdict{cause: "its node is not known"}
 	}
-	v := stays("no taint, or all tolerated")
+	v := verdict{cause: "no taint, or all tolerated"}
 	for _, l := range k.lives {
 		for i := range l.states {
-			v = v.or(p.evaluateState(s, l, &l.states[i]))
+			next, evict := p.evaluateState(s, l, &l.states[i])
+			switch {
+			case evict && !v.evict:
+				v = next
+			case evict: // the earlier deadline counts
+				if next.lo < v.lo {
+					v.cause = next.cause
+				}
+				v.lo, v.hi = min(v.lo, next.lo), min(v.hi, next.hi)
+			}
 		}
 	}
 	return v
 }
 
-// evaluateState returns the verdict because of one state of a taint.
-func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
+func mirrors(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
+
+// evaluateState returns the verdict because of one state of a taint; false if the pod stays in spite of it.
+func (p *Process) evaluateState(s *podView, l *life, st *state) (v verdict, evict bool) {
 	tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
-		return verdict{}
+		return verdict{}, false
 	}
 	lo, hi := l.exposure(s.pod.Spec.Tolerations)
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
@@ -54,43 +60,7 @@ func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
 		}
 	}
 	return verdict{
-		evict: true,
-		since: max(lo, s.boundLo),
-		lo:    later(max(lo, s.boundLo), tolerated),
-		hi:    later(max(hi, s.bound), tolerated),
+		evict: true, lo: later(max(lo, s.boundLo), tolerated), hi: later(max(hi, s.bound), tolerated),
 		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
-	}
-}
-
-// or merges two verdicts: the earlier deadline counts.
-func (v verdict) or(other verdict) verdict {
-	switch {
-	case !other.evict:
-		return v
-	case !v.evict:
-		return other
-	}
-	if other.lo < v.lo {
-		v.cause = other.cause
-	}
-	v.lo, v.hi, v.since = min(v.lo, other.lo), min(v.hi, other.hi), min(v.since, other.since)
-	return v
-}
-
-// drifted widens the bounds of the verdict by the drift of clocks until now. Policies and breakers may put off the
-// deadline.
-func (p *Process) drifted(v verdict, at time.Duration) verdict {
-	slip := p.oracle.slip(max(at, v.hi) - v.since)
-	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
-	if p.oracle.Governed {
-		v.hi = far
-	}
-	return v
-}
-
-func sameTolerations(a, b *v1.Pod) bool {
-	return slices.EqualFunc(a.Spec.Tolerations, b.Spec.Tolerations, func(a, b v1.Toleration) bool {
-		return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
-			same(a.TolerationSeconds, b.TolerationSeconds)
-	})
+	}, true
 }
