@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,32 +86,28 @@ func flagsToFields(settings []Setting) *strings.Replacer {
 
 // parse refuses data that are not a single readable document.
 func parse(name string, data []byte) (*yaml.Node, *Refusal) {
-	whole := func(line int, allowed, next string) *Refusal {
-		return &Refusal{File: name, Line: line, Allowed: allowed, Next: next}
+	whole := func(line int, allowed, next string) (*yaml.Node, *Refusal) {
+		return nil, &Refusal{File: name, Line: line, Allowed: allowed, Next: next}
 	}
 	switch {
 	case len(data) > MaxFileSize:
-		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
+		return whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
 			"leave out what does not belong there")
 	case !utf8.Valid(data):
-		return nil, whole(0, "it takes text in UTF-8", "save it as UTF-8")
-	case len(strings.TrimSpace(string(data))) == 0:
-		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
-	case data[0] == '{': // JSON may have tabs between its values, and has none within them
-		data = []byte(strings.ReplaceAll(string(data), "\t", " "))
+		return whole(0, "it takes text in UTF-8", "save it as UTF-8")
+	case bytes.HasPrefix(data, []byte("{")): // JSON may have tabs between its values, and has none within them
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
 	}
-	documents := yaml.NewDecoder(strings.NewReader(string(data)))
+	documents := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	switch err := documents.Decode(&document); {
-	case errors.Is(err, io.EOF): // there are only comments
-		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
+	case errors.Is(err, io.EOF):
+		return whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return nil, whole(line, "it is not YAML or JSON ("+reason+")",
-			"'taint-manager config defaults' prints a file that is")
-	}
-	if documents.Decode(&second) == nil {
-		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")
+		return whole(line, "it is not YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
+	case documents.Decode(&second) == nil:
+		return whole(second.Line, "it takes one document", "leave out what follows ---")
 	}
 	return document.Content[0], nil
 }
@@ -142,7 +139,11 @@ func (d *decoder) refuse(path, allowed, next string) {
 		d.refuseField(n.Line, path, shown(n), allowed, next)
 		return
 	}
-	d.refuseField(d.enclosing(path).Line, path, "", allowed, next)
+	around := parent(path)
+	for d.nodes[around] == nil {
+		around = parent(around)
+	}
+	d.refuseField(d.nodes[around].Line, path, "", allowed, next)
 }
 
 // refuseField refuses a field; value is empty if the field has no value.
@@ -157,26 +158,15 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	d.refusals = append(d.refusals, d.file.refusal(line, path, value, allowed, next))
 }
 
-// sorted returns the refusals sorted by line, up to maxRefusals.
+// sorted returns the refusals sorted by line, and how many more there are.
 func (d *decoder) sorted() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
-	if d.excess > 0 {
-		d.refusals = append(d.refusals, Refusal{
-			File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
-		})
+	if d.excess == 0 {
+		return d.refusals
 	}
-	return d.refusals
-}
-
-// enclosing returns the innermost value that contains a path.
-func (d *decoder) enclosing(path string) *yaml.Node {
-	for path != "" {
-		path = parent(path)
-		if n := d.nodes[path]; n != nil {
-			return n
-		}
-	}
-	return &yaml.Node{}
+	return append(d.refusals, Refusal{
+		File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
+	})
 }
 
 // parent returns the path around a path; "" for the whole file.

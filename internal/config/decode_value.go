@@ -21,7 +21,7 @@ func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
 		d.refuse(path, "it is empty", "leave it out, or write "+s.allowed())
 	case s.Items != nil:
 		return d.list(n, s, path)
-	case s.kind == nil:
+	case s.parse == nil:
 		return d.object(n, s, path)
 	case n.Kind != yaml.ScalarNode:
 		d.refuse(path, "it takes "+s.allowed(), "write one value")
@@ -96,16 +96,18 @@ func (d *decoder) list(n *yaml.Node, s *shape, path string) any {
 	for i, item := range n.Content {
 		values[i] = d.value(item, s.Items, fmt.Sprintf("%s[%d]", path, i))
 	}
-	d.write(n, s, path, values)
+	if !slices.Contains(values, nil) {
+		d.write(n, s, path, values...)
+	}
 	return values
 }
 
 // single decodes a value without parts.
 func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
-	value, ok := s.kind.read(n)
+	value, ok := s.read(n)
 	switch {
-	case !ok && s.kind == duration:
-		d.refuse(path, "it takes "+duration.takes, "write "+suggestedDuration(n.Value))
+	case !ok && s.Pattern == durationPattern:
+		d.refuse(path, "it takes "+s.takes, "write "+suggestedDuration(n.Value))
 	case !ok:
 		d.refuse(path, "it takes "+s.allowed(), s.nextAfterKind(n))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
@@ -117,13 +119,17 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	return nil
 }
 
-// write sets the setting of a shape. Shapes of policies and guards have no setting.
-func (d *decoder) write(n *yaml.Node, s *shape, path string, value any) {
+// write sets the setting of a shape to these items, or to a single value. Shapes of policies and guards have no setting.
+func (d *decoder) write(n *yaml.Node, s *shape, path string, values ...any) {
 	if s.setting == nil {
 		return
 	}
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = fmt.Sprint(value)
+	}
 	d.file.Set[s.setting.Flag] = n.Line
-	if err := s.setting.write(n, value); err != nil {
+	if err := s.setting.set(texts); err != nil {
 		d.refuse(path, "it takes "+s.allowed(), s.setting.next)
 	}
 }
