@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -14,10 +15,12 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/status"
@@ -140,13 +143,13 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	metrics, err := newConfigMetrics(registerer, s)
-	if err != nil {
-		return err
-	}
+	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
-		p.reloader = newReloader(s, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
-			leaseEvents(to.Main, s.Configuration, p.identity))
+		p.reloader = &reloader{
+			manager: p.manager, started: s, current: s, metrics: metrics,
+			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
+			event:   leaseEvents(to.Main, s.Configuration, p.identity),
+		}
 	}
 	return p.clock.Register(registerer)
 }
@@ -169,4 +172,47 @@ func (p *process) run(ctx context.Context) error {
 	}
 	defer servePage(ctx, p.page(p.manager, notes), p.settings.StatusAddress)()
 	return leader.Run(ctx, p.manager, p.campaign)
+}
+
+// managerOptions returns the library's options for the configuration.
+func managerOptions(c config.Configuration) taintmanager.Options {
+	return taintmanager.Options{
+		Shards:                c.Shards,
+		Workers:               c.EvictionWorkers,
+		MaxSlowEvictions:      c.MaxSlowEvictions,
+		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
+		Method:                c.EvictionMethod,
+		Paused:                c.Paused,
+		DryRun:                c.DryRun,
+		Rules:                 c.Rules(),
+	}
+}
+
+// announce logs the server, the identity and the settings of evictions.
+func (p *process) announce(ctx context.Context) {
+	c := p.settings.Configuration
+	facts := []any{
+		"version", p.build.Version, "server", p.host,
+		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
+		"maxSlowEvictions", c.MaxSlowEvictions,
+		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
+		"comparisonOperators", c.ComparisonOperators, "paused", p.settings.paused(),
+		"leaderElect", c.LeaderElection.LeaderElect,
+	}
+	if c.LeaderElection.LeaderElect {
+		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
+		facts = append(facts, "lease", lease, "identity", p.identity)
+	}
+	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile,
+		"policies", len(p.settings.Policies), "rates", len(p.settings.Guards.Rates), "breakers",
+		len(p.settings.Guards.Breakers))...)
+	p.settings.warn(logger)
+	if p.settings.paused() {
+		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or beside its file")
+	}
+	if err := p.clock.Trouble(time.Now()); err != nil {
+		logger.Info("The clocks are not in step", "problem", err.Error())
+	}
 }

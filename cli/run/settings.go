@@ -74,6 +74,9 @@ func (s *settings) complete() {
 	}
 }
 
+// paused reports whether the settings, or the file beside the configuration file, pause evictions.
+func (s *settings) paused() bool { return s.Paused || s.held }
+
 // validate reports all refusals at once, one line for each.
 func (s *settings) validate() error {
 	if err := errors.Join(append(asErrors(s.Validate()), s.componentRefusals()...)...); err != nil {

@@ -3,13 +3,27 @@ package run
 import (
 	"context"
 	"os"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/taint"
 )
+
+// afterLists calls a function once the lists are in, and the evictions that were due then are under way.
+func afterLists(ctx context.Context, synced func() bool, do func()) {
+	before := false
+	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (done bool, _ error) {
+		done, before = before, synced()
+		return done, nil
+	})
+	if err == nil {
+		do()
+	}
+}
 
 // ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
 // the downward API. Empty if this process does not run in a pod.
