@@ -20,7 +20,6 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/status"
@@ -121,12 +120,10 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
-	options := managerOptions(s.Configuration)
-	options.Policies, options.Guards, options.Registerer = s.Policies, s.Guards, registerer
-	options.Paused = s.paused()
+	options := s.managerOptions()
+	options.Registerer, options.Ended = registerer, p.history.Ended
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
-	options.Ended = p.history.Ended
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
 		leases := to.Lease.CoordinationV1()
@@ -174,42 +171,32 @@ func (p *process) run(ctx context.Context) error {
 	return leader.Run(ctx, p.manager, p.campaign)
 }
 
-// managerOptions returns the library's options for the configuration.
-func managerOptions(c config.Configuration) taintmanager.Options {
+// managerOptions returns the library's options for the settings.
+func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
-		Shards:                c.Shards,
-		Workers:               c.EvictionWorkers,
-		MaxSlowEvictions:      c.MaxSlowEvictions,
-		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
-		Method:                c.EvictionMethod,
-		Paused:                c.Paused,
-		DryRun:                c.DryRun,
-		Rules:                 c.Rules(),
+		Shards: s.Shards, Workers: s.EvictionWorkers, MaxSlowEvictions: s.MaxSlowEvictions,
+		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
+		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
 }
 
 // announce logs the server, the identity and the settings of evictions.
 func (p *process) announce(ctx context.Context) {
-	c := p.settings.Configuration
-	facts := []any{
-		"version", p.build.Version, "server", p.host,
-		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
-		"maxSlowEvictions", c.MaxSlowEvictions,
-		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
-		"comparisonOperators", c.ComparisonOperators, "paused", p.settings.paused(),
-		"leaderElect", c.LeaderElection.LeaderElect,
+	s, namespace := p.settings, p.settings.LeaderElection.ResourceNamespace
+	var lease klog.ObjectRef
+	if s.LeaderElection.LeaderElect {
+		lease = klog.KRef(namespace, s.LeaderElection.ResourceName)
 	}
-	if c.LeaderElection.LeaderElect {
-		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
-		facts = append(facts, "lease", lease, "identity", p.identity)
-	}
-	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
 	logger := klog.FromContext(ctx)
-	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile,
-		"policies", len(p.settings.Policies), "rates", len(p.settings.Guards.Rates), "breakers",
-		len(p.settings.Guards.Breakers))...)
-	p.settings.warn(logger)
-	if p.settings.paused() {
+	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
+		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
+		"maxSlowEvictions", s.MaxSlowEvictions, "maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
+		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
+		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
+		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,
+		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))
+	s.warn(logger)
+	if s.paused() {
 		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or beside its file")
 	}
 	if err := p.clock.Trouble(time.Now()); err != nil {

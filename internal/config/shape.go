@@ -1,10 +1,8 @@
 package config
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,15 +49,13 @@ type shape struct {
 
 // Schema returns the JSON Schema of a configuration file with these settings, for editors. It describes the shape of a
 // file and the bounds of single values; Decode checks more.
-func Schema(settings []Setting) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
+func Schema(settings []Setting) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(fileShape(settings)); err != nil {
-		return nil, fmt.Errorf("writing the schema: %w", err)
-	}
-	return out.Bytes(), nil
+	_ = encoder.Encode(fileShape(settings)) // to memory
+	return text.String()
 }
 
 // fileShape returns the shape of the whole file: apiVersion and kind, the settings, and the fields of [File].
