@@ -56,7 +56,7 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd(args...)
-	for _, cmd := range root.Commands() {
+	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {
 			cmd.Args, cmd.RunE = flags.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
@@ -84,22 +84,15 @@ func exitCode(cmd *cobra.Command, err error) int {
 // newCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
 // results to the command's output and returns errors.
 func newCommand(ctx context.Context) *cobra.Command {
-	var version bool
+	build := thisBuild()
 	root := &cobra.Command{
-		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Args: flags.KnownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if version {
-				return printBuild(cmd.OutOrStdout(), thisBuild(), "text")
-			}
-			return cmd.Help()
-		},
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Version: build.Version,
+		SilenceErrors: true, SilenceUsage: true,
 	}
-	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate(build.String())
 	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
-	build := thisBuild()
 	agent, read := build.userAgent(), run.ReadConfig
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
 		versionCommand(),
