@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -33,9 +31,9 @@ var (
 		Type: "number", tags: []string{"!!int", "!!float"}, takes: "numbers", next: "write it as 20 or 0.5",
 		parse: func(n *yaml.Node) (any, error) { return strconv.ParseFloat(n.Value, 64) },
 	}
-	duration = shape{ // its next step is that of suggestedDuration
+	duration = shape{
 		Type: "string", Pattern: durationPattern, tags: []string{"!!str"},
-		takes: "Go durations such as 90s, 30m or 1h30m",
+		takes: "Go durations such as 90s, 30m or 1h30m", next: "write each number with its unit, and a day as 24h",
 		parse: func(n *yaml.Node) (any, error) {
 			_, err := time.ParseDuration(n.Value)
 			return n.Value, err
@@ -79,22 +77,4 @@ func (s *shape) read(n *yaml.Node) (value any, ok bool) {
 	}
 	value, err := s.parse(n)
 	return value, err == nil
-}
-
-var daysOrNumber = regexp.MustCompile(`^([0-9]{1,5})([dw]?)$`)
-
-// suggestedDuration returns the duration in Go's syntax that may have been intended.
-func suggestedDuration(written string) string {
-	found := daysOrNumber.FindStringSubmatch(written)
-	if found == nil {
-		return "such a duration"
-	}
-	count, _ := strconv.Atoi(found[1])
-	switch found[2] {
-	case "d":
-		return fmt.Sprintf("%dh for days of 24 hours", 24*count)
-	case "w":
-		return fmt.Sprintf("%dh for weeks of 168 hours", 168*count)
-	}
-	return found[1] + "s for seconds"
 }

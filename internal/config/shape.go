@@ -111,7 +111,9 @@ func shapeOf(t reflect.Type, name string) shape {
 		object.setFields(t)
 		return object
 	case reflect.Map:
-		return shape{Type: "object", MinProperties: 1, AdditionalProperties: text.of(""), Description: about}
+		label := text
+		label.next = "put it in quotes"
+		return shape{Type: "object", MinProperties: 1, AdditionalProperties: &label, Description: about}
 	}
 	return text.of(about, enums[t]...)
 }
@@ -134,8 +136,13 @@ func listShape(items shape, about string) shape {
 	return shape{Type: "array", MinItems: 1, Items: &items, Description: about}
 }
 
-// isLabels reports whether the shape is that of labels: an object with fields of any name, whose values are texts.
-func (s *shape) isLabels() bool { return s.Type == "object" && s.AdditionalProperties != false }
+// property returns the shape of a property; that of any label for labels. Nil if there is no such property.
+func (s *shape) property(name string) *shape {
+	if label, ok := s.AdditionalProperties.(*shape); ok {
+		return label
+	}
+	return s.Properties[name]
+}
 
 // set adds a property.
 func (s *shape) set(name string, property shape, required bool) {
@@ -173,13 +180,13 @@ func (s *shape) allowed() string {
 	switch {
 	case len(s.Enum) > 0:
 		return orWords(s.Enum)
-	case s.setting != nil && s.setting.takes != "":
+	case s.setting != nil && s.setting.takes != "" && s.Pattern != durationPattern:
 		return s.setting.takes
 	case s.parse != nil:
 		return s.takes
 	case s.Items != nil:
 		return "a list"
-	case s.isLabels():
+	case s.property("") != nil:
 		return "labels such as app: db"
 	}
 	return "fields: " + strings.Join(s.names, ", ")
