@@ -106,13 +106,12 @@ func didYouMean(cmd *cobra.Command, name string) string {
 	return ""
 }
 
+// The allowed values of ports for serving and of elliptic curves for TLS, and the next step for settings that Go chooses
+// well by itself.
 const (
-	// PortNumbers and CurveNumbers describe the ports for serving, and the elliptic curves for TLS.
 	PortNumbers  = "1 to 65535, or 0 for not serving"
 	CurveNumbers = "the numbers of curves that this version of Go has"
-
-	// OwnChoice is the next step for settings that Go chooses well by itself.
-	OwnChoice = "leave it out for those of Go"
+	OwnChoice    = "leave it out for those of Go"
 )
 
 // refuseValue refuses a text that is not a value of the flag's type.

@@ -105,7 +105,8 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 		return whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return whole(line, "it is not YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
+		return whole(line, "it is not YAML or JSON ("+reason+")",
+			"'taint-manager config defaults' prints a file that is")
 	case documents.Decode(&second) == nil:
 		return whole(second.Line, "it takes one document", "leave out what follows ---")
 	}
@@ -211,7 +212,8 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 		case seen[key.Value]:
 			d.refuseField(key.Line, at, shown(value), "the field is there twice", "leave one out")
 		case s.property(key.Value) == nil:
-			d.refuseField(key.Line, at, shown(value), "there is no such field", "there are "+strings.Join(s.names, ", "))
+			d.refuseField(key.Line, at, shown(value), "there is no such field",
+				"there are "+strings.Join(s.names, ", "))
 		default:
 			if decoded := d.value(value, s.property(key.Value), at); decoded != nil {
 				values[key.Value] = decoded
@@ -265,7 +267,7 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	return nil
 }
 
-// write sets the setting of a shape to these items, or to a single value. Shapes of policies and guards have no setting.
+// write sets the setting of a shape to these items, or to a single value. Shapes of policies and guards have none.
 func (d *decoder) write(n *yaml.Node, s *shape, path string, values ...any) {
 	if s.setting == nil {
 		return

@@ -37,7 +37,8 @@ func (s *shape) values(indent string) *yaml.Node {
 	for _, name := range s.names {
 		property := s.Properties[name]
 		if value := property.values(indent + "  "); value != nil {
-			key := &yaml.Node{Kind: yaml.ScalarNode, Value: name, HeadComment: wrapped(property.Description, 100-len(indent))}
+			key := &yaml.Node{Kind: yaml.ScalarNode, Value: name}
+			key.HeadComment = wrapped(property.Description, 100-len(indent))
 			object.Content = append(object.Content, key, value)
 		}
 	}

@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,12 +101,17 @@ func loopbackOrNone(address string) rule {
 	}
 }
 
+const octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+
+var loopbackPort = regexp.MustCompile(`^(localhost|\[::1\]|127(\.` + octet + `){3}):([1-9][0-9]{0,4})$`)
+
 func isLoopbackPort(address string) bool {
-	if port, ok := strings.CutPrefix(address, "localhost:"); ok {
-		address = "127.0.0.1:" + port
+	found := loopbackPort.FindStringSubmatch(address)
+	if found == nil {
+		return false
 	}
-	parsed, err := netip.ParseAddrPort(address)
-	return err == nil && parsed.Addr().IsLoopback() && parsed.Port() > 0
+	_, err := strconv.ParseUint(found[len(found)-1], 10, 16)
+	return err == nil
 }
 
 // oneLine allows names that are readable on one line.
