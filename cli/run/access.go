@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/internal/transport"
@@ -55,10 +56,7 @@ func (s *settings) origin() string {
 const reviewTimeout = 5 * time.Second
 
 // reviewer asks the API server whether this process has a permission.
-type reviewer interface {
-	Create(ctx context.Context, review *authorizationv1.SelfSubjectAccessReview,
-		opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
-}
+type reviewer = authorizationclient.SelfSubjectAccessReviewInterface
 
 // missing returns the rules of which the API server denies verbs, with the denied verbs only, and an error if a review
 // fails. It makes all reviews in parallel, because the start waits for them.

@@ -29,15 +29,12 @@ func afterLists(ctx context.Context, synced func() bool, do func()) {
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
-// viewer has the evictions that are scheduled.
-type viewer interface {
-	Views(ctx context.Context) ([]taintmanager.View, error)
-}
-
 // warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
 // ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time comes back to it again and again.
-func warnOfOwnNode(ctx context.Context, of viewer, own types.UID) {
-	views, err := of.Views(ctx)
+func warnOfOwnNode(
+	ctx context.Context, scheduled func(context.Context) ([]taintmanager.View, error), own types.UID,
+) {
+	views, err := scheduled(ctx)
 	if err != nil || own == "" {
 		return // the process ends, or runs in no pod
 	}

@@ -25,22 +25,11 @@ import (
 )
 
 const (
-	// readEvery is the time between two readings of the configuration file.
-	readEvery = 500 * time.Millisecond
-
-	// wholeAfter is how long the content of a file must be unchanged until it counts as whole.
-	wholeAfter = 2 * time.Second
-
-	// applyTimeout bounds the time in which the manager takes in a new configuration, which may need a list of
-	// namespaces.
-	applyTimeout = 30 * time.Second
-
-	// retryRefused is the time after which a refused file is considered again, because permissions may have been
-	// granted since.
-	retryRefused = 30 * time.Second
-
-	// eventTimeout bounds the write of one event.
-	eventTimeout = 5 * time.Second
+	readEvery    = 500 * time.Millisecond // between two readings of the configuration file
+	wholeAfter   = 2 * time.Second        // how long the content must be unchanged until the file counts as whole
+	applyTimeout = 30 * time.Second       // for the manager to take in a configuration: it may list namespaces
+	retryRefused = 30 * time.Second       // between two tries of a refused file: permissions may have been granted
+	eventTimeout = 5 * time.Second        // for the write of one event
 )
 
 // stability decides whether a file is whole.
@@ -58,20 +47,15 @@ func (s *stability) Step(now time.Time, content []byte) (whole bool) {
 	return now.Sub(s.since) >= wholeAfter
 }
 
-// reloadable is the part of a manager that a new configuration concerns.
-type reloadable interface {
-	SetPolicies(ctx context.Context, p taintmanager.Policies) (policy.Diff, error)
-}
-
 // reloader takes in changes of the configuration file while the process runs: all of a file or nothing of it.
 type reloader struct {
-	manager reloadable
-	started *settings // that the process has started with
-	current *settings // the latest that was taken in
-	reviews reviewer
-	metrics *configMetrics
-	event   func(ctx context.Context, message string) // reports a refused file; nil: no events
+	setPolicies func(context.Context, taintmanager.Policies) (policy.Diff, error)
+	event       func(ctx context.Context, message string) // reports a refused file; nil: no events
+	reviews     reviewer
+	metrics     *configMetrics
 
+	started  *settings // that the process has started with
+	current  *settings // the latest that was taken in
 	file     stability
 	restart  error     // says how many fields of the current file need a restart; nil if none does
 	refused  []byte    // the content that is refused; nil if none is
@@ -154,7 +138,7 @@ func (r *reloader) consider(ctx context.Context, content []byte) error {
 func (r *reloader) set(ctx context.Context, next *settings) (policy.Diff, error) {
 	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
-	return r.manager.SetPolicies(ctx, taintmanager.Policies{
+	return r.setPolicies(ctx, taintmanager.Policies{
 		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
 		Paused: next.paused(), Workers: next.EvictionWorkers,
 	})
@@ -219,12 +203,8 @@ func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
 	r.restart = nil
-	fields := r.started.needRestart(next)
-	for _, field := range fields {
-		logger.Info("A field of the configuration file needs a restart", "field", field)
-	}
-	if len(fields) > 0 {
-		r.restart = fmt.Errorf("fields of the file that need a restart: %d", len(fields))
+	if fields := r.started.needRestart(logger, next); fields > 0 {
+		r.restart = fmt.Errorf("fields of the file that need a restart: %d", fields)
 	}
 }
 

@@ -87,7 +87,7 @@ func follow(t *testing.T, text string, reviews reviewer, given ...string) *mount
 	s.given = func(flag string) bool { return changed[flag] }
 	must(t, s.load(nil))
 	m.reloader = &reloader{
-		manager: &m.manager, started: s, current: s, reviews: reviews, metrics: newConfigMetrics(prometheus.NewRegistry(), s),
+		setPolicies: m.manager.SetPolicies, started: s, current: s, reviews: reviews, metrics: newConfigMetrics(prometheus.NewRegistry(), s),
 		event: func(_ context.Context, message string) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
@@ -282,7 +282,7 @@ func TestFieldsThatNeedARestartKeepTheirValues(t *testing.T) {
 		if got := m.taken(); len(got) != 1 {
 			t.Fatalf("taken in was %+v", got)
 		}
-		for _, want := range []string{`config.yaml:5: shards=\"16\" needs a restart; \"4\" stays in force`, `leaderElection.leaseDuration=\"30s\" needs a restart; \"15s\" stays in force`} {
+		for _, want := range []string{`"line"=5 "field"="shards" "inFile"="16" "inForce"="4"`, `"field"="leaderElection.leaseDuration" "inFile"="30s" "inForce"="15s"`} {
 			if said := m.said(); !strings.Contains(said, want) {
 				t.Errorf("it does not say %s: %s", want, said)
 			}

@@ -143,7 +143,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
-			manager: p.manager, started: s, current: s, metrics: metrics,
+			setPolicies: p.manager.SetPolicies, started: s, current: s, metrics: metrics,
 			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
 			event:   leaseEvents(to.Main, s.Configuration, p.identity),
 		}
@@ -162,7 +162,7 @@ func (p *process) run(ctx context.Context) error {
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, func() {
 		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
-		warnOfOwnNode(ctx, p.manager, ownPod())
+		warnOfOwnNode(ctx, p.manager.Views, ownPod())
 	})
 	if p.reloader != nil {
 		go p.reloader.run(ctx)

@@ -3,27 +3,23 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
-// Defaults returns a configuration file with the current values of these settings. The description of a setting is a
-// comment above the setting.
+// Defaults returns a configuration file with the current values of these settings, which are not none. The description
+// of a setting is a comment above the setting.
 func Defaults(settings []Setting) string {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "apiVersion: %s\nkind: %s\n", APIVersion, Kind)
-	root := fileShape(settings)
-	for _, name := range root.names {
-		part := objectShape("")
-		part.set(name, *root.Properties[name], false)
-		if values := part.values(""); values != nil {
-			text.WriteByte('\n')
-			encoder := yaml.NewEncoder(&text)
-			encoder.SetIndent(2)
-			_ = encoder.Encode(values) // to memory
-		}
+	for property := range slices.Chunk(fileShape(settings).values("").Content, 2) {
+		text.WriteByte('\n')
+		encoder := yaml.NewEncoder(&text)
+		encoder.SetIndent(2)
+		_ = encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: property}) // to memory
 	}
 	return text.String()
 }
