@@ -56,73 +56,60 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd(args...)
-	for _, cmd := range root.Commands() {
+	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {
 			cmd.Args, cmd.RunE = flags.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", withDisplayName(root, err.Error()))
 	}
-	return exitCode(err)
+	return exitCode(cmd, err)
 }
 
-func exitCode(err error) int {
+func exitCode(cmd *cobra.Command, err error) int {
+	_, readsOnly := cmd.Annotations[readOnly]
 	switch {
 	case err == nil:
 		return OK
 	case errors.Is(err, answer.ErrWouldEvict):
 		return answer.WouldEvict
-	case errors.As(err, new(flags.UsageError)):
+	case errors.As(err, new(flags.UsageError)) && !readsOnly:
 		return Usage
-	default:
-		return CannotRun
 	}
+	return CannotRun
 }
 
 // newCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
 // results to the command's output and returns errors.
 func newCommand(ctx context.Context) *cobra.Command {
-	var version bool
+	build := thisBuild()
 	root := &cobra.Command{
-		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Args: flags.KnownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if version {
-				return printBuild(cmd.OutOrStdout(), thisBuild(), "text")
-			}
-			return cmd.Help()
-		},
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Version: build.Version,
+		SilenceErrors: true, SilenceUsage: true,
 	}
-	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate(build.String())
 	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
-	build := thisBuild()
 	agent, read := build.userAgent(), run.ReadConfig
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
 		versionCommand(),
-		readOnly(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
-		readOnly(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
-		readOnly(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
+		asReadOnly(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
+		asReadOnly(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
+		asReadOnly(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
 	return root
 }
 
-// readOnly completes a command that changes nothing. A wrong usage of it is an ordinary error, because exit code 2 has
-// another meaning there.
-func readOnly(cmd *cobra.Command, short string) *cobra.Command {
-	ordinary := func(err error) error {
-		if wrong, ok := errors.AsType[flags.UsageError](err); ok {
-			return wrong.Err
-		}
-		return err
-	}
-	cmd.Short = short
+// readOnly annotates the commands that change nothing. Exit code 2 has another meaning there than a wrong usage.
+const readOnly = "read-only"
+
+func asReadOnly(cmd *cobra.Command, short string) *cobra.Command {
+	cmd.Short, cmd.Annotations = short, map[string]string{readOnly: ""}
 	if cmd.Args == nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return ordinary(flags.NoArguments(cmd, args)) }
+		cmd.Args = flags.NoArguments
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return ordinary(flags.Refuse(cmd, err)) })
 	return cmd
 }
 

@@ -3,10 +3,16 @@
 package flags
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
@@ -21,4 +27,127 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting, names ...string) {
 			f.NoOptDefVal = "true" // --paused stands for --paused=true
 		}
 	}
+}
+
+// UsageError is an error of the command line itself.
+type UsageError struct{ Err error }
+
+// Error implements error.
+func (u UsageError) Error() string { return u.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (u UsageError) Unwrap() error { return u.Err }
+
+func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// KnownCommand rejects unknown subcommands.
+func KnownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, command := range cmd.Commands() {
+		names = append(names, command.Name())
+	}
+	return usageErrorf("there is no command %q%s: '%s --help' lists the commands", args[0],
+		suggest.Nearest(args[0], names), cmd.CommandPath())
+}
+
+// NoArguments rejects arguments of a command that has only flags.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if args[0] == "true" || args[0] == "false" {
+		hint = " write a switch as --NAME=" + args[0] + ";"
+	}
+	return usageErrorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint,
+		cmd.CommandPath())
+}
+
+// Refuse returns the refusal of a flag in one sentence, for an error of package pflag.
+func Refuse(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return refuseUnknown(cmd, unknown)
+	}
+	if unreadable, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return UsageError{refuseValue(cmd, unreadable)}
+	}
+	return usageErrorf("%w; '%s --help' says what the flag takes", err, cmd.CommandPath())
+}
+
+// refuseUnknown names the flag as it was typed: pflag itself parses -kubeconfig as the flag -k.
+func refuseUnknown(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	name, dashes := unknown.GetSpecifiedName(), "--"
+	if letters, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "="); letters != "" {
+		name, dashes = letters, "-"
+	}
+	return usageErrorf("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, didYouMean(cmd, name),
+		cmd.CommandPath())
+}
+
+// didYouMean suggests another command that has the flag, or the flag of this command with the most similar name.
+func didYouMean(cmd *cobra.Command, name string) string {
+	for _, other := range append(cmd.Root().Commands(), cmd.Root()) {
+		if cmd.Flags().Lookup(name) == nil && other.Flags().Lookup(name) != nil {
+			return fmt.Sprintf(" (did you mean %s --%s?)", other.CommandPath(), name)
+		}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if similar := suggest.Similar(name, names); len(similar) > 0 {
+		return fmt.Sprintf(" (did you mean --%s?)", similar[0])
+	}
+	return ""
+}
+
+// The allowed values of ports for serving and of elliptic curves for TLS, and the next step for settings that Go chooses
+// well by itself.
+const (
+	PortNumbers  = "1 to 65535, or 0 for not serving"
+	CurveNumbers = "the numbers of curves that this version of Go has"
+	OwnChoice    = "leave it out for those of Go"
+)
+
+// refuseValue refuses a text that is not a value of the flag's type.
+func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
+	flag := err.GetFlag()
+	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
+		return refusal
+	}
+	next := "leave it out for " + flag.DefValue
+	switch {
+	case flag.Value.Type() == "bool":
+		next = "write --" + flag.Name + " for true"
+	case flag.Value.Type() == "int32Slice":
+		next = OwnChoice
+	case flag.DefValue == "" || strings.HasPrefix(flag.DefValue, "["):
+		next = "'" + cmd.CommandPath() + " --help' says more"
+	}
+	return config.Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + Takes(flag), Next: next}
+}
+
+// Takes describes the allowed values of a flag, by its name if that is more specific than its type.
+func Takes(flag *pflag.Flag) string {
+	if flag.Name == "secure-port" {
+		return PortNumbers
+	}
+	byType := map[string]string{
+		"bool":          "true or false",
+		"any":           "true or false, and with plan any", // --exit-code
+		"int":           "whole numbers",
+		"duration":      "times such as 500ms, 10s or 1h30m",
+		"ip":            "IP addresses such as 127.0.0.1 or ::1",
+		"stringSlice":   "texts with commas between them",
+		"int32Slice":    CurveNumbers,
+		"namedCertKey":  "CERTFILE,KEYFILE or CERTFILE,KEYFILE:DOMAIN,...",
+		"Level":         "0 to 2147483647",
+		"pattern=N,...": "files and levels such as pool=4,api=2",
+	}
+	return cmp.Or(byType[flag.Value.Type()], "values of the type "+flag.Value.Type())
 }

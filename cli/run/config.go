@@ -27,10 +27,10 @@ func ConfigCommand() *cobra.Command {
 		Args: someFiles, RunE: validateFiles,
 	}, &cobra.Command{
 		Use: "defaults", Short: "Print a file with every setting at its default",
-		Args: flags.NoArguments, RunE: printDefaults,
+		Args: flags.NoArguments, RunE: printText(config.Defaults),
 	}, &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of the file, for editors",
-		Args: flags.NoArguments, RunE: printSchema,
+		Args: flags.NoArguments, RunE: printText(config.Schema),
 	})
 	return cmd
 }
@@ -70,16 +70,10 @@ func validateFile(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-func printDefaults(cmd *cobra.Command, _ []string) error {
-	_, err := io.WriteString(cmd.OutOrStdout(), config.Defaults(newSettings().fileSettings()))
-	return err
-}
-
-func printSchema(cmd *cobra.Command, _ []string) error {
-	schema, err := config.Schema(newSettings().fileSettings())
-	if err != nil {
+// printText prints a text that follows from the default settings.
+func printText(text func([]config.Setting) string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), text(newSettings().fileSettings()))
 		return err
 	}
-	_, err = cmd.OutOrStdout().Write(schema)
-	return err
 }

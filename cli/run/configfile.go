@@ -71,22 +71,19 @@ func (s *settings) warn(logger logr.Logger) {
 	}
 }
 
-// needRestart returns the fields that a process with these settings does not take in, each with its value in the file
-// and its value in force.
-func (s *settings) needRestart(next *settings) (lines []string) {
+// needRestart logs the fields that a process with these settings does not take in, and returns their number.
+func (s *settings) needRestart(logger logr.Logger, next *settings) (fields int) {
 	was, is := s.fileSettings(), next.fileSettings()
 	for i := range is {
-		if is[i].Live || s.given(is[i].Flag) || is[i].Value.String() == was[i].Value.String() {
+		file, inForce := is[i].Value.String(), was[i].Value.String()
+		if is[i].Live || s.given(is[i].Flag) || file == inForce {
 			continue
 		}
-		where := s.configFile
-		if line := next.Set[is[i].Flag]; line > 0 {
-			where = fmt.Sprintf("%s:%d", where, line)
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field,
-			is[i].Value.String(), was[i].Value.String()))
+		fields++
+		logger.Info("A field of the configuration file needs a restart", "configFile", s.configFile,
+			"line", next.Set[is[i].Flag], "field", is[i].Field, "inFile", file, "inForce", inForce)
 	}
-	return lines
+	return fields
 }
 
 // ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the

@@ -2,10 +2,10 @@ package run
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // The results of a reload: a metric's label.
@@ -23,22 +23,23 @@ type configMetrics struct {
 }
 
 // newConfigMetrics registers the metrics, and shows the settings as in force.
-func newConfigMetrics(r prometheus.Registerer, s *settings) (*configMetrics, error) {
+func newConfigMetrics(r prometheus.Registerer, s *settings) *configMetrics {
+	register := promauto.With(r)
 	m := &configMetrics{
-		info: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		info: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "taint_manager_config_info",
 			Help: "1 for the configuration in force: the first 16 digits of the SHA-256 hash of its file, empty without a " +
 				"file, and the eviction method.",
 		}, []string{"hash", "method"}),
-		success: prometheus.NewGauge(prometheus.GaugeOpts{
+		success: register.NewGauge(prometheus.GaugeOpts{
 			Name: "taint_manager_config_last_reload_success_timestamp_seconds",
 			Help: "When the configuration in force was taken in: at the start, or at its last change.",
 		}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+		reloads: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_config_reloads_total",
 			Help: "Changes of the configuration file, by result: accepted or refused.",
 		}, []string{"result"}),
-		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+		refused: register.NewGauge(prometheus.GaugeOpts{
 			Name: "taint_manager_config_refused",
 			Help: "1 while the present content of the configuration file is refused, and an earlier one is in force.",
 		}),
@@ -46,11 +47,7 @@ func newConfigMetrics(r prometheus.Registerer, s *settings) (*configMetrics, err
 	m.reloads.WithLabelValues(resultAccepted)
 	m.reloads.WithLabelValues(resultRefused)
 	m.inForce(s)
-	err := errors.Join(r.Register(m.info), r.Register(m.success), r.Register(m.reloads), r.Register(m.refused))
-	if err != nil {
-		return nil, fmt.Errorf("registering metrics of the configuration: %w", err)
-	}
-	return m, nil
+	return m
 }
 
 // inForce shows that the settings are in force.

@@ -3,37 +3,35 @@ package run
 import (
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
-// maxConnections is the number of connections to the secure port at once. Everybody who reaches the port may open
-// some, and an idle one costs up to 100 kB.
-const maxConnections = 100
+const (
+	// maxConnections is the number of connections to the secure port at once. Everybody who reaches the port may open
+	// some, and an idle one costs up to 100 kB.
+	maxConnections = 100
 
-// boundedListener keeps at most a number of connections open. A new connection makes room by closing another one: of
-// the client address with the most connections, the oldest idle one, or the oldest one if all are busy. So a client
-// that opens many closes its own, and the kubelet's probes get through.
+	// maxHeaderBytes is the size of the headers of a request to the secure port. A token of a service account has 2 kB
+	// at most. The API server is asked about each token, so a stranger's long token costs both processes.
+	maxHeaderBytes = 16 << 10
+)
+
+// boundedListener keeps at most a number of connections open. A new connection makes room by closing the oldest one of
+// the client address with the most. So a client that opens many closes its own, and the kubelet's probes get through.
 type boundedListener struct {
 	net.Listener
 	most int
 
-	mu    sync.Mutex
-	open  map[string]*connection // by remote address and port
-	hosts map[string]int         // connections by remote address
-	turn  int                    // counts accepted connections and ends of requests
+	mu   sync.Mutex
+	open []*connection // the oldest first
 }
 
-// connection is an open connection. The fields are the listener's.
+// connection is an open connection.
 type connection struct {
 	net.Conn
-	of       *boundedListener
-	host     string
-	since    int // turn at which it was accepted, or at which its last request ended
-	requests int // under way
-}
-
-func newBoundedListener(l net.Listener, most int) *boundedListener {
-	return &boundedListener{Listener: l, most: most, open: map[string]*connection{}, hosts: map[string]int{}}
+	of   *boundedListener
+	host string
 }
 
 // Accept returns the next connection, for which it has made room.
@@ -53,69 +51,46 @@ func (b *boundedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add adds a connection, and returns the one that makes room; nil if there is room.
+// add adds a connection, and returns the connection that makes room; nil if there is room.
 func (b *boundedListener) add(c *connection) (last *connection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.open) >= b.most {
+		hosts := map[string]int{}
 		for _, other := range b.open {
-			if last == nil || b.before(other, last) {
+			hosts[other.host]++
+		}
+		for _, other := range b.open {
+			if last == nil || hosts[other.host] > hosts[last.host] {
 				last = other
 			}
 		}
 	}
-	b.turn++
-	c.since = b.turn
-	b.open[c.RemoteAddr().String()] = c
-	b.hosts[c.host]++
+	b.open = append(b.open, c)
 	return last
-}
-
-// before reports whether a connection makes room before another one.
-func (b *boundedListener) before(x, y *connection) bool {
-	switch ofX, ofY := b.hosts[x.host], b.hosts[y.host]; {
-	case ofX != ofY:
-		return ofX > ofY
-	case (x.requests == 0) != (y.requests == 0):
-		return x.requests == 0
-	}
-	return x.since < y.since
 }
 
 // Close closes the connection, and makes room.
 func (c *connection) Close() error {
-	c.of.remove(c)
+	c.of.mu.Lock()
+	c.of.open = slices.DeleteFunc(c.of.open, func(other *connection) bool { return other == c })
+	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
-func (b *boundedListener) remove(c *connection) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	name := c.RemoteAddr().String()
-	if b.open[name] != c {
-		return // it was closed before
-	}
-	delete(b.open, name)
-	if b.hosts[c.host]--; b.hosts[c.host] == 0 {
-		delete(b.hosts, c.host)
-	}
-}
-
-// counts wraps a handler so that connections with a request under way are not idle.
-func (b *boundedListener) counts(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b.count(r.RemoteAddr, 1)
-		defer b.count(r.RemoteAddr, -1)
-		next.ServeHTTP(w, r)
+// boundHeaders refuses requests with headers of more than maxHeaderBytes before they reach the next handler.
+func boundHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		size := 0
+		for name, values := range r.Header {
+			for _, value := range values {
+				size += len(name) + len(value)
+			}
+		}
+		if size > maxHeaderBytes {
+			http.Error(answer, "the headers have more than 16 KiB", http.StatusRequestHeaderFieldsTooLarge)
+			return
+		}
+		next.ServeHTTP(answer, r)
 	})
-}
-
-func (b *boundedListener) count(name string, requests int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if c := b.open[name]; c != nil { // otherwise it has made room
-		b.turn++
-		c.since = b.turn
-		c.requests += requests
-	}
 }

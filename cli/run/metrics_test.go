@@ -35,6 +35,11 @@ func (c *collected) Register(collector prometheus.Collector) error {
 	return c.Registry.Register(collector)
 }
 
+func (c *collected) MustRegister(collectors ...prometheus.Collector) {
+	c.all = append(c.all, collectors...)
+	c.Registry.MustRegister(collectors...)
+}
+
 // programMetrics returns the metrics of a process with a breaker and a rate, so that all of them show.
 func programMetrics(t *testing.T) *collected {
 	t.Helper()

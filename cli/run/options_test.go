@@ -12,9 +12,10 @@ import (
 )
 
 func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
-	got := managerOptions(config.Configuration{
+	s := &settings{File: &config.File{}, Configuration: config.Configuration{
 		Shards: 3, EvictionWorkers: 5, MaxSlowEvictions: 6, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", Paused: true, DryRun: true, ComparisonOperators: false,
-	})
+	}}
+	got := s.managerOptions()
 	want := taintmanager.Options{
 		Shards: 3, Workers: 5, MaxSlowEvictions: 6, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, Paused: true, DryRun: true, Rules: taint.Rules{NoComparison: true},
 	}
@@ -24,7 +25,7 @@ func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
 }
 
 func TestTheDefaultsAreThoseOfTheLibrary(t *testing.T) {
-	got := managerOptions(config.Default())
+	got := newSettings().managerOptions()
 	if got.Shards != 8 || got.Workers != 32 || got.MaxSlowEvictions != 64 || got.Method != taintmanager.Delete || got.Rules.NoComparison || got.DryRun || got.Paused || got.MaxEvictionsPerSecond != 0 {
 		t.Errorf("got %+v", got)
 	}

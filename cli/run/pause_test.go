@@ -30,7 +30,6 @@ func TestTheKeyBesideTheFilePausesWithinHalfASecond(t *testing.T) {
 			{draining, "True\n", true},
 			{draining, "", false},
 			{draining, "true", true},
-			{draining + "paused: true\n", "false", true}, // the file still pauses
 			{draining, "FALSE", false},
 		} {
 			m.pause(t, step.text, step.value)
@@ -39,6 +38,26 @@ func TestTheKeyBesideTheFilePausesWithinHalfASecond(t *testing.T) {
 			if len(got) == 0 || got[len(got)-1].Paused != step.paused || len(got[len(got)-1].Policies) != 1 {
 				t.Fatalf("step %d, %q: taken in was %+v, want paused %t", n, step.value, got, step.paused)
 			}
+		}
+	})
+}
+
+func TestAPauseThatMovesFromTheKeyToTheFileGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, draining, everything)
+		m.pause(t, draining, "true")
+		time.Sleep(time.Minute)
+		m.pause(t, draining+"paused: true\n", "false")
+		time.Sleep(time.Minute)
+		for i, taken := range m.taken() {
+			if !taken.Paused {
+				t.Errorf("%d: taken in was %+v", i, taken)
+			}
+		}
+		m.pause(t, draining, "false")
+		time.Sleep(wholeAfter + 2*readEvery)
+		if got := m.taken(); len(got) == 0 || got[len(got)-1].Paused {
+			t.Errorf("taken in was %+v, want no pause at the end", got)
 		}
 	})
 }

@@ -12,21 +12,13 @@ import (
 
 // rule is a rule of a role. This process needs it for one purpose.
 type rule struct {
-	verbs           []string
-	group, resource string // the resource with its subresource, such as pods/eviction
-
-	// namespace and names restrict the rule; empty means all.
-	namespace string
-	names     []string
-
-	// role is the name of the role that has the rule. A namespace means a Role, otherwise it is a ClusterRole.
-	role string
-
-	// purpose says to operators for what the rule is needed.
-	purpose string
-
-	// required means that nothing works without the rule.
-	required bool
+	verbs     []string
+	resource  string   // as kubectl writes it, such as pods/eviction or leases.coordination.k8s.io
+	namespace string   // empty: all
+	names     []string // empty: all
+	role      string   // that has the rule: a Role if there is a namespace, otherwise a ClusterRole
+	purpose   string   // says to operators for what the rule is needed
+	required  bool     // nothing works without the rule
 }
 
 // The cluster's roles of the manifests.
@@ -37,7 +29,7 @@ const (
 
 // String returns the rule in the notation of kubectl auth can-i.
 func (r rule) String() string {
-	s := strings.Join(r.verbs, ",") + " " + r.qualified()
+	s := strings.Join(r.verbs, ",") + " " + r.resource
 	if len(r.names) > 0 {
 		s += " " + r.names[0]
 	}
@@ -50,72 +42,50 @@ func (r rule) String() string {
 	return s
 }
 
-// qualified returns the resource with its group.
-func (r rule) qualified() string { return strings.TrimSuffix(r.resource+"."+r.group, ".") }
-
 // within reports whether the other rule grants everything that this rule grants.
 func (r rule) within(other rule) bool {
-	return r.group == other.group && r.resource == other.resource && r.namespace == other.namespace &&
-		slices.Equal(r.names, other.names) &&
+	return r.resource == other.resource && r.namespace == other.namespace && slices.Equal(r.names, other.names) &&
 		!slices.ContainsFunc(r.verbs, func(verb string) bool { return !slices.Contains(other.verbs, verb) })
 }
 
 func verbs(list ...string) []string { return list }
 
 // needed returns the rules that the configuration and its policies require.
-func (s *settings) needed() []rule {
-	return slices.Concat(toWatch(s.Policies), toEvict(s.Configuration, s.Policies), toLead(s.Configuration))
-}
-
-func toWatch(policies []policy.Policy) []rule {
-	watch := rule{verbs: verbs("list", "watch"), role: watchRole, required: true}
-	nodes, pods, namespaces := watch, watch, watch
-	nodes.resource, nodes.purpose = "nodes", "to see their taints"
-	pods.resource, pods.purpose = "pods", "to see their tolerations"
-	namespaces.resource, namespaces.purpose = "namespaces", "to see their labels (namespaceSelector)"
-	for i := range policies {
-		if policies[i].Match.NamespaceSelector != nil {
-			return []rule{nodes, pods, namespaces}
+func (s *settings) needed() (all []rule) {
+	add := func(needed bool, role, verb, resource, purpose string) {
+		if needed {
+			all = append(all, rule{verbs: strings.Split(verb, ","), resource: resource, role: role, purpose: purpose})
 		}
 	}
-	return []rule{nodes, pods}
+	writes, deletes, evicts, selects := s.usesOfPods()
+	add(true, watchRole, "list,watch", "nodes", "to see their taints")
+	add(true, watchRole, "list,watch", "pods", "to see their tolerations")
+	add(selects, watchRole, "list,watch", "namespaces", "to see their labels (namespaceSelector)")
+	for i := range all {
+		all[i].required = true
+	}
+	add(writes, watchRole, "get", "nodes", "to confirm a node's taints right before an eviction")
+	add(evicts, evictRole, "create", "pods/eviction", "to evict (method Evict)")
+	add(deletes, evictRole, "patch", "pods/status", "to set the condition DisruptionTarget")
+	add(deletes, evictRole, "delete", "pods", "to evict (method Delete, or deleteAfter)")
+	add(writes, watchRole, "create", "events", "to tell on each pod why it goes")
+	return append(all, toLead(s.Configuration)...)
 }
 
-// toEvict returns the rules to evict by the configured method and by the methods of the policies. A policy in mode
-// Audit evicts nothing.
-func toEvict(c config.Configuration, policies []policy.Policy) []rule {
-	if c.DryRun {
-		return nil
-	}
-	deletes, evicts := c.EvictionMethod == config.MethodDelete, c.EvictionMethod == config.MethodEvict
-	for i := range policies {
-		if policies[i].Mode == policy.Audit {
-			continue
+// usesOfPods reports whether evictions are written, whether they delete or evict by the configured method or by the
+// method of a policy, and whether a policy selects namespaces. A policy in mode Audit evicts nothing.
+func (s *settings) usesOfPods() (writes, deletes, evicts, selects bool) {
+	deletes, evicts = s.EvictionMethod == config.MethodDelete, s.EvictionMethod == config.MethodEvict
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		selects = selects || p.Match.NamespaceSelector != nil
+		if p.Mode != policy.Audit {
+			deletes = deletes || p.Method == policy.Delete || p.DeleteAfter != nil
+			evicts = evicts || p.Method == policy.Evict
 		}
-		deletes = deletes || policies[i].Method == policy.Delete || policies[i].DeleteAfter != nil
-		evicts = evicts || policies[i].Method == policy.Evict
 	}
-	all := []rule{{
-		verbs: verbs("get"), resource: "nodes", role: watchRole,
-		purpose: "to confirm a node's taints right before an eviction",
-	}}
-	if evicts {
-		all = append(all, rule{
-			verbs: verbs("create"), resource: "pods/eviction", role: evictRole, purpose: "to evict (method Evict)",
-		})
-	}
-	if deletes {
-		all = append(all, rule{
-			verbs: verbs("patch"), resource: "pods/status", role: evictRole,
-			purpose: "to set the condition DisruptionTarget",
-		}, rule{
-			verbs: verbs("delete"), resource: "pods", role: evictRole,
-			purpose: "to evict (method Delete, or deleteAfter)",
-		})
-	}
-	return append(all, rule{
-		verbs: verbs("create"), resource: "events", role: watchRole, purpose: "to tell on each pod why it goes",
-	})
+	writes = !s.DryRun
+	return writes, writes && deletes, writes && evicts, selects
 }
 
 // toLead returns the rules to lead. RBAC can't restrict the rule to create the lease to its name. Leading does not
@@ -126,7 +96,7 @@ func toLead(c config.Configuration) []rule {
 		return nil
 	}
 	use := rule{
-		verbs: verbs("get", "update"), group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace,
+		verbs: verbs("get", "update"), resource: "leases.coordination.k8s.io", namespace: e.ResourceNamespace,
 		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", purpose: "to take and renew the lease",
 		required: true,
 	}
@@ -165,10 +135,21 @@ func toServe() []rule {
 		names: []string{"extension-apiserver-authentication"}, role: "extension-apiserver-authentication-reader",
 		purpose: "to know the CA of client certificates",
 	}, {
-		verbs: verbs("create"), group: "authentication.k8s.io", resource: "tokenreviews", role: delegator,
+		verbs: verbs("create"), resource: "tokenreviews.authentication.k8s.io", role: delegator,
 		purpose: "to authenticate requests for metrics",
 	}, {
-		verbs: verbs("create"), group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator,
+		verbs: verbs("create"), resource: "subjectaccessreviews.authorization.k8s.io", role: delegator,
 		purpose: "to authorize requests for metrics",
 	}}
+}
+
+// optional returns the rules that only the journal and clients of the metrics need. This process cannot review the
+// permissions of another user, as which it may authenticate and authorize such clients.
+func (s *settings) optional() []rule {
+	rules := toKeep(s.Configuration)
+	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
+	if own && s.serving.BindPort != 0 {
+		return append(rules, toServe()...)
+	}
+	return rules
 }

@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/internal/config"
@@ -72,7 +73,7 @@ func grantedBy(all []manifest, these func(role string) bool) []string {
 		for _, granted := range m.Rules {
 			for _, group := range granted.APIGroups {
 				for _, resource := range granted.Resources {
-					rules = append(rules, rule{verbs: granted.Verbs, group: group, resource: resource, namespace: m.Metadata.Namespace, names: granted.ResourceNames})
+					rules = append(rules, rule{verbs: granted.Verbs, resource: schema.GroupResource{Group: group, Resource: resource}.String(), namespace: m.Metadata.Namespace, names: granted.ResourceNames})
 				}
 			}
 		}
@@ -84,7 +85,7 @@ func grantedBy(all []manifest, these func(role string) bool) []string {
 func single(rules []rule) (permissions []string) {
 	for _, r := range rules {
 		for _, verb := range r.verbs {
-			one := rule{verbs: verbs(verb), group: r.group, resource: r.resource, namespace: r.namespace}
+			one := rule{verbs: verbs(verb), resource: r.resource, namespace: r.namespace}
 			if len(r.names) == 0 {
 				permissions = append(permissions, one.String())
 			}
@@ -152,7 +153,7 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 	c, read := config.Default(), verbs("get", "list", "watch")
 	want := single([]rule{
 		{verbs: verbs("list"), resource: "events"},
-		{verbs: verbs("list"), group: "policy", resource: "poddisruptionbudgets"},
+		{verbs: verbs("list"), resource: "poddisruptionbudgets.policy"},
 		{verbs: read, resource: "nodes"},
 		{verbs: read, resource: "pods"},
 		{verbs: verbs("list", "watch"), resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.PartitionNames(journalName(c))},

@@ -2,10 +2,10 @@ package run
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,115 +25,43 @@ import (
 )
 
 const (
-	// readEvery is the time between two readings of the configuration file.
-	readEvery = 500 * time.Millisecond
-
-	// wholeAfter is how long a file that is written in place must be unchanged until its content counts as whole.
-	wholeAfter = 2 * time.Second
-
-	// applyTimeout bounds the time in which the manager takes in a new configuration, which may need a list of
-	// namespaces.
-	applyTimeout = 30 * time.Second
-
-	// retryRefused is the time after which a refused file is considered again, because permissions may have been
-	// granted since.
-	retryRefused = 30 * time.Second
-
-	// eventTimeout bounds the write of one event.
-	eventTimeout = 5 * time.Second
+	readEvery    = 500 * time.Millisecond // between two readings of the configuration file
+	wholeAfter   = 2 * time.Second        // how long the content must be unchanged until the file counts as whole
+	applyTimeout = 30 * time.Second       // for the manager to take in a configuration: it may list namespaces
+	retryRefused = 30 * time.Second       // between two tries of a refused file: permissions may have been granted
+	eventTimeout = 5 * time.Second        // for the write of one event
 )
 
-// reading is the configuration file at one time.
-type reading struct {
-	mount    string // the folder of the file if a kubelet has made the folder; a change of a mount is a new folder
-	size     int64
-	modified time.Time
-	content  []byte // the text of err if the file can't be read
-	err      error
-}
-
-// readingOf reads the configuration file. It reads the file to which symbolic links lead now, so that the content
-// belongs to the mount.
-func readingOf(name string) reading {
-	path, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		path = name // reading it says why
-	}
-	content, err := readConfigFile(path, nil)
-	info, missing := os.Stat(path)
-	if err := cmp.Or(err, missing); err != nil {
-		return reading{content: []byte(err.Error()), err: err}
-	}
-	return reading{mount: mountOf(path), size: info.Size(), modified: info.ModTime(), content: content}
-}
-
-// mountOf returns the folder of a file below a folder whose name begins with two dots, as the kubelet names the
-// folders that it mounts; otherwise it returns "". The kubelet writes such a folder once, before a symbolic link leads
-// to it.
-func mountOf(path string) string {
-	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
-		if len(part) > len("..") && strings.HasPrefix(part, "..") {
-			return filepath.Dir(path)
-		}
-	}
-	return ""
-}
-
-func (r reading) equal(other reading) bool {
-	return r.mount == other.mount && r.size == other.size && r.modified.Equal(other.modified) &&
-		bytes.Equal(r.content, other.content)
-}
-
-// stability decides whether a reading shows the whole file.
+// stability decides whether a file is whole.
 type stability struct {
-	last  reading
-	since time.Time // of the first reading that equals the last
-	whole bool
+	last  []byte
+	since time.Time // of the first reading of last
 }
 
-// Step takes a reading in, and reports whether the file is whole. It is whole at once after the swap of a mount.
-// Otherwise a writer may be under way: the file is whole once it has not changed for wholeAfter. now is a time of
-// this process's clock, never a time of the file.
-func (s *stability) Step(now time.Time, r reading) (whole bool) {
-	if r.err != nil {
-		r.mount = s.last.mount
+// Step takes a reading in, and reports whether the file is whole. A writer may be under way until the content has not
+// changed for wholeAfter. now is a time of this process's clock, never a time of the file.
+func (s *stability) Step(now time.Time, content []byte) (whole bool) {
+	if s.since.IsZero() || !bytes.Equal(content, s.last) {
+		s.last, s.since = content, now
 	}
-	swapped := r.mount != s.last.mount && r.mount != ""
-	if !r.equal(s.last) {
-		s.since, s.whole = now, swapped
-	}
-	s.last, s.whole = r, s.whole || now.Sub(s.since) >= wholeAfter
-	return s.whole
-}
-
-// reloadable is the part of a manager that a new configuration concerns.
-type reloadable interface {
-	SetPolicies(ctx context.Context, p taintmanager.Policies) (policy.Diff, error)
+	return now.Sub(s.since) >= wholeAfter
 }
 
 // reloader takes in changes of the configuration file while the process runs: all of a file or nothing of it.
 type reloader struct {
-	manager reloadable
-	started *settings // that the process has started with
-	reviews reviewer
-	metrics *configMetrics
-	event   func(ctx context.Context, message string) // reports a refused file; nil: no events
+	setPolicies func(context.Context, taintmanager.Policies) (policy.Diff, error)
+	event       func(ctx context.Context, message string) // reports a refused file; nil: no events
+	reviews     reviewer
+	metrics     *configMetrics
 
-	file     stability
+	started  *settings // that the process has started with
 	current  *settings // the latest that was taken in
+	file     stability
 	restart  error     // says how many fields of the current file need a restart; nil if none does
 	refused  []byte    // the content that is refused; nil if none is
 	refusing time.Time // since when
 
 	trouble atomic.Pointer[error] // why the file is not in force as a whole
-}
-
-// newReloader returns a reloader for a process that has started with these settings.
-func newReloader(
-	s *settings, m reloadable, reviews reviewer, metrics *configMetrics,
-	event func(ctx context.Context, message string),
-) *reloader {
-	return &reloader{manager: m, started: s, current: s, reviews: reviews, metrics: metrics, event: event}
 }
 
 // run reads the file until the context ends.
@@ -146,63 +74,71 @@ func (r *reloader) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		r.heed(ctx)
-		if read := readingOf(r.started.configFile); r.file.Step(time.Now(), read) {
-			r.compare(ctx, read)
+		held := pausedBeside(r.started.configFile, r.current.held)
+		if held {
+			r.heed(ctx, held)
+		}
+		content, err := readConfigFile(r.started.configFile, nil)
+		if err != nil {
+			content = []byte(err.Error()) // an error is whole by the same rule
+		}
+		if r.file.Step(time.Now(), content) {
+			r.compare(ctx, content, err)
+			r.heed(ctx, held) // not before the file, which may take the pause over
 		}
 	}
 }
 
-// compare takes in a whole file, or refuses it, if it differs from the file in force.
-func (r *reloader) compare(ctx context.Context, read reading) {
-	again := r.refused != nil && bytes.Equal(read.content, r.refused)
+// startable is a refusal of a file with which a process would start.
+type startable struct{ error }
+
+// compare takes in a whole file, or refuses it, if it differs from the file in force. err says why the file can't be
+// read.
+func (r *reloader) compare(ctx context.Context, content []byte, err error) {
+	again := r.refused != nil && bytes.Equal(content, r.refused)
 	if again && time.Since(r.refusing) < retryRefused {
 		return
 	}
-	consequence, err := errNoRestart, read.err
 	switch {
 	case err != nil:
-	case !bytes.Equal(read.content, r.current.content):
-		consequence, err = r.consider(ctx, read.content)
+	case !bytes.Equal(content, r.current.content):
+		err = r.consider(ctx, content)
 	case r.refused != nil:
 		r.accept()
 		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile",
 			r.started.configFile)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.refused, r.refusing = read.content, time.Now()
-		r.trouble.Store(&consequence)
-		if !again {
-			r.reportRefusal(ctx, consequence, err)
-		}
+		r.refused, r.refusing = content, time.Now()
+		r.refuse(ctx, err, again)
 	}
 }
 
-// consider takes in a file, or returns why the file is refused, and the consequence of the refusal.
-func (r *reloader) consider(ctx context.Context, content []byte) (consequence, err error) {
+// consider takes in a file, or returns why the file is refused.
+func (r *reloader) consider(ctx context.Context, content []byte) error {
 	next, err := r.started.reread(content)
 	if err != nil {
-		return errNoRestart, err
+		return err
 	}
-	if consequence, err := r.permitted(ctx, next); err != nil {
-		return consequence, err
+	if err := r.permitted(ctx, next); err != nil {
+		return err
 	}
 	next.held = r.current.held
 	diff, err := r.set(ctx, next)
 	if err != nil {
-		return errStays, fmt.Errorf("taking in the configuration file: %w", err)
+		return startable{fmt.Errorf("taking in the configuration file: %w", err)}
 	}
 	r.current = next
 	r.report(ctx, diff)
 	r.accept()
-	return nil, nil
+	return nil
 }
 
 // set gives the manager the settings that it can take in.
 func (r *reloader) set(ctx context.Context, next *settings) (policy.Diff, error) {
 	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
-	return r.manager.SetPolicies(ctx, taintmanager.Policies{
+	return r.setPolicies(ctx, taintmanager.Policies{
 		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
 		Paused: next.paused(), Workers: next.EvictionWorkers,
 	})
@@ -210,23 +146,21 @@ func (r *reloader) set(ctx context.Context, next *settings) (policy.Diff, error)
 
 // permitted returns an error if the settings need permissions that are missing. Permissions that the settings in force
 // also need do not matter.
-func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
+func (r *reloader) permitted(ctx context.Context, next *settings) error {
 	had := r.current.needed()
-	added := slices.DeleteFunc(next.needed(), func(r rule) bool {
-		return slices.ContainsFunc(had, r.within)
-	})
-	bounded, cancel := context.WithTimeout(ctx, optionalTimeout)
+	added := slices.DeleteFunc(next.needed(), func(r rule) bool { return slices.ContainsFunc(had, r.within) })
+	bounded, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	denied, err := missing(bounded, r.reviews, added)
 	switch {
 	case err != nil:
-		return errStays, fmt.Errorf("reviewing the permissions that the configuration file needs: %w", err)
+		return startable{fmt.Errorf("reviewing the permissions that the configuration file needs: %w", err)}
 	case len(denied) == 0:
-		return nil, nil
+		return nil
 	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
-		return errNoRestart, next.grants(denied, "the API server")
+		return next.grants(denied, "the API server")
 	}
-	return errStays, next.grants(denied, "the API server")
+	return startable{next.grants(denied, "the API server")}
 }
 
 // accept notes that the file is in force, except for the fields that need a restart.
@@ -237,19 +171,22 @@ func (r *reloader) accept() {
 	r.trouble.Store(&trouble)
 }
 
-// The consequences of a refusal.
-var (
-	errStays     = errors.New("the file is refused, and the last one that was taken in stays in force; the log says why")
-	errNoRestart = errors.New("the file is refused, and the last one that was taken in stays in force; a restart would not start; the log says why")
-)
-
-// reportRefusal reports that the file is not taken in.
-func (r *reloader) reportRefusal(ctx context.Context, consequence, cause error) {
+// refuse notes that the file is not taken in, and reports the refusal unless it is the same again.
+func (r *reloader) refuse(ctx context.Context, cause error, again bool) {
 	const refused = "is refused, and the last one that was taken in stays in force"
+	_, starts := errors.AsType[startable](cause)
+	trouble := errors.New("the file " + refused + "; the log says why")
+	if !starts {
+		trouble = errors.New("the file " + refused + "; a restart would not start; the log says why")
+	}
+	r.trouble.Store(&trouble)
+	if again {
+		return
+	}
 	r.metrics.refused.Set(1)
 	r.metrics.reloads.WithLabelValues(resultRefused).Inc()
 	klog.FromContext(ctx).Error(cause, "The configuration file "+refused, "configFile", r.started.configFile,
-		"restartWouldStart", !errors.Is(consequence, errNoRestart))
+		"restartWouldStart", starts)
 	if r.event != nil {
 		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, cause))
 	}
@@ -266,12 +203,8 @@ func (r *reloader) report(ctx context.Context, diff policy.Diff) {
 		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
 	r.restart = nil
-	fields := r.started.needRestart(next)
-	for _, field := range fields {
-		logger.Info("A field of the configuration file needs a restart", "field", field)
-	}
-	if len(fields) > 0 {
-		r.restart = fmt.Errorf("fields of the file that need a restart: %d", len(fields))
+	if fields := r.started.needRestart(logger, next); fields > 0 {
+		r.restart = fmt.Errorf("fields of the file that need a restart: %d", fields)
 	}
 }
 
@@ -315,4 +248,41 @@ func leaseEvents(
 			klog.FromContext(ctx).Error(err, "The event about the configuration file was not written")
 		}
 	}
+}
+
+// pausedFile is the name of the file beside the configuration file that pauses evictions: a key of the same ConfigMap,
+// which an operator can set with one line, and which a release does not overwrite.
+const pausedFile = "paused"
+
+// pausedBeside reports whether the file beside the configuration file pauses evictions: it does unless it is missing,
+// empty or false. If the folder cannot be read, pausedBeside returns its last result.
+func pausedBeside(configFile string, last bool) bool {
+	content, err := os.ReadFile(filepath.Join(filepath.Dir(configFile), pausedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, gone := os.Stat(configFile)
+		return last && gone != nil
+	}
+	if err != nil {
+		return last
+	}
+	value := strings.ToLower(strings.TrimSpace(string(content)))
+	return value != "" && value != "false"
+}
+
+// heed takes in the file that pauses evictions. It counts beside a configuration file that is refused, too.
+func (r *reloader) heed(ctx context.Context, held bool) {
+	if held == r.current.held {
+		return
+	}
+	next := *r.current
+	next.held = held
+	diff, err := r.set(ctx, &next)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The file that pauses evictions was not taken in; it is tried again")
+		return
+	}
+	r.current = &next
+	klog.FromContext(ctx).Info("The file that pauses evictions has changed", "file",
+		filepath.Join(filepath.Dir(r.started.configFile), pausedFile), "paused", next.paused(),
+		"podsCompared", diff.Pods, "podsHeld", diff.Held, "podsFree", diff.Free)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
@@ -118,12 +120,10 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
-	options := managerOptions(s.Configuration)
-	options.Policies, options.Guards, options.Registerer = s.Policies, s.Guards, registerer
-	options.Paused = s.paused()
+	options := s.managerOptions()
+	options.Registerer, options.Ended = registerer, p.history.Ended
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
-	options.Ended = p.history.Ended
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
 		leases := to.Lease.CoordinationV1()
@@ -140,13 +140,13 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	metrics, err := newConfigMetrics(registerer, s)
-	if err != nil {
-		return err
-	}
+	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
-		p.reloader = newReloader(s, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
-			leaseEvents(to.Main, s.Configuration, p.identity))
+		p.reloader = &reloader{
+			setPolicies: p.manager.SetPolicies, started: s, current: s, metrics: metrics,
+			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
+			event:   leaseEvents(to.Main, s.Configuration, p.identity),
+		}
 	}
 	return p.clock.Register(registerer)
 }
@@ -162,11 +162,44 @@ func (p *process) run(ctx context.Context) error {
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, func() {
 		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
-		warnOfOwnNode(ctx, p.manager, ownPod())
+		warnOfOwnNode(ctx, p.manager.Views, ownPod())
 	})
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
 	}
 	defer servePage(ctx, p.page(p.manager, notes), p.settings.StatusAddress)()
 	return leader.Run(ctx, p.manager, p.campaign)
+}
+
+// managerOptions returns the library's options for the settings.
+func (s *settings) managerOptions() taintmanager.Options {
+	return taintmanager.Options{
+		Shards: s.Shards, Workers: s.EvictionWorkers, MaxSlowEvictions: s.MaxSlowEvictions,
+		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
+		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
+	}
+}
+
+// announce logs the server, the identity and the settings of evictions.
+func (p *process) announce(ctx context.Context) {
+	s, namespace := p.settings, p.settings.LeaderElection.ResourceNamespace
+	var lease klog.ObjectRef
+	if s.LeaderElection.LeaderElect {
+		lease = klog.KRef(namespace, s.LeaderElection.ResourceName)
+	}
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
+		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
+		"maxSlowEvictions", s.MaxSlowEvictions, "maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
+		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
+		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
+		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,
+		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))
+	s.warn(logger)
+	if s.paused() {
+		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or beside its file")
+	}
+	if err := p.clock.Trouble(time.Now()); err != nil {
+		logger.Info("The clocks are not in step", "problem", err.Error())
+	}
 }

@@ -2,6 +2,9 @@ package run
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +21,8 @@ import (
 	"k8s.io/apiserver/pkg/server/mux"
 	"k8s.io/apiserver/pkg/server/routes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
 	"k8s.io/component-base/metrics/prometheus/slis"
@@ -90,14 +95,31 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 		return func() {}, nil
 	}
 	stop := make(chan struct{})
-	bounded := newBoundedListener(s.info.Listener, maxConnections)
-	s.info.Listener = bounded
-	stopped, _, err := s.info.Serve(bounded.counts(boundHeaders(s.guard(handler))), closeTimeout, stop)
+	s.info.Listener = &boundedListener{Listener: s.info.Listener, most: maxConnections}
+	stopped, _, err := s.info.Serve(boundHeaders(s.guard(handler)), closeTimeout, stop)
 	if err != nil {
 		close(stop)
 		return nil, fmt.Errorf("serving HTTPS: %w", err)
 	}
 	return func() { close(stop); <-stopped }, nil
+}
+
+// ownCertificate returns a self-signed certificate for localhost, with its key, both in PEM. The key is elliptic,
+// because making it takes a millisecond. Making an RSA key, as components of Kubernetes do, would take longer than
+// everything else before the first list.
+func ownCertificate(now time.Time) (certificate, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a key: %w", err)
+	}
+	hourAgo := now.Add(-time.Hour) // clients' clocks may be behind
+	made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "localhost", NotBefore: hourAgo}, private)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing: %w", err)
+	}
+	key, badKey := keyutil.MarshalPrivateKeyToPEM(private)
+	certificate, badCertificate := cert.EncodeCertificates(made)
+	return certificate, key, errors.Join(badKey, badCertificate)
 }
 
 // guard authenticates and authorizes requests with the cluster. Each layer wraps those above it.

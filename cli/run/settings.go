@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
@@ -25,18 +26,13 @@ type settings struct {
 	logging        *logsapi.LoggingConfiguration
 	profiling      bool // of the secure port
 
-	// sections are the flags, bound to the settings. others are the settings of the file that are flags of every
-	// component of Kubernetes. given reports whether a flag was given.
-	sections cliflag.NamedFlagSets
-	others   []config.Setting
-	given    func(flag string) bool
+	sections cliflag.NamedFlagSets  // the flags, bound to the settings
+	others   []config.Setting       // the settings of the file that are flags of every component of Kubernetes
+	given    func(flag string) bool // reports whether a flag was given
 
-	// configFile is the name of the configuration file; empty means none. content is that of the file.
-	configFile string
-	content    []byte
-
-	// held reports whether the file "paused" beside the configuration file pauses evictions, whatever that says.
-	held bool
+	configFile string // the name of the configuration file; empty: none
+	content    []byte // of the configuration file
+	held       bool   // whether the file "paused" beside the configuration file pauses evictions
 }
 
 // newSettings returns the default settings.
@@ -66,13 +62,13 @@ func (s *settings) complete() {
 	if s.DryRun && !s.given("leader-elect") {
 		s.LeaderElection.LeaderElect = false
 	}
-	if s.authentication.RemoteKubeConfigFile == "" {
-		s.authentication.RemoteKubeConfigFile = s.Kubeconfig
-	}
-	if s.authorization.RemoteKubeConfigFile == "" {
-		s.authorization.RemoteKubeConfigFile = s.Kubeconfig
+	for _, kubeconfig := range []*string{&s.authentication.RemoteKubeConfigFile, &s.authorization.RemoteKubeConfigFile} {
+		*kubeconfig = cmp.Or(*kubeconfig, s.Kubeconfig)
 	}
 }
+
+// paused reports whether the settings, or the file beside the configuration file, pause evictions.
+func (s *settings) paused() bool { return s.Paused || s.held }
 
 // validate reports all refusals at once, one line for each.
 func (s *settings) validate() error {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,32 +86,29 @@ func flagsToFields(settings []Setting) *strings.Replacer {
 
 // parse refuses data that are not a single readable document.
 func parse(name string, data []byte) (*yaml.Node, *Refusal) {
-	whole := func(line int, allowed, next string) *Refusal {
-		return &Refusal{File: name, Line: line, Allowed: allowed, Next: next}
+	whole := func(line int, allowed, next string) (*yaml.Node, *Refusal) {
+		return nil, &Refusal{File: name, Line: line, Allowed: allowed, Next: next}
 	}
 	switch {
 	case len(data) > MaxFileSize:
-		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
+		return whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
 			"leave out what does not belong there")
 	case !utf8.Valid(data):
-		return nil, whole(0, "it takes text in UTF-8", "save it as UTF-8")
-	case len(strings.TrimSpace(string(data))) == 0:
-		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
-	case data[0] == '{': // JSON may have tabs between its values, and has none within them
-		data = []byte(strings.ReplaceAll(string(data), "\t", " "))
+		return whole(0, "it takes text in UTF-8", "save it as UTF-8")
+	case bytes.HasPrefix(data, []byte("{")): // JSON may have tabs between its values, and has none within them
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
 	}
-	documents := yaml.NewDecoder(strings.NewReader(string(data)))
+	documents := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	switch err := documents.Decode(&document); {
-	case errors.Is(err, io.EOF): // there are only comments
-		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
+	case errors.Is(err, io.EOF):
+		return whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return nil, whole(line, "it is not YAML or JSON ("+reason+")",
+		return whole(line, "it is not YAML or JSON ("+reason+")",
 			"'taint-manager config defaults' prints a file that is")
-	}
-	if documents.Decode(&second) == nil {
-		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")
+	case documents.Decode(&second) == nil:
+		return whole(second.Line, "it takes one document", "leave out what follows ---")
 	}
 	return document.Content[0], nil
 }
@@ -142,7 +140,11 @@ func (d *decoder) refuse(path, allowed, next string) {
 		d.refuseField(n.Line, path, shown(n), allowed, next)
 		return
 	}
-	d.refuseField(d.enclosing(path).Line, path, "", allowed, next)
+	around := parent(path)
+	for d.nodes[around] == nil {
+		around = parent(around)
+	}
+	d.refuseField(d.nodes[around].Line, path, "", allowed, next)
 }
 
 // refuseField refuses a field; value is empty if the field has no value.
@@ -157,30 +159,128 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	d.refusals = append(d.refusals, d.file.refusal(line, path, value, allowed, next))
 }
 
-// sorted returns the refusals sorted by line, up to maxRefusals.
+// sorted returns the refusals sorted by line, and how many more there are.
 func (d *decoder) sorted() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
-	if d.excess > 0 {
-		d.refusals = append(d.refusals, Refusal{
-			File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
-		})
+	if d.excess == 0 {
+		return d.refusals
 	}
-	return d.refusals
-}
-
-// enclosing returns the innermost value that contains a path.
-func (d *decoder) enclosing(path string) *yaml.Node {
-	for path != "" {
-		path = parent(path)
-		if n := d.nodes[path]; n != nil {
-			return n
-		}
-	}
-	return &yaml.Node{}
+	return append(d.refusals, Refusal{
+		File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
+	})
 }
 
 // parent returns the path around a path; "" for the whole file.
 func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
+
+// value decodes one value with all its parts, and sets the settings in them. It returns the value for package json; nil
+// if the value is refused.
+func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
+	d.nodes[path] = n
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		d.refuse(path, "anchors and aliases are not taken", "write the value itself")
+	case n.Tag != "" && n.Style&yaml.TaggedStyle != 0:
+		d.refuse(path, "tags such as "+shortened(n.Tag)+" are not taken", "write the value alone")
+	case n.ShortTag() == "!!null" || n.Kind != yaml.ScalarNode && len(n.Content) == 0:
+		d.refuse(path, "it is empty", "leave it out, or write "+s.allowed())
+	case s.Items != nil:
+		return d.list(n, s, path)
+	case s.parse == nil:
+		return d.object(n, s, path)
+	case n.Kind != yaml.ScalarNode:
+		d.refuse(path, "it takes "+s.allowed(), "write one value")
+	default:
+		return d.single(n, s, path)
+	}
+	return nil
+}
+
+// object decodes the fields of an object. Refused fields are left out.
+func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
+	if n.Kind != yaml.MappingNode {
+		d.refuse(path, "it takes "+s.allowed(), "write them indented below it")
+		return nil
+	}
+	values, seen := map[string]any{}, map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		at := join(path, shortened(key.Value))
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Anchor != "":
+			d.refuseField(key.Line, path, shown(key), "names of fields are texts", "it takes "+s.allowed())
+		case seen[key.Value]:
+			d.refuseField(key.Line, at, shown(value), "the field is there twice", "leave one out")
+		case s.property(key.Value) == nil:
+			d.refuseField(key.Line, at, shown(value), "there is no such field",
+				"there are "+strings.Join(s.names, ", "))
+		default:
+			if decoded := d.value(value, s.property(key.Value), at); decoded != nil {
+				values[key.Value] = decoded
+			}
+		}
+		seen[key.Value] = true
+	}
+	for _, name := range s.Required {
+		if !seen[name] {
+			d.refuse(join(path, name), "it is missing", "it takes "+s.Properties[name].allowed())
+		}
+	}
+	return values
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// list decodes a list. Refused items are nil, so that the others keep their indexes.
+func (d *decoder) list(n *yaml.Node, s *shape, path string) any {
+	if n.Kind != yaml.SequenceNode {
+		d.refuse(path, "it takes a list", "write it as [...], or each item after '- '")
+		return nil
+	}
+	values := make([]any, len(n.Content))
+	for i, item := range n.Content {
+		values[i] = d.value(item, s.Items, fmt.Sprintf("%s[%d]", path, i))
+	}
+	if !slices.Contains(values, nil) {
+		d.write(n, s, path, values...)
+	}
+	return values
+}
+
+// single decodes a value without parts.
+func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
+	value, ok := s.read(n)
+	switch {
+	case !ok:
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterKind(n))
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfterWord(n.Value))
+	default:
+		d.write(n, s, path, value)
+		return value
+	}
+	return nil
+}
+
+// write sets the setting of a shape to these items, or to a single value. Shapes of policies and guards have none.
+func (d *decoder) write(n *yaml.Node, s *shape, path string, values ...any) {
+	if s.setting == nil {
+		return
+	}
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = fmt.Sprint(value)
+	}
+	d.file.Set[s.setting.Flag] = n.Line
+	if err := s.setting.set(texts); err != nil {
+		d.refuse(path, "it takes "+s.allowed(), s.setting.next)
+	}
+}
 
 // policies reads policies and guards, without their refused parts, and validates them.
 func (d *decoder) policies(value any) {

@@ -1,84 +1,71 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
-// Defaults returns a configuration file with the current values of these settings. The description of a setting is a
-// comment above the setting.
+// Defaults returns a configuration file with the current values of these settings, which are not none. The description
+// of a setting is a comment above the setting.
 func Defaults(settings []Setting) string {
-	text, root := fmt.Sprintf("apiVersion: %s\nkind: %s\n", APIVersion, Kind), fileShape(settings)
-	for _, name := range root.names {
-		if printed := root.Properties[name].print(name, ""); printed != "" {
-			text += "\n" + printed
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "apiVersion: %s\nkind: %s\n", APIVersion, Kind)
+	for property := range slices.Chunk(fileShape(settings).values("").Content, 2) {
+		text.WriteByte('\n')
+		encoder := yaml.NewEncoder(&text)
+		encoder.SetIndent(2)
+		_ = encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: property}) // to memory
+	}
+	return text.String()
+}
+
+// values returns the current values; nil if there are only empty lists.
+func (s *shape) values(indent string) *yaml.Node {
+	if s.setting != nil {
+		return s.setting.valueInFile()
+	}
+	object := &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range s.names {
+		property := s.Properties[name]
+		if value := property.values(indent + "  "); value != nil {
+			key := &yaml.Node{Kind: yaml.ScalarNode, Value: name}
+			key.HeadComment = wrapped(property.Description, 100-len(indent))
+			object.Content = append(object.Content, key, value)
 		}
 	}
-	return text
+	if len(object.Content) == 0 {
+		return nil
+	}
+	return object
 }
 
-// print returns the lines of a property; "" if the property only has empty lists.
-func (s *shape) print(name, indent string) string {
-	if s.setting != nil {
-		return s.printSetting(name, indent)
-	}
-	var settings string
-	for _, child := range s.names {
-		settings += s.Properties[child].print(child, indent+"  ")
-	}
-	if settings == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s%s:\n%s", indent, name, settings)
-}
-
-func (s *shape) printSetting(name, indent string) string {
-	value := s.setting.textInFile()
-	if value == "[]" {
-		return ""
-	}
-	var lines strings.Builder
-	for _, line := range wrapped(s.Description, 100-len(indent)) {
-		fmt.Fprintf(&lines, "%s# %s\n", indent, line)
-	}
-	fmt.Fprintf(&lines, "%s%s: %s\n", indent, name, value)
-	return lines.String()
-}
-
-// textInFile returns the value in the notation of the file.
-func (s *Setting) textInFile() string {
-	written := s.Value.String()
+// valueInFile returns the value in the notation of the file; nil for an empty list.
+func (s *Setting) valueInFile() *yaml.Node {
+	value := yaml.Node{Kind: yaml.ScalarNode, Value: s.Value.String()}
 	for _, word := range s.words {
-		if strings.EqualFold(word, written) {
-			return word
+		if strings.EqualFold(word, value.Value) {
+			value.Value = word
 		}
 	}
 	if list, ok := s.Value.(pflag.SliceValue); ok {
-		return inYAML(list.GetSlice())
+		if len(list.GetSlice()) == 0 {
+			return nil
+		}
+		_ = value.Encode(list.GetSlice()) // texts
+		value.Style = yaml.FlowStyle
+	} else if leaves[s.Value.Type()] == nil {
+		value.SetString(value.Value)
 	}
-	if kinds[s.Value.Type()] == nil {
-		return inYAML(written)
-	}
-	return written
-}
-
-// inYAML returns a text or a list of texts on one line.
-func inYAML(value any) string {
-	var node yaml.Node
-	refused := node.Encode(value)
-	node.Style |= yaml.FlowStyle
-	written, err := yaml.Marshal(&node)
-	if refused != nil || err != nil {
-		return "[]" // neither a text nor a list
-	}
-	return strings.TrimSpace(string(written))
+	return &value
 }
 
 // wrapped breaks a text into lines of at most width bytes, except for longer words.
-func wrapped(s string, width int) []string {
+func wrapped(s string, width int) string {
 	var lines []string
 	for _, word := range strings.Fields(s) {
 		last := len(lines) - 1
@@ -88,5 +75,5 @@ func wrapped(s string, width int) []string {
 		}
 		lines[last] += " " + word
 	}
-	return lines
+	return strings.Join(lines, "\n")
 }

@@ -1,36 +1,12 @@
 package config_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"regexp"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/taint-manager/taint-manager/internal/config"
 )
-
-// files returns the Go files of this package without its tests.
-func files(t *testing.T) (all []*ast.File) {
-	t.Helper()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, file)
-	}
-	return all
-}
 
 func TestTheGoldenFileHoldsEveryRefusal(t *testing.T) {
 	golden, d := refusals(), config.Default()
@@ -55,52 +31,9 @@ func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 		}
 	}
 	const others = 6 // LeaderElection is one field with seven settings
-	if inStruct := configurationFields(t); len(flags) != len(inStruct)+others {
-		t.Errorf("%d settings of %d fields", len(flags), len(inStruct))
+	if inStruct := reflect.TypeFor[config.Configuration]().NumField(); len(flags) != inStruct+others {
+		t.Errorf("%d settings of %d fields", len(flags), inStruct)
 	}
-}
-
-// TestEachSettingSaysWhatItsZeroValueDoesAndWhatToSet checks the comments of the fields.
-func TestEachSettingSaysWhatItsZeroValueDoesAndWhatToSet(t *testing.T) {
-	const none, number = `\bEmpty(:| is refused)`, `\b0(:|,| is refused)`
-	zero := map[string]string{
-		"string": none, "Method": none, "int": number, "float32": number, "float64": number,
-		"bool": `\bFalse:`, "LeaderElectionConfiguration": `\bZero .* are refused`,
-	}
-	advice := regexp.MustCompile(`\b(Leave|leave|Set|set|Use|choose)\b`)
-	fields := 0
-	for _, field := range configurationFields(t) {
-		fields++
-		name, doc := field.Names[0].Name, strings.Join(strings.Fields(field.Doc.Text()), " ")
-		if !strings.HasPrefix(doc, name+" ") || !regexp.MustCompile(zero[typeName(field.Type)]).MatchString(doc) || !advice.MatchString(doc) {
-			t.Errorf("%s: the comment lacks its meaning, its zero value or advice: %s", name, doc)
-		}
-	}
-	if fields < 11 {
-		t.Errorf("%d fields were looked at", fields)
-	}
-}
-
-func configurationFields(t *testing.T) (fields []*ast.Field) {
-	for _, file := range files(t) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == "Configuration" {
-				fields = spec.Type.(*ast.StructType).Fields.List
-			}
-			return true
-		})
-	}
-	return fields
-}
-
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		return e.Sel.Name
-	}
-	return ""
 }
 
 func TestATextThatIsNoNumberIsRefusedAsAWrongNumberIs(t *testing.T) {

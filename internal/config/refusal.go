@@ -8,22 +8,13 @@ import (
 
 // Refusal says why the value of a flag, or of a field of a configuration file, is refused.
 type Refusal struct {
-	// Flag without the dashes. Empty for a file.
-	Flag string
-
-	// File, Line and Field are the position in a file. Line and Field are empty if the refusal concerns the whole file.
-	File  string
-	Line  int
-	Field string
-
-	// Value as given; it may be empty. The value of a field is shortened.
-	Value string
-
-	// Allowed describes the allowed values. It is not empty.
-	Allowed string
-
-	// Next is the next step. It is not empty.
-	Next string
+	Flag    string // without the dashes; empty for a file
+	File    string // empty for a flag
+	Line    int    // 0 and an empty Field: the whole file
+	Field   string
+	Value   string // as given, and shortened if it is that of a field; it may be empty
+	Allowed string // describes the allowed values; not empty
+	Next    string // the next step; not empty
 }
 
 // Error returns the refusal as one sentence. A value that is empty, or has spaces or control characters, is quoted.

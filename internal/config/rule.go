@@ -12,14 +12,10 @@ import (
 
 // rule describes the allowed values of a setting, and whether its value is refused. The zero rule allows all values.
 type rule struct {
-	refused bool
-	takes   string
-
-	// compares reports whether the value is compared with other settings of the same object.
-	compares bool
-
-	// least and most are the bounds of numbers; both are 0 if there are none.
-	least, most float64
+	refused     bool
+	takes       string
+	compares    bool    // whether the value is compared with other settings of the same object
+	least, most float64 // the bounds of numbers; both are 0 if there are none
 }
 
 func between(n, least, most int) rule {
@@ -44,7 +40,6 @@ func oneOf[S ~string](word S, words ...S) rule {
 	return rule{refused: !slices.Contains(words, word), takes: orWords(texts(words...))}
 }
 
-// texts returns words as texts.
 func texts[S ~string](words ...S) []string {
 	list := make([]string, len(words))
 	for i, word := range words {
@@ -70,11 +65,10 @@ func (c *Configuration) qpsRule() rule {
 	return r
 }
 
-// leases is the only kind of lock.
-const leases = "leases"
-
-// jitterFactor is the largest factor by which client-go extends the time between two attempts to renew.
-const jitterFactor = 1.2
+const (
+	leases       = "leases" // the only kind of lock
+	jitterFactor = 1.2      // by which client-go extends the time between two attempts to renew, at most
+)
 
 // leaseRule refuses fractions, because a Lease holds whole seconds: the other candidates would wait for less time than
 // this process assumes.
@@ -116,15 +110,13 @@ func isLoopbackPort(address string) bool {
 	if found == nil {
 		return false
 	}
-	port, _ := strconv.Atoi(found[len(found)-1])
-	return port <= 65535
+	_, err := strconv.ParseUint(found[len(found)-1], 10, 16)
+	return err == nil
 }
-
-// maxName is the maximum length of a host name.
-const maxName = 253
 
 // oneLine allows names that are readable on one line.
 func oneLine(name string) rule {
+	const maxName = 253 // the length of a host name
 	unreadable := func(r rune) bool { return !unicode.IsPrint(r) }
 	return rule{
 		refused: len(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unreadable),

@@ -30,19 +30,16 @@ func (s *schemaPart) undescribed(path string) (paths []string) {
 }
 
 func TestEachFieldOfPoliciesAndGuardsIsDescribed(t *testing.T) {
-	written, err := config.Schema(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := config.Schema(nil)
 	var root schemaPart
-	if err := json.Unmarshal(written, &root); err != nil {
+	if err := json.Unmarshal([]byte(written), &root); err != nil {
 		t.Fatal(err)
 	}
 	if paths := root.undescribed("file"); len(paths) > 0 || len(root.Properties) != 4 {
 		t.Errorf("%d fields; without a description: %v", len(root.Properties), paths)
 	}
 	for line := range strings.Lines(read(t, "../descriptions.txt")) {
-		if _, description, found := strings.Cut(strings.TrimSpace(line), " "); found && !strings.Contains(string(written), `"`+description+`"`) {
+		if _, description, found := strings.Cut(strings.TrimSpace(line), " "); found && !strings.Contains(written, `"`+description+`"`) {
 			t.Errorf("a description of no field: %s", line)
 		}
 	}

@@ -4,36 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 )
 
 // Setting is one setting: a flag, and a field of the configuration file.
 type Setting struct {
-	// Flag without the dashes.
-	Flag string
-
-	// Field of the configuration file, such as eviction.workers.
-	Field string
-
-	// Value reads and writes the value: a field of a Configuration, or an option of a component of Kubernetes.
-	Value pflag.Value
-
-	// Usage is the help of the flag, without the allowed values.
-	Usage string
-
-	// Live reports whether a running process takes in a change of the setting. Otherwise a change takes effect with a
-	// restart.
-	Live bool
+	Flag  string      // without the dashes
+	Field string      // of the configuration file, such as eviction.workers
+	Value pflag.Value // a field of a Configuration, or an option of a component of Kubernetes
+	Usage string      // the help of the flag, without the allowed values
+	Live  bool        // whether a running process takes in a change; otherwise a change needs a restart
 
 	rule
-
-	// words are the allowed values in the spelling of the file, if the file spells them differently.
-	words []string
-
-	// next is the next step after a value is refused.
-	next string
+	words []string // the allowed values in the spelling of the file, if the file spells them differently
+	next  string   // the next step after a value is refused
 }
 
 // NewSetting returns the setting of a flag that sets no field of a Configuration.
@@ -41,72 +27,102 @@ func NewSetting(f *pflag.Flag, field, takes, next string) Setting {
 	return Setting{Flag: f.Name, Field: field, Usage: f.Usage, Value: f.Value, rule: rule{takes: takes}, next: next}
 }
 
-// Help returns the help of the flag, with the allowed values.
-func (s *Setting) Help() string {
-	if s.takes == "" {
-		return s.Usage
+// flagValue returns the value of a flag that sets the field to which a pointer points.
+func flagValue(field any) pflag.Value {
+	const name = "field"
+	var fs pflag.FlagSet
+	switch to := field.(type) {
+	case *bool:
+		fs.BoolVar(to, name, *to, "")
+	case *int:
+		fs.IntVar(to, name, *to, "")
+	case *float32:
+		fs.Float32Var(to, name, *to, "")
+	case *float64:
+		fs.Float64Var(to, name, *to, "")
+	case *string:
+		fs.StringVar(to, name, *to, "")
+	case *time.Duration:
+		fs.DurationVar(to, name, *to, "")
+	case *Method:
+		return methodValue{to}
+	default:
+		panic(fmt.Sprintf("config: no flag sets a %T", field))
 	}
-	return s.Usage + " Takes " + s.takes + "."
+	return fs.Lookup(name).Value
 }
 
-// Copy sets settings to their values in from, which has the same settings in the same order. It sets those whose flags
-// are selected.
+// methodValue is the value of a flag for a method.
+type methodValue struct{ to *Method }
+
+func (m methodValue) String() string { return string(*m.to) }
+func (m methodValue) Type() string   { return "string" }
+
+// Set accepts the spelling of flags and the spelling of files, delete and Delete. Validation refuses any other text.
+func (m methodValue) Set(text string) error {
+	*m.to = Method(text)
+	for _, known := range methods() {
+		if text == string(known.Policy()) {
+			*m.to = known
+		}
+	}
+	return nil
+}
+
+// Help returns the help of the flag, with the allowed values.
+func (s *Setting) Help() string { return s.help(s.takes) }
+
+func (s *Setting) help(takes string) string {
+	if takes == "" {
+		return s.Usage
+	}
+	return s.Usage + " Takes " + takes + "."
+}
+
+// texts returns the items of a list, or a single value.
+func (s *Setting) texts() []string {
+	if list, ok := s.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{s.Value.String()}
+}
+
+func (s *Setting) set(texts []string) error {
+	if list, ok := s.Value.(pflag.SliceValue); ok {
+		return list.Replace(texts)
+	}
+	return s.Value.Set(texts[0])
+}
+
+// Copy sets the settings whose flags are selected to their values in from, which has the same settings in the same
+// order.
 func Copy(to, from []Setting, selected func(flag string) bool) error {
 	for i := range to {
 		if !selected(to[i].Flag) {
 			continue
 		}
-		if err := to[i].copyFrom(from[i]); err != nil {
+		if err := to[i].set(from[i].texts()); err != nil {
 			return fmt.Errorf("copying the setting --%s: %w", to[i].Flag, err)
 		}
 	}
 	return nil
 }
 
-func (s *Setting) copyFrom(other Setting) error {
-	if list, ok := other.Value.(pflag.SliceValue); ok {
-		return s.Value.(pflag.SliceValue).Replace(list.GetSlice())
-	}
-	return s.Value.Set(other.Value.String())
-}
-
-// write sets the setting to the value of n, which has the setting's shape.
-func (s *Setting) write(n *yaml.Node, value any) error {
-	list, ok := s.Value.(pflag.SliceValue)
-	if !ok {
-		return s.Value.Set(fmt.Sprint(value))
-	}
-	items := make([]string, len(n.Content))
-	for i, item := range n.Content {
-		items[i] = item.Value
-	}
-	return list.Replace(items)
-}
-
 // shape returns the shape of the setting in the file. toFields replaces flags by fields in the help.
 func (s *Setting) shape(toFields *strings.Replacer) shape {
-	result := cmp.Or(kinds[s.Value.Type()], text).shape("", s.words...)
+	result := cmp.Or(leaves[s.Value.Type()], &text).of("", s.words...)
 	if _, ok := s.Value.(pflag.SliceValue); ok {
 		result = listShape(result, "")
 	}
 	result.setting = s
-	result.Description = toFields.Replace(s.helpInFile())
+	result.Description = toFields.Replace(s.help(cmp.Or(orWords(s.words), s.takes)))
+	if s.Live {
+		result.Description += " A change takes effect without a restart."
+	}
 	if s.most > s.least {
 		result.Minimum, result.Maximum = &s.least, &s.most
 	}
 	return result
-}
-
-// helpInFile returns the help in the spelling of the file.
-func (s *Setting) helpInFile() string {
-	help := s.Help()
-	if len(s.words) > 0 {
-		help = s.Usage + " Takes " + orWords(s.words) + "."
-	}
-	if s.Live {
-		help += " A change takes effect without a restart."
-	}
-	return help
 }
 
 // refusal refuses a value of the flag.
@@ -126,8 +142,7 @@ func (c Configuration) Validate() []Refusal {
 }
 
 // Unreadable returns the refusal of a text that is not a value of the flag's type, such as a word instead of a number.
-// It is the refusal of a number that is not allowed. known is false if the flag is not a setting of a Configuration, or
-// accepts any value of its type.
+// known is false if the flag is not a setting of a Configuration, or accepts any value of its type.
 func Unreadable(flag, text string) (r Refusal, known bool) {
 	d := Default()
 	for _, s := range d.Settings() {

@@ -1,11 +1,17 @@
 package config
 
 import (
+	_ "embed"
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // shape describes the allowed values of a part of the file. Its exported fields are the JSON Schema of that part, in
@@ -29,23 +35,114 @@ type shape struct {
 	Title                string            `json:"title,omitempty"`
 	Type                 string            `json:"type,omitempty"`
 
-	kind    *kind    // of a single value
+	tags  []string // YAML's tags of a single value
+	takes string   // describes the single values
+	next  string   // the next step after any other value
+
+	// parse returns a single value; package json writes the result so that the types of policies read it. Nil for
+	// objects and lists.
+	parse func(n *yaml.Node) (any, error)
+
 	names   []string // of the properties, in their order
 	setting *Setting // receives the value; nil for policies and guards
 }
 
-// objectShape returns the shape of an object without properties.
-func objectShape() shape {
-	return shape{Type: "object", MinProperties: 1, AdditionalProperties: false, Properties: map[string]*shape{}}
+// Schema returns the JSON Schema of a configuration file with these settings, for editors. It describes the shape of a
+// file and the bounds of single values; Decode checks more.
+func Schema(settings []Setting) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(fileShape(settings)) // to memory
+	return text.String()
 }
 
-// listShape returns the shape of a list of these items.
+// fileShape returns the shape of the whole file: apiVersion and kind, the settings, and the fields of [File].
+func fileShape(settings []Setting) *shape {
+	root := objectShape("The configuration of taint-manager. Whatever is left out keeps its default.")
+	root.Version, root.Title = "http://json-schema.org/draft-07/schema#", Kind
+	root.set("apiVersion", text.of("The version of this format.", APIVersion), true)
+	root.set("kind", text.of("The kind of this object.", Kind), true)
+	toFields := flagsToFields(settings)
+	for i := range settings {
+		root.put(settings[i].Field, settings[i].shape(toFields))
+	}
+	root.setFields(reflect.TypeFor[File]())
+	root.Properties["policies"].MaxItems = policy.MaxPolicies
+	return &root
+}
+
+// descriptions has a line for each field of the policies and guards: the type, the name and the description of the
+// field. A line with [] describes the items of a list.
+//
+//go:embed descriptions.txt
+var descriptions string
+
+func descriptionOf(name string) string {
+	_, rest, _ := strings.Cut("\n"+descriptions, "\n"+name+" ")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
+// enums are the allowed values of the types that have few.
+var enums = map[reflect.Type][]string{
+	reflect.TypeFor[policy.Method]():                policy.Methods(),
+	reflect.TypeFor[policy.Mode]():                  texts(policy.Enforce, policy.Audit),
+	reflect.TypeFor[policy.Reset]():                 texts(policy.Automatic, policy.Manual),
+	reflect.TypeFor[v1.TaintEffect]():               texts(v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule),
+	reflect.TypeFor[metav1.LabelSelectorOperator](): {"In", "NotIn", "Exists", "DoesNotExist"},
+}
+
+// shapeOf returns the shape of the values that package json decodes into the type. name is the name of the field in
+// descriptions.txt.
+func shapeOf(t reflect.Type, name string) shape {
+	about := descriptionOf(name)
+	if leaf := leaves[t.String()]; leaf != nil {
+		return leaf.of(about)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return shapeOf(t.Elem(), name)
+	case reflect.Slice:
+		return listShape(shapeOf(t.Elem(), name+"[]"), about)
+	case reflect.Struct:
+		object := objectShape(about)
+		object.setFields(t)
+		return object
+	case reflect.Map:
+		label := text
+		label.next = "put it in quotes"
+		return shape{Type: "object", MinProperties: 1, AdditionalProperties: &label, Description: about}
+	}
+	return text.of(about, enums[t]...)
+}
+
+// of returns the shape of a single value with a description, and with these words if there are any.
+func (s *shape) of(about string, words ...string) shape {
+	result := *s
+	result.Description, result.Enum = about, words
+	return result
+}
+
+func objectShape(about string) shape {
+	return shape{
+		Type: "object", MinProperties: 1, AdditionalProperties: false, Properties: map[string]*shape{},
+		Description: about,
+	}
+}
+
 func listShape(items shape, about string) shape {
 	return shape{Type: "array", MinItems: 1, Items: &items, Description: about}
 }
 
-// isLabels reports whether the shape is that of labels: an object with fields of any name, whose values are texts.
-func (s *shape) isLabels() bool { return s.Type == "object" && s.AdditionalProperties != false }
+// property returns the shape of a property; that of any label for labels. Nil if there is no such property.
+func (s *shape) property(name string) *shape {
+	if label, ok := s.AdditionalProperties.(*shape); ok {
+		return label
+	}
+	return s.Properties[name]
+}
 
 // set adds a property.
 func (s *shape) set(name string, property shape, required bool) {
@@ -55,15 +152,25 @@ func (s *shape) set(name string, property shape, required bool) {
 	}
 }
 
+// setFields adds the fields of a struct. A field without omitempty or omitzero is required.
+func (s *shape) setFields(t reflect.Type) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			s.set(name, shapeOf(f.Type, t.Name()+"."+name), !strings.Contains(options, "omit"))
+		}
+	}
+}
+
 // put adds a property at a path, and the objects around the property.
 func (s *shape) put(path string, property shape) {
 	name, rest, deeper := strings.Cut(path, ".")
-	switch {
-	case !deeper:
+	if !deeper {
 		s.set(name, property, false)
 		return
-	case s.Properties[name] == nil:
-		s.set(name, objectShape(), false)
+	}
+	if s.Properties[name] == nil {
+		s.set(name, objectShape(""), false)
 	}
 	s.Properties[name].put(rest, property)
 }
@@ -73,13 +180,13 @@ func (s *shape) allowed() string {
 	switch {
 	case len(s.Enum) > 0:
 		return orWords(s.Enum)
-	case s.setting != nil && s.setting.takes != "":
+	case s.setting != nil && s.setting.takes != "" && s.Pattern != durationPattern:
 		return s.setting.takes
-	case s.kind != nil:
-		return s.kind.takes
+	case s.parse != nil:
+		return s.takes
 	case s.Items != nil:
 		return "a list"
-	case s.isLabels():
+	case s.property("") != nil:
 		return "labels such as app: db"
 	}
 	return "fields: " + strings.Join(s.names, ", ")
@@ -100,12 +207,12 @@ func (s *shape) nextAfterWord(word string) string {
 
 // nextAfterKind returns the next step after a value of another kind.
 func (s *shape) nextAfterKind(n *yaml.Node) string {
-	quoted := n.ShortTag() == "!!str" && n.Style != 0
+	takesText, quoted := slices.Contains(s.tags, "!!str"), n.ShortTag() == "!!str" && n.Style != 0
 	switch {
-	case quoted && !slices.Contains(s.kind.tags, "!!str"):
+	case quoted && !takesText:
 		return "write it without quotes"
-	case s.kind != text && s.setting != nil && s.setting.next != "":
+	case !takesText && s.setting != nil && s.setting.next != "":
 		return s.setting.next
 	}
-	return s.kind.next
+	return s.next
 }

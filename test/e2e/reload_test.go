@@ -18,7 +18,7 @@ import (
 )
 
 // reloadTime is how long a change of the mounted file may take until it is in force.
-const reloadTime = 2 * time.Second
+const reloadTime = 3 * time.Second
 
 // mount is a folder in which a kubelet has mounted a ConfigMap with one file.
 type mount struct {

@@ -46,7 +46,7 @@ func TestAProcessSaysThatATaintOfItsNodeIsGoingToEvictItsPod(t *testing.T) {
 	} {
 		var lines []string
 		log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
-		warnOfOwnNode(klog.NewContext(t.Context(), log), test.scheduled, test.own)
+		warnOfOwnNode(klog.NewContext(t.Context(), log), test.scheduled.Views, test.own)
 		if (len(lines) == 1) != (test.want != "") || !strings.Contains(strings.Join(lines, ""), test.want) {
 			t.Errorf("%s: logged %q, want %q", name, lines, test.want)
 		}

@@ -3,27 +3,38 @@ package run
 import (
 	"context"
 	"os"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// afterLists calls a function once the lists are in, and the evictions that were due then are under way.
+func afterLists(ctx context.Context, synced func() bool, do func()) {
+	before := false
+	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (done bool, _ error) {
+		done, before = before, synced()
+		return done, nil
+	})
+	if err == nil {
+		do()
+	}
+}
+
 // ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
-// viewer has the evictions that are scheduled.
-type viewer interface {
-	Views(ctx context.Context) ([]taintmanager.View, error)
-}
-
 // warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
 // ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time comes back to it again and again.
-func warnOfOwnNode(ctx context.Context, of viewer, own types.UID) {
-	views, err := of.Views(ctx)
+func warnOfOwnNode(
+	ctx context.Context, scheduled func(context.Context) ([]taintmanager.View, error), own types.UID,
+) {
+	views, err := scheduled(ctx)
 	if err != nil || own == "" {
 		return // the process ends, or runs in no pod
 	}
