@@ -35,7 +35,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	pods := o.from.PodNames(ctx)
+	pods := o.from.Names(ctx, "pods")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,
 	) {

@@ -27,7 +27,7 @@ const (
 // await waits until no pod of the nodes is left to go. The cluster says that; the manager, if it is asked, also knows
 // what is in the way.
 func (o *options) await(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
-	watched, err := o.watched(ctx, cmd, rules)
+	watched, err := o.watched(ctx, rules)
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ type informed struct {
 }
 
 // Pending returns the state of the cluster, with the manager's state of each pod that is to go.
-func (i *informed) Pending() *foresight.Pending {
-	now, manager := i.following.Pending(), i.manager.Pending()
+func (i *informed) Pending(ctx context.Context) *foresight.Pending {
+	now, manager := i.following.Pending(ctx), i.manager.Pending(ctx)
 	known := map[string]*foresight.PendingPod{}
 	for n := range manager.Pods {
 		known[manager.Pods[n].UID] = &manager.Pods[n]

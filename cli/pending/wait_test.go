@@ -26,7 +26,7 @@ func (d *drain) News() <-chan struct{} { return nil }
 
 func (d *drain) Ended(string) (change, reason string) { return source.Gone, "" }
 
-func (d *drain) Pending() *foresight.Pending {
+func (d *drain) Pending(context.Context) *foresight.Pending {
 	now := foresight.NewPending(time.Now(), foresight.Focus{}, []string{"n1"}, nil)
 	for second := int(time.Since(d.began) / time.Second); second >= 0; second-- {
 		if state, ok := d.states[second]; ok {
@@ -152,7 +152,7 @@ type asked struct {
 	now *foresight.Pending
 }
 
-func (a asked) Pending() *foresight.Pending { return a.now }
+func (a asked) Pending(context.Context) *foresight.Pending { return a.now }
 
 // The manager knows what is in the way, and the cluster what is left to go.
 func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
 	blocked.State, blocked.Cause = status.Blocked, "pdb"
 	manager := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
 	manager.Paused = true
-	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending()
+	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending(t.Context())
 	if len(now.Pods) != 2 || now.Pods[0].State != status.Blocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != foresight.Scheduled || !now.Paused {
 		t.Errorf("got %+v", now)
 	}

@@ -21,7 +21,7 @@ type following interface {
 	News() <-chan struct{}
 
 	// Pending returns the present state.
-	Pending() *foresight.Pending
+	Pending(ctx context.Context) *foresight.Pending
 
 	// Ended returns the change that ended the eviction of a pod, and the reason if it is known.
 	Ended(uid string) (change, reason string)
@@ -43,7 +43,7 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 	if o.wait {
 		return o.await(ctx, cmd, rules)
 	}
-	of, err := o.following(ctx, cmd, rules)
+	of, err := o.following(ctx, rules)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 }
 
 // following begins to watch the manager or the cluster.
-func (o *options) following(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (following, error) {
+func (o *options) following(ctx context.Context, rules foresight.Ruleset) (following, error) {
 	if o.server != "" {
 		manager, namespace, err := o.manager()
 		if err != nil {
@@ -59,12 +59,12 @@ func (o *options) following(ctx context.Context, cmd *cobra.Command, rules fores
 		}
 		return manager.Follow(ctx, namespace, o.nodes)
 	}
-	return o.watched(ctx, cmd, rules)
+	return o.watched(ctx, rules)
 }
 
 // watched begins to watch the cluster.
-func (o *options) watched(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*source.Watched, error) {
-	cluster, namespace, err := o.from.Live(cmd.ErrOrStderr(), o.everywhere || o.wait)
+func (o *options) watched(ctx context.Context, rules foresight.Ruleset) (*source.Watched, error) {
+	cluster, namespace, err := o.from.Live(o.everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func each(ctx context.Context, of following, do func(now *foresight.Pending) (en
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {
-		if end, err := do(of.Pending()); end || err != nil {
+		if end, err := do(of.Pending(ctx)); end || err != nil {
 			return err
 		}
 		select {
