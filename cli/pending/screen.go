@@ -93,12 +93,11 @@ func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows 
 func tableLines(now *foresight.Pending, wide bool, p terminal.Painter, columns, room int) []string {
 	list := table(now, wide).Rows(podsOf(now))
 	lines := slices.Collect(list.Lines(p, columns))
-	if room == 0 || len(lines) <= room {
-		return lines
+	if room > 0 && len(lines) > room {
+		list = table(now, wide).Folded(podsOf(now))
+		lines = slices.Collect(list.Lines(p, columns))
 	}
-	list = table(now, wide).Folded(podsOf(now))
-	lines = slices.Collect(list.Lines(p, columns))
-	if len(lines) <= room {
+	if room == 0 || len(lines) <= room {
 		return lines
 	}
 	hidden := min(len(lines)+1-room, len(list.Rows)) // with a line about these
