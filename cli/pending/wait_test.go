@@ -92,7 +92,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = c.states(d)
 			var out, notes strings.Builder
-			end, err := waitFor(t.Context(), d, &lines{form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
+			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
 			took := time.Since(d.began)
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
@@ -126,7 +126,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
-			end, err := waitFor(t.Context(), d, &lines{form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
+			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
 			if end != "After 9s on n1: "+want+" 2 pods stay." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
 			}
@@ -139,7 +139,7 @@ func TestAnInterruptedWaitFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{stuck: true, w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
 		if end != "" || err == nil || errors.Is(err, answer.ErrWouldEvict) {
 			t.Errorf("got %q, %v", end, err)
 		}
