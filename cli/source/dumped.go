@@ -149,9 +149,6 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 // checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
 func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
-	case s.Preferred != "" && slices.Contains(namespaces, s.Preferred):
-		s.Focus.Namespace = s.Preferred
-		return nil
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
 			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)

@@ -71,7 +71,7 @@ func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r
 
 // readPod reads one pod, its events, its node, or all if breakers count them, and what is beside it.
 func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	pod, err := c.getPod(ctx, s)
+	pod, err := c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
 	if err != nil && !missingObject(err) {
 		return c.refused("get pods", err)
 	}
@@ -89,18 +89,6 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 		return err
 	}
 	return c.readBeside(ctx, s, to, r)
-}
-
-// getPod gets the pod from its preferred namespace or, if it is not there, from the other one.
-func (c Cluster) getPod(ctx context.Context, s *Scope) (*v1.Pod, error) {
-	if s.Preferred != "" {
-		pod, err := c.client.CoreV1().Pods(s.Preferred).Get(ctx, s.Pod, metav1.GetOptions{})
-		if err == nil {
-			s.Focus.Namespace = s.Preferred
-			return pod, nil
-		}
-	}
-	return c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
 }
 
 // readNodeOf adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.

@@ -38,9 +38,8 @@ type Scope struct {
 	// Focus selects the pods that are kept.
 	Focus foresight.Focus
 
-	// Pod is the only pod, by its name; empty for all. If the Preferred namespace has a pod of this name, reading sets
-	// the namespace of Focus to it.
-	Pod, Preferred string
+	// Pod is the only pod, by its name; empty for all.
+	Pod string
 
 	// Nodes are the only ones whose pods are selected; nil for all.
 	Nodes []string
@@ -68,7 +67,7 @@ func (s *Scope) namespaces() bool {
 func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
 	focus := s.Focus
 	if s.Pod != "" {
-		focus.Namespace = "" // no other pods are read, and Preferred may change it
+		focus.Namespace = "" // no other pods are read
 	}
 	to := foresight.NewBuilder(s.Rules, focus)
 	read, err := from.read(ctx, s, to)
