@@ -43,7 +43,6 @@ var shopCharacters = []string{
 	"broken",     // has lost its database
 	"alice",      // allows only alice of the group ops, whom others may impersonate
 	"slow",       // never answers
-	"twins",      // has a pod logs-0 in the namespace "pod", too
 }
 
 // shopAPI implements what plan, explain and pending need of an API server.
@@ -100,8 +99,6 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "InternalError")
 	case character == "alice" && (r.Header.Get("Impersonate-User") != "alice" || r.Header.Get("Impersonate-Group") != "ops"):
 		refuse(w, http.StatusForbidden, "Forbidden")
-	case character == "twins" && namespace == "pod" && name == "logs-0":
-		reply(w, object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"namespace": namespace, "name": name, "uid": "twin"}, "spec": object{"nodeName": "n1"}})
 	case character == "slow":
 		<-r.Context().Done()
 	case strings.HasPrefix(character, "manager-"):

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 // Listed is a pod of an answer.
 type Listed interface {
+	comparable
 	Ref() *foresight.PodRef
 	Predicted() *foresight.Prediction
 }
@@ -29,73 +31,66 @@ type PodTable[P Listed] struct {
 	Whole  func(P) string          // the whole reason
 
 	// State are columns before the taint, and Wider others of the wide form.
-	State, Wider []Column[P]
+	State, Wider []terminal.Column[P]
 }
 
 // Rows returns a table with a row for each pod.
-func (pt PodTable[P]) Rows(list []P) *terminal.Table {
-	name := func(p P) string { return pt.named(p.Ref().Namespace, p.Ref().Name) }
-	node := Texts("NODE", func(p P) string { return p.Ref().Node }).Gives(terminal.GoesIfSame).Unless(pt.Node)
-	return TableOf(list, pt.columns(Texts("POD", name), node)...)
+func (pt PodTable[P]) Rows(list []P) terminal.Table[P] {
+	return terminal.Table[P]{Rows: list, Columns: pt.columns(
+		terminal.Column[P]{Heading: "POD", Text: func(p P) string { return pt.named(p.Ref(), p.Ref().Name) }},
+		terminal.Column[P]{
+			Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Give: terminal.GoesIfSame, Said: pt.Node,
+		})}
 }
 
 // named returns a name with its namespace, unless the question is about one namespace.
-func (pt PodTable[P]) named(namespace, name string) string {
+func (pt PodTable[P]) named(of *foresight.PodRef, name string) string {
 	if pt.Namespace != "" {
 		return name
 	}
-	return namespace + "/" + name
-}
-
-// several are pods whose rows would differ in the pod and the node only.
-type several[P Listed] struct {
-	first P
-	pods  int
+	return of.Namespace + "/" + name
 }
 
 // Folded returns a table with a row for each owner and time, with the number of its pods. A pod without an owner stands
 // for itself.
-func (pt PodTable[P]) Folded(list []P) *terminal.Table {
-	columns := pt.columns(Texts("OWNER", func(p P) string {
+func (pt PodTable[P]) Folded(list []P) terminal.Table[P] {
+	columns := pt.columns(terminal.Column[P]{Heading: "OWNER", Text: func(p P) string {
 		if owner := p.Ref().Owner; owner != nil {
-			return pt.named(p.Ref().Namespace, owner.String())
+			return pt.named(p.Ref(), owner.String())
 		}
-		return pt.named(p.Ref().Namespace, p.Ref().Name)
-	}))
-	var groups []*several[P]
-	byCells := map[string]*several[P]{}
+		return pt.named(p.Ref(), p.Ref().Name)
+	}})
+	var rows []P // the first pod of each
+	pods, byCells := map[P]int{}, map[string]P{}
 	for _, p := range list {
-		var key strings.Builder
+		var cells strings.Builder
 		for _, c := range columns {
-			key.WriteString(c.cell(p).String() + "\n") // no cell has a line break
+			cells.WriteString(terminal.Escape(c.Text(p)) + "\n")
 		}
-		group := byCells[key.String()]
-		if group == nil {
-			group = &several[P]{first: p}
-			byCells[key.String()], groups = group, append(groups, group)
+		first, ok := byCells[cells.String()]
+		if !ok {
+			first, byCells[cells.String()], rows = p, p, append(rows, p)
 		}
-		group.pods++
+		pods[first]++
 	}
-	var folded []Column[*several[P]]
-	for _, c := range columns {
-		first := func(s *several[P]) terminal.Cell { return c.cell(s.first) }
-		folded = append(folded, Column[*several[P]]{c.Column, first})
+	counts := terminal.Column[P]{
+		Heading: "PODS", Give: terminal.Stays, Text: func(p P) string { return strconv.Itoa(pods[p]) },
 	}
-	return TableOf(groups, slices.Insert(folded, 2, Numbers("PODS", func(s *several[P]) int { return s.pods }))...)
+	return terminal.Table[P]{Rows: rows, Columns: slices.Insert(columns, 2, counts)}
 }
 
 // columns returns the columns, with those that identify a pod or an owner.
-func (pt PodTable[P]) columns(who ...Column[P]) []Column[P] {
-	at, reason, wider := func(p P) string { return Clock(p.Predicted(), pt.At) }, pt.Short, []Column[P](nil)
+func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
+	at, reason, wider := func(p P) string { return Clock(p.Predicted(), pt.At) }, pt.Short, []terminal.Column[P](nil)
 	if pt.Wide {
 		at, reason, wider = func(p P) string { return Stamp(p.Predicted()) }, pt.Whole, pt.Wider
 	}
 	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
 	return slices.Concat(
-		[]Column[P]{
-			Painted("WHEN", pt.When, pt.Colour).Gives(terminal.Stays),
-			Texts("AT", at).Gives(terminal.Stays),
+		[]terminal.Column[P]{
+			{Heading: "WHEN", Give: terminal.Stays, Text: pt.When, Colour: pt.Colour},
+			{Heading: "AT", Give: terminal.Stays, Text: at},
 		}, who, pt.State,
-		[]Column[P]{Texts("TAINT", taint).Gives(terminal.GoesIfSame).Unless(pt.Taint)}, wider,
-		[]Column[P]{Texts("WHY", reason).Gives(terminal.Goes)})
+		[]terminal.Column[P]{{Heading: "TAINT", Give: terminal.GoesIfSame, Text: taint, Said: pt.Taint}}, wider,
+		[]terminal.Column[P]{{Heading: "WHY", Give: terminal.Goes, Text: reason}})
 }

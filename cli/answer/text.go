@@ -22,29 +22,28 @@ type Text struct {
 func (t *Text) Wide() bool { return t.Form == AsWide }
 
 // Table writes a table, after an empty line unless it is bare or the first.
-func (t *Text) Table(list *terminal.Table) {
+func Table[T any](t *Text, list terminal.Table[T]) {
 	if len(list.Rows) == 0 {
 		return
 	}
-	if t.Bare {
-		list.NoHeadings()
-	} else if t.Len() > 0 {
+	list.Bare = t.Bare
+	if !t.Bare && t.Len() > 0 {
 		t.WriteString("\n")
 	}
 	list.Print(&t.Builder, t.Painter, t.columns)
 }
 
-// maxRows is the maximal number of rows of each table of a summary.
-const maxRows = 10
+// MaxRows is the maximal number of rows of each table of a summary.
+const MaxRows = 10
 
 // WritePods writes a table of pods, with a row for each pod or, if that is longer than the screen, for each owner and
 // time. If that is longer, too, the table ends early.
 func WritePods[P Listed](t *Text, list []P, as PodTable[P]) {
 	if !t.Folded {
-		t.Table(as.Rows(list))
+		Table(t, as.Rows(list))
 		return
 	}
-	t.top(as.Folded(list), max(maxRows, t.rows-foldedAround))
+	Top(t, max(MaxRows, t.rows-foldedAround), as.Folded(list))
 	if len(list) > 0 {
 		t.WriteString("A row stands for pods of one owner that go at one time; -o table has each pod.\n")
 	}
@@ -54,14 +53,12 @@ func WritePods[P Listed](t *Text, list []P, as PodTable[P]) {
 const foldedAround = 12
 
 // Top writes the first rows of a table, and the number of the others.
-func (t *Text) Top(list *terminal.Table) { t.top(list, maxRows) }
-
-func (t *Text) top(list *terminal.Table, maxRows int) {
-	hidden := len(list.Rows) - maxRows
+func Top[T any](t *Text, most int, list terminal.Table[T]) {
+	hidden := len(list.Rows) - most
 	if hidden > 0 {
-		list.Rows = list.Rows[:maxRows]
+		list.Rows = list.Rows[:most]
 	}
-	t.Table(list)
+	Table(t, list)
 	if hidden > 0 && !t.Bare {
 		t.Printf("... and %d more.\n", hidden)
 	}

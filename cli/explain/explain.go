@@ -35,7 +35,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	pods := o.from.PodNames(ctx)
+	pods := o.from.Names(ctx, "pods")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,
 	) {
@@ -132,26 +132,23 @@ func (o *options) check() error {
 	return cmp.Or(o.output.Check(), o.from.Check())
 }
 
-// scope returns the pod that the arguments name: POD, NAMESPACE/POD, pod/POD or, as for kubectl, pod POD. The namespace
-// is that of --namespace if the arguments have none. pod/POD is a pod of the namespace "pod" if there is one.
+// scope returns the pod that the arguments name: POD, NAMESPACE/POD or, as for kubectl, pod/POD and pod POD. The
+// namespace is that of --namespace if the arguments have none.
 func (o *options) scope(args []string) (*source.Scope, error) {
-	written := args[len(args)-1]
-	namespace, name, two := strings.Cut(written, "/")
-	s := &source.Scope{Pod: name, NoBudgets: o.from.NoBudgets}
-	s.Focus.Namespace = namespace
+	written, namespace := args[len(args)-1], o.from.Namespace
+	first, name, two := strings.Cut(written, "/")
 	switch {
-	case written == "" || two && (namespace == "" || name == "" || strings.Contains(name, "/")):
+	case written == "" || two && (first == "" || name == "" || strings.Contains(name, "/")):
 		return nil, fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", written)
 	case !two:
-		s.Pod, s.Focus.Namespace = written, o.from.Namespace
-	case len(args) == 1 && namesKind(namespace) && o.from.Namespace == "":
-		s.Preferred, s.Focus.Namespace = namespace, ""
-	case len(args) == 1 && namesKind(namespace):
-		s.Focus.Namespace = o.from.Namespace
-	case o.from.Namespace != "" && o.from.Namespace != namespace:
-		return nil, fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", written, o.from.Namespace)
+		name = written
+	case len(args) == 1 && namesKind(first):
+	case namespace != "" && namespace != first:
+		return nil, fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", written, namespace)
+	default:
+		namespace = first
 	}
-	return s, nil
+	return &source.Scope{Pod: name, Focus: foresight.Focus{Namespace: namespace}, NoBudgets: o.from.NoBudgets}, nil
 }
 
 // namesKind reports whether a word is kubectl's name of the kind Pod, in any case of letters.

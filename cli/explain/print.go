@@ -126,7 +126,7 @@ func (t *text) taints() {
 		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
 		return
 	}
-	t.Table(t.taintTable())
+	answer.Table(t.Text, t.taintTable())
 	before := "\n"
 	for i := range t.Taints {
 		if explained := &t.Taints[i]; len(explained.Arithmetic) > 0 {
@@ -136,15 +136,19 @@ func (t *text) taints() {
 	}
 }
 
-func (t *text) taintTable() *terminal.Table {
+func (t *text) taintTable() terminal.Table[*foresight.ExplainedTaint] {
 	taints := make([]*foresight.ExplainedTaint, len(t.Taints))
 	for i := range taints {
 		taints[i] = &t.Taints[i]
 	}
-	return answer.TableOf(taints,
-		answer.Texts("TAINT", func(e *foresight.ExplainedTaint) string { return e.Taint }),
-		answer.Texts("SINCE", sinceWhen), answer.Texts("COUNTS FROM", countsFrom), answer.Texts("TOLERATION", granted),
-		answer.Texts("TOLERATED UNTIL", t.until), answer.Painted("THEN", t.then, t.urgency))
+	return terminal.Table[*foresight.ExplainedTaint]{Rows: taints, Columns: []terminal.Column[*foresight.ExplainedTaint]{
+		{Heading: "TAINT", Text: func(e *foresight.ExplainedTaint) string { return e.Taint }},
+		{Heading: "SINCE", Text: sinceWhen},
+		{Heading: "COUNTS FROM", Text: countsFrom},
+		{Heading: "TOLERATION", Text: granted},
+		{Heading: "TOLERATED UNTIL", Text: t.until},
+		{Heading: "THEN", Text: t.then, Colour: t.urgency},
+	}}
 }
 
 // countsFrom returns the moment from which the time of the toleration counts.
@@ -276,13 +280,11 @@ func (t *text) events() {
 		return
 	}
 	t.WriteString("\n")
-	t.eventTable().Print(&t.Builder, t.Painter, 0) // truncated messages would be useless
-}
-
-func (t *text) eventTable() *terminal.Table {
-	return answer.TableOf(t.Events,
-		answer.Texts("TIME", func(e foresight.Event) string { return taint.Stamp(e.Time) }),
-		answer.Texts("TYPE", func(e foresight.Event) string { return e.Type }),
-		answer.Texts("REASON", func(e foresight.Event) string { return e.Reason }),
-		answer.Texts("MESSAGE", func(e foresight.Event) string { return answer.OneLine(e.Message) }))
+	events := terminal.Table[foresight.Event]{Rows: t.Events, Columns: []terminal.Column[foresight.Event]{
+		{Heading: "TIME", Text: func(e foresight.Event) string { return taint.Stamp(e.Time) }},
+		{Heading: "TYPE", Text: func(e foresight.Event) string { return e.Type }},
+		{Heading: "REASON", Text: func(e foresight.Event) string { return e.Reason }},
+		{Heading: "MESSAGE", Text: func(e foresight.Event) string { return answer.OneLine(e.Message) }},
+	}}
+	events.Print(&t.Builder, t.Painter, 0) // truncated messages would be useless
 }

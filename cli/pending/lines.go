@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -37,33 +39,36 @@ type pendingChange struct {
 // lines writes each change in a line, for files and other programs.
 type lines struct {
 	form     string // of the output
+	stuck    bool   // only the changes of pods that hold a wait up, or did
 	w, notes io.Writer
 	shown    map[string]foresight.PendingPod // by UID
 	noted    []string
 }
 
-func (l *lines) show(now *foresight.Pending, of following) error {
-	l.note(now)
-	for _, c := range l.changes(now, of) {
-		if err := l.write(c); err != nil {
-			return fmt.Errorf("printing a change: %w", err)
-		}
-	}
-	return nil
+func (o *options) lines(cmd *cobra.Command) *lines {
+	return &lines{form: o.output.Form, stuck: o.wait, w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
 }
 
-// note writes the notes that are new.
-func (l *lines) note(now *foresight.Pending) {
+// show writes the notes that are new, and the changes.
+func (l *lines) show(now *foresight.Pending, of following) error {
 	all := now.All()
 	for _, n := range all {
 		if !slices.Contains(l.noted, n) {
 			answer.Note(l.notes, n)
 		}
 	}
+	before := l.shown
 	l.noted = all
+	for _, c := range l.changes(now, of) {
+		if l.stuck && !holdsUp(c.Pod.State) && !holdsUp(before[c.Pod.UID].State) {
+			continue
+		}
+		if err := l.write(c); err != nil {
+			return fmt.Errorf("printing a change: %w", err)
+		}
+	}
+	return nil
 }
-
-func (l *lines) end(*foresight.Pending) error { return nil }
 
 // changes returns the changes since the last call: first the evictions that have ended, then the others in the order
 // of their times.

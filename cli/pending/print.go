@@ -93,7 +93,7 @@ func next(p *foresight.Pending) string {
 
 type (
 	pod    = *foresight.PendingPod
-	column = answer.Column[pod]
+	column = terminal.Column[pod]
 )
 
 func podsOf(p *foresight.Pending) []pod {
@@ -112,11 +112,13 @@ func table(p *foresight.Pending, wide bool) answer.PodTable[pod] {
 		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
 		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
 		Whole:  wholeReason,
-		State: []column{answer.Painted("STATE", func(pod pod) string { return state(pod, p.At) },
-			func(p pod) terminal.Colour { return answer.StateColour(p.State) })},
+		State: []column{{
+			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
+			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
+		}},
 		Wider: []column{
-			answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
-			answer.Texts("SINCE FROM", func(p pod) string { return p.SinceFrom }),
+			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
+			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -25,39 +26,30 @@ const (
 // howToEnd ends the headline while the screen is shown.
 const howToEnd = " Ctrl-C ends this."
 
-// screen shows the table on the terminal's alternate screen. At the end it prints the last one, as
+// onScreen shows the table on the terminal's alternate screen, until the context ends. Then it prints the last one, as
 // it was, on the normal screen.
-type screen struct {
-	w     io.Writer
-	wide  bool
-	begun bool
-}
-
-func (s *screen) show(now *foresight.Pending, _ following) error {
-	var text strings.Builder
-	if !s.begun {
-		s.begun = true
-		text.WriteString(otherScreen)
+func onScreen(ctx context.Context, of following, w io.Writer, wide bool) error {
+	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {
+		var text strings.Builder
+		columns, rows, _ := term.TerminalSize(w)
+		text.WriteString(begin)
+		for _, line := range frame(now, wide, terminal.PainterFor(w), columns, rows, hint) {
+			text.WriteString(line + lineEnd)
+		}
+		_, err := io.WriteString(w, text.String()+end)
+		return err
 	}
-	columns, rows, _ := term.TerminalSize(s.w)
-	text.WriteString(home)
-	for _, line := range frame(now, s.wide, terminal.PainterFor(s.w), columns, rows, howToEnd) {
-		text.WriteString(line + restOfLine + "\r\n")
+	var last *foresight.Pending
+	begin := otherScreen
+	err := each(ctx, of, func(now *foresight.Pending) (bool, error) {
+		err := draw(begin+home, restOfLine+"\r\n", restBelow, howToEnd, now)
+		last, begin = now, ""
+		return false, err
+	})
+	if err != nil {
+		return err
 	}
-	text.WriteString(restBelow)
-	_, err := io.WriteString(s.w, text.String())
-	return err
-}
-
-func (s *screen) end(last *foresight.Pending) error {
-	var text strings.Builder
-	text.WriteString(ownScreen)
-	columns, rows, _ := term.TerminalSize(s.w)
-	for _, line := range frame(last, s.wide, terminal.PainterFor(s.w), columns, rows, "") {
-		text.WriteString(line + "\n")
-	}
-	_, err := io.WriteString(s.w, text.String())
-	return err
+	return draw(ownScreen, "\n", "", "", last)
 }
 
 // frame returns the lines for that many columns and rows; 0 means no limit. The first one ends with a hint.
@@ -93,12 +85,11 @@ func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows 
 func tableLines(now *foresight.Pending, wide bool, p terminal.Painter, columns, room int) []string {
 	list := table(now, wide).Rows(podsOf(now))
 	lines := slices.Collect(list.Lines(p, columns))
-	if room == 0 || len(lines) <= room {
-		return lines
+	if room > 0 && len(lines) > room {
+		list = table(now, wide).Folded(podsOf(now))
+		lines = slices.Collect(list.Lines(p, columns))
 	}
-	list = table(now, wide).Folded(podsOf(now))
-	lines = slices.Collect(list.Lines(p, columns))
-	if len(lines) <= room {
+	if room == 0 || len(lines) <= room {
 		return lines
 	}
 	hidden := min(len(lines)+1-room, len(list.Rows)) // with a line about these

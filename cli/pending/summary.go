@@ -3,6 +3,7 @@ package pending
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -45,19 +46,16 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 		if heading == "NAMESPACE" && len(list) == 1 || heading == "NODE" && len(p.OnNodes) == 1 {
 			return // the other tables, or the question, name it
 		}
-		t.Top(groupsTable(heading, p, list))
+		answer.Top(t, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
+			{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: p.Focus.Namespace},
+			{Heading: heading, Text: func(g group) string { return g.name }},
+			{Heading: "EVICTIONS", Text: func(g group) string { return strconv.Itoa(g.pods) }, Give: terminal.Stays},
+			{Heading: "NEXT", Text: func(g group) string { return answer.When(g.next, p.At) }},
+			{Heading: "AT", Text: func(g group) string { return answer.Clock(g.next, p.At) }},
+		}})
 	}
 	top("NAMESPACE", func(p pod) (_, name string) { return "", p.Namespace })
 	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
 	top("BUDGET IN THE WAY", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
 	top("NODE", func(p pod) (_, name string) { return "", p.Node })
-}
-
-func groupsTable(by string, p *foresight.Pending, list []group) *terminal.Table {
-	return answer.TableOf(list,
-		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }).Unless(p.Focus.Namespace),
-		answer.Texts(by, func(g group) string { return g.name }),
-		answer.Numbers("EVICTIONS", func(g group) int { return g.pods }),
-		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, p.At) }),
-		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, p.At) }))
 }

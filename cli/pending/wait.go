@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ const (
 // await waits until no pod of the nodes is left to go. The cluster says that; the manager, if it is asked, also knows
 // what is in the way.
 func (o *options) await(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
-	watched, err := o.watched(ctx, cmd, rules)
+	watched, err := o.watched(ctx, rules)
 	if err != nil {
 		return err
 	}
@@ -47,8 +46,7 @@ func (o *options) await(ctx context.Context, cmd *cobra.Command, rules foresight
 		}
 		of = &informed{watched, asked}
 	}
-	out := &lines{form: o.output.Form, w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
-	end, err := waitFor(ctx, of, out, o.timeout)
+	end, err := waitFor(ctx, of, o.lines(cmd), o.timeout)
 	if end != "" {
 		answer.Say(cmd.ErrOrStderr(), end)
 	}
@@ -62,8 +60,8 @@ type informed struct {
 }
 
 // Pending returns the state of the cluster, with the manager's state of each pod that is to go.
-func (i *informed) Pending() *foresight.Pending {
-	now, manager := i.following.Pending(), i.manager.Pending()
+func (i *informed) Pending(ctx context.Context) *foresight.Pending {
+	now, manager := i.following.Pending(ctx), i.manager.Pending(ctx)
 	known := map[string]*foresight.PendingPod{}
 	for n := range manager.Pods {
 		known[manager.Pods[n].UID] = &manager.Pods[n]
@@ -90,13 +88,18 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	var empty time.Time // since when nothing is left to go
 	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
 		last = now
+		for i := range now.Pods {
+			if p := &now.Pods[i]; p.State == foresight.Due && p.Overdue(now.At) {
+				p.State = overdue
+			}
+		}
 		switch {
 		case len(now.Pods)+now.Leaving > 0 || now.Stale || now.CannotSay() != nil:
 			empty = time.Time{}
 		case empty.IsZero():
 			empty = time.Now()
 		}
-		return !empty.IsZero() && time.Since(empty) >= settle, out.showStuck(now, of)
+		return !empty.IsZero() && time.Since(empty) >= settle, out.show(now, of)
 	})
 	stay := answer.Pods(last.Staying, "stays", "stay")
 	switch {
@@ -130,27 +133,6 @@ func left(p *foresight.Pending) string {
 		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet."
 	}
 	return strings.Join(sentences, " ")
-}
-
-// showStuck writes the changes of pods that are held, blocked or overdue, or were.
-func (l *lines) showStuck(now *foresight.Pending, of following) error {
-	before := maps.Clone(l.shown)
-	for i := range now.Pods {
-		if p := &now.Pods[i]; p.State == foresight.Due && p.Overdue(now.At) {
-			p.State = overdue
-		}
-	}
-	l.note(now)
-	for _, c := range l.changes(now, of) {
-		was, known := before[c.Pod.UID]
-		if !holdsUp(c.Pod.State) && (!known || !holdsUp(was.State)) {
-			continue
-		}
-		if err := l.write(c); err != nil {
-			return fmt.Errorf("printing a change: %w", err)
-		}
-	}
-	return nil
 }
 
 // holdsUp reports whether a pod in this state goes later than its deadline, or not at all.

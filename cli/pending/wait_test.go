@@ -26,7 +26,7 @@ func (d *drain) News() <-chan struct{} { return nil }
 
 func (d *drain) Ended(string) (change, reason string) { return source.Gone, "" }
 
-func (d *drain) Pending() *foresight.Pending {
+func (d *drain) Pending(context.Context) *foresight.Pending {
 	now := foresight.NewPending(time.Now(), foresight.Focus{}, []string{"n1"}, nil)
 	for second := int(time.Since(d.began) / time.Second); second >= 0; second-- {
 		if state, ok := d.states[second]; ok {
@@ -92,7 +92,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = c.states(d)
 			var out, notes strings.Builder
-			end, err := waitFor(t.Context(), d, &lines{form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
+			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
 			took := time.Since(d.began)
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
@@ -126,7 +126,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
-			end, err := waitFor(t.Context(), d, &lines{form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
+			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
 			if end != "After 9s on n1: "+want+" 2 pods stay." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
 			}
@@ -139,7 +139,7 @@ func TestAnInterruptedWaitFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{stuck: true, w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
 		if end != "" || err == nil || errors.Is(err, answer.ErrWouldEvict) {
 			t.Errorf("got %q, %v", end, err)
 		}
@@ -152,7 +152,7 @@ type asked struct {
 	now *foresight.Pending
 }
 
-func (a asked) Pending() *foresight.Pending { return a.now }
+func (a asked) Pending(context.Context) *foresight.Pending { return a.now }
 
 // The manager knows what is in the way, and the cluster what is left to go.
 func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
 	blocked.State, blocked.Cause = status.Blocked, "pdb"
 	manager := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
 	manager.Paused = true
-	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending()
+	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending(t.Context())
 	if len(now.Pods) != 2 || now.Pods[0].State != status.Blocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != foresight.Scheduled || !now.Paused {
 		t.Errorf("got %+v", now)
 	}

@@ -15,43 +15,42 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// following is the changing state of the scheduled evictions, in a cluster or by a manager's stream.
+// following is the changing state of the scheduled evictions, in a cluster or as a manager knows it.
 type following interface {
 	// News receives a value when something has changed.
 	News() <-chan struct{}
 
 	// Pending returns the present state.
-	Pending() *foresight.Pending
+	Pending(ctx context.Context) *foresight.Pending
 
 	// Ended returns the change that ended the eviction of a pod, and the reason if it is known.
 	Ended(uid string) (change, reason string)
 }
 
-// viewer shows people the scheduled evictions, again and again.
-type viewer interface {
-	show(now *foresight.Pending, of following) error
-	end(last *foresight.Pending) error
-}
-
 // minInterval is the shortest time between two updates because of changes, as many changes may come at once.
 const minInterval = 100 * time.Millisecond
 
-// follow shows the scheduled evictions until it is interrupted.
+// follow shows the scheduled evictions until it is interrupted, or waits until there are none.
 func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.wait {
 		return o.await(ctx, cmd, rules)
 	}
-	of, err := o.following(ctx, cmd, rules)
+	of, err := o.following(ctx, rules)
 	if err != nil {
 		return err
 	}
-	return show(ctx, of, o.viewer(cmd))
+	w, wide := cmd.OutOrStdout(), o.output.Form == answer.AsWide
+	if (wide || o.output.Form == answer.AsTable) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
+		return onScreen(ctx, of, w, wide)
+	}
+	out := o.lines(cmd)
+	return each(ctx, of, func(now *foresight.Pending) (bool, error) { return false, out.show(now, of) })
 }
 
 // following begins to watch the manager or the cluster.
-func (o *options) following(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (following, error) {
+func (o *options) following(ctx context.Context, rules foresight.Ruleset) (following, error) {
 	if o.server != "" {
 		manager, namespace, err := o.manager()
 		if err != nil {
@@ -59,38 +58,25 @@ func (o *options) following(ctx context.Context, cmd *cobra.Command, rules fores
 		}
 		return manager.Follow(ctx, namespace, o.nodes)
 	}
-	return o.watched(ctx, cmd, rules)
+	return o.watched(ctx, rules)
 }
 
 // watched begins to watch the cluster.
-func (o *options) watched(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*source.Watched, error) {
-	cluster, namespace, err := o.from.Live(cmd.ErrOrStderr(), o.everywhere || o.wait)
+func (o *options) watched(ctx context.Context, rules foresight.Ruleset) (*source.Watched, error) {
+	cluster, namespace, err := o.from.Live(o.everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}
 	return cluster.Follow(ctx, o.scope(rules, namespace))
 }
 
-// show updates the viewer at every change, and every second, because countdowns run.
-func show(ctx context.Context, of following, to viewer) error {
-	var last *foresight.Pending
-	err := each(ctx, of, func(now *foresight.Pending) (bool, error) {
-		last = now
-		return false, to.show(now, of)
-	})
-	if err != nil {
-		return err
-	}
-	return to.end(last)
-}
-
-// each calls the function with the present state at every change, and every second, until it returns true or an error,
-// or the context ends.
+// each calls the function with the present state at every change, and every second, because countdowns run, until it
+// returns true or an error, or the context ends.
 func each(ctx context.Context, of following, do func(now *foresight.Pending) (end bool, err error)) error {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {
-		if end, err := do(of.Pending()); end || err != nil {
+		if end, err := do(of.Pending(ctx)); end || err != nil {
 			return err
 		}
 		select {
@@ -104,13 +90,4 @@ func each(ctx context.Context, of following, do func(now *foresight.Pending) (en
 			}
 		}
 	}
-}
-
-// viewer returns a screen on a terminal, and lines elsewhere.
-func (o *options) viewer(cmd *cobra.Command) viewer {
-	w, form := cmd.OutOrStdout(), o.output.Form
-	if (form == answer.AsTable || form == answer.AsWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
-		return &screen{w: w, wide: form == answer.AsWide}
-	}
-	return &lines{form: form, w: w, notes: cmd.ErrOrStderr()}
 }

@@ -3,11 +3,14 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
+
+type budget = foresight.BudgetPlan
 
 // group is a group of pods, with their number.
 type group struct {
@@ -39,37 +42,40 @@ func (t *text) summary() {
 		nodes = append(nodes, group{name: t.Nodes[i].Name, Total: t.Nodes[i].Total})
 	}
 	if len(namespaces) > 1 {
-		t.Top(t.totals("NAMESPACE", namespaces))
+		t.totals("NAMESPACE", namespaces)
 	}
-	t.Top(t.totals("OWNER", owners,
-		answer.Numbers("REPLICAS", func(g group) int { return g.replicas }),
-		answer.Painted("", func(g group) string { return g.loses }, bad[group])))
-	t.Top(t.budgetsTable())
+	t.totals("OWNER", owners,
+		terminal.Column[group]{Heading: "REPLICAS", Give: terminal.Stays, Text: func(g group) string {
+			return strconv.Itoa(g.replicas)
+		}},
+		terminal.Column[group]{Text: func(g group) string { return g.loses }, Colour: bad[group]})
+	t.budgetsTable()
 	if len(nodes) > 1 {
-		t.Top(t.totals("NODE", nodes))
+		t.totals("NODE", nodes)
 	}
 }
 
-// budgetsTable has the budgets, with the pods that they block. Pods that are deleted by policies ask no budget, while
+// budgetsTable writes the budgets, with the pods that they block. Pods that are deleted by policies ask no budget, while
 // others are evicted.
-func (t *text) budgetsTable() *terminal.Table {
+func (t *text) budgetsTable() {
 	deleted := map[string]bool{}
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
 		for _, p := range t.Pods {
 			deleted[p.String()] = !t.AsksBudgets(p)
 		}
 	}
-	blocks := func(b foresight.BudgetPlan) string {
+	blocks := func(b budget) string {
 		return foresight.ShortList(slices.DeleteFunc(slices.Clone(b.Blocks), func(name string) bool {
 			return deleted[b.Namespace+"/"+name]
 		}))
 	}
-	return answer.TableOf(t.Budgets,
-		answer.Texts("NAMESPACE", func(b foresight.BudgetPlan) string { return b.Namespace }).Unless(t.Focus.Namespace),
-		answer.Texts("BUDGET", func(b foresight.BudgetPlan) string { return b.Name }),
-		answer.Numbers("ADMITS NOW", func(b foresight.BudgetPlan) int { return b.Admits }),
-		answer.Numbers("ASKED FOR", func(b foresight.BudgetPlan) int { return b.Evictions }),
-		answer.Painted("BLOCKS", blocks, bad[foresight.BudgetPlan]))
+	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
+		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
+		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
+		{Heading: "ADMITS NOW", Give: terminal.Stays, Text: func(b budget) string { return strconv.Itoa(int(b.Admits)) }},
+		{Heading: "ASKED FOR", Give: terminal.Stays, Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "BLOCKS", Text: blocks, Colour: bad[budget]},
+	}})
 }
 
 func bad[T any](T) terminal.Colour { return terminal.Bad }
@@ -77,23 +83,31 @@ func bad[T any](T) terminal.Colour { return terminal.Bad }
 // loses reports whether an owner loses all its replicas, as no budget keeps any.
 func loses(o *foresight.OwnerTotal) bool { return o.LosesAll && o.AllWaiting == 0 }
 
-// totals returns a table that counts the pods of groups, with the time at which the last of them goes.
-func (t *text) totals(by string, list []group, more ...answer.Column[group]) *terminal.Table {
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b group) int { return cmp.Compare(b.Evict, a.Evict) })
-	columns := []answer.Column[group]{
-		answer.Texts("NAMESPACE", func(g group) string { return g.namespace }).Unless(t.Focus.Namespace),
-		answer.Texts(by, func(g group) string { return g.name }),
-		answer.Numbers("GO", func(g group) int { return g.Evict - g.Waiting }),
-		answer.Texts("UNTIL", func(g group) string {
-			if g.Last == nil {
-				return ""
-			}
-			return t.until(g.Last)
-		}),
-		answer.Numbers("WAIT", func(g group) int { return g.Waiting }).Unless("0"),
-		answer.Numbers("ANYWAY", func(g group) int { return g.Anyway + g.Elsewhere }).Gives(terminal.Goes),
-		answer.Numbers("STAY", func(g group) int { return g.Stay }).Gives(terminal.Goes),
-		answer.Numbers("HELD", func(g group) int { return g.Held }).Unless("0"),
+// totals writes a table that counts the pods of groups, with the time at which the last of them goes.
+func (t *text) totals(by string, list []group, more ...terminal.Column[group]) {
+	number := func(heading string, give terminal.Give, of func(group) int) terminal.Column[group] {
+		text := func(g group) string { return strconv.Itoa(of(g)) }
+		return terminal.Column[group]{Heading: heading, Give: give, Text: text}
 	}
-	return answer.TableOf(list, append(columns, more...)...)
+	unlessNone := func(c terminal.Column[group]) terminal.Column[group] {
+		c.Said = "0"
+		return c
+	}
+	until := func(g group) string {
+		if g.Last == nil {
+			return ""
+		}
+		return t.until(g.Last)
+	}
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b group) int { return cmp.Compare(b.Evict, a.Evict) })
+	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: append([]terminal.Column[group]{
+		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
+		{Heading: by, Text: func(g group) string { return g.name }},
+		number("GO", terminal.Stays, func(g group) int { return g.Evict - g.Waiting }),
+		{Heading: "UNTIL", Text: until},
+		unlessNone(number("WAIT", terminal.Stays, func(g group) int { return g.Waiting })),
+		number("ANYWAY", terminal.Goes, func(g group) int { return g.Anyway + g.Elsewhere }),
+		number("STAY", terminal.Goes, func(g group) int { return g.Stay }),
+		unlessNone(number("HELD", terminal.Stays, func(g group) int { return g.Held })),
+	}, more...)})
 }

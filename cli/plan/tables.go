@@ -11,7 +11,7 @@ import (
 
 type (
 	pod    = *foresight.PlannedPod
-	column = answer.Column[pod]
+	column = terminal.Column[pod]
 )
 
 // pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
@@ -54,10 +54,10 @@ func (t *text) wider() []column {
 		without = "BEFORE"
 	}
 	return []column{
-		answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
-		answer.Texts(without, t.without),
-		answer.Texts("BUDGETS IN THE WAY", func(p pod) string { return strings.Join(p.BlockedBy, ", ") }),
-		answer.Texts(theOriginal, func(p pod) string { return foresight.NotableOriginal(p.Original) }),
+		{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
+		{Heading: without, Text: t.without},
+		{Heading: "BUDGETS IN THE WAY", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
+		{Heading: theOriginal, Text: func(p pod) string { return foresight.NotableOriginal(p.Original) }},
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -22,7 +21,6 @@ import (
 type dumped struct {
 	files    []string
 	in       io.Reader // for "-"
-	messages io.Writer
 	location location
 
 	pages      *foresight.Journal
@@ -106,17 +104,26 @@ func (d *dumped) addOther(s *Scope, p *v1.Pod) {
 }
 
 func (d *dumped) readFile(file string, to dump.Visit) error {
-	from, size, err := d.open(file)
-	if err != nil {
-		return fmt.Errorf("%s can't be read: %w; %s", name(file), err, d.howToWrite())
+	err := d.visit(file, to)
+	if failed, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, d.howToWrite())
 	}
-	defer from.Close()
-	p := terminal.NewProgress(d.messages, "Reading "+name(file), size)
-	defer p.End()
-	if err := dump.Read(io.TeeReader(from, p), to); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, d.howToWrite())
 	}
 	return nil
+}
+
+func (d *dumped) visit(file string, to dump.Visit) error {
+	if file == "-" {
+		return dump.Read(d.in, to)
+	}
+	opened, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	return dump.Read(opened, to)
 }
 
 // check returns an error if the dump has no nodes or no pods, or lacks those of the scope. It notes a namespace without
@@ -142,9 +149,6 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 // checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
 func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
-	case s.Preferred != "" && slices.Contains(namespaces, s.Preferred):
-		s.Focus.Namespace = s.Preferred
-		return nil
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
 			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
@@ -155,27 +159,6 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 			"names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
 	}
 	return s.noPod(d, d.others, d.elsewhere, d.Hint(""))
-}
-
-func (d *dumped) open(name string) (io.ReadCloser, int64, error) {
-	if name == "-" {
-		return io.NopCloser(d.in), 0, nil
-	}
-	file, err := os.Open(name)
-	if err, ok := errors.AsType[*os.PathError](err); ok {
-		return nil, 0, err.Err // without the path, which the message already contains
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, 0, errors.Join(err, file.Close())
-	case info.IsDir():
-		return nil, 0, errors.Join(errors.New("it is a directory"), file.Close())
-	}
-	return file, info.Size(), nil
 }
 
 // String returns the dump's name in messages.

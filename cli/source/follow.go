@@ -2,12 +2,9 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -17,67 +14,43 @@ import (
 // askAgainAfter is the time between two requests for what has changed.
 const askAgainAfter = time.Second
 
-// Followed is the state of a manager, which is asked every second for what has changed.
+// Followed is the state of a manager, which is asked for what has changed, at most once a second.
 type Followed struct {
 	from      *Manager
 	namespace string   // in question; empty for all
 	among     []string // nodes in question; empty for all
-	changed   chan struct{}
 
-	mu        sync.Mutex // guards all below
-	tag       string     // of the last answer
+	asked     time.Time
+	trouble   error  // why the manager did not answer
+	tag       string // of the last answer
 	manager   status.Manager
 	evictions map[string]status.Eviction
 	nodes     map[string]status.Node
 	evicted   map[string]bool
-	trouble   error // why the manager does not answer
 }
 
-// Follow requests the state once, so that a refusal is reported at once; then it asks for changes until the context
-// ends.
+// Follow requests the state once, so that a refusal is reported at once.
 func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Followed, error) {
-	f := &Followed{
-		from: m, namespace: namespace, among: nodes, changed: make(chan struct{}, 1), evicted: map[string]bool{},
-	}
-	if err := f.ask(ctx); err != nil {
-		return nil, err
-	}
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(askAgainAfter):
-			}
-			f.note(f.ask(ctx))
-		}
-	}()
-	return f, nil
+	f := &Followed{from: m, namespace: namespace, among: nodes, evicted: map[string]bool{}}
+	f.ask(ctx)
+	return f, f.trouble
 }
 
 // ask requests what has changed since the last answer, or everything, and applies it.
-func (f *Followed) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
-	defer cancel()
-	body, err := f.from.get(ctx, f.tag)
-	if err != nil || body == http.NoBody {
-		return err
-	}
-	defer body.Close()
+func (f *Followed) ask(ctx context.Context) {
 	var c status.Changes
-	if err := json.NewDecoder(&bounded{body, largestAnswer}).Decode(&c); err != nil {
-		return f.from.errNotManager(err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if c.Kind != status.KindChanges || f.tag == "" {
-		if err := f.from.check(c.TypeMeta, c.Manager); err != nil {
-			return err
-		}
+	f.asked = time.Now()
+	changed, err := f.from.get(ctx, f.tag, &c)
+	if changed && (c.Kind != status.KindChanges || f.tag == "") {
+		err = f.from.check(c.TypeMeta, c.Manager)
 		f.evictions, f.nodes = map[string]status.Eviction{}, map[string]status.Node{}
 	}
-	f.apply(&c)
-	return nil
+	if ctx.Err() != nil {
+		return
+	}
+	if f.trouble = err; changed && err == nil {
+		f.apply(&c)
+	}
 }
 
 func (f *Followed) apply(c *status.Changes) {
@@ -99,21 +72,14 @@ func (f *Followed) apply(c *status.Changes) {
 	}
 }
 
-// note keeps why the manager does not answer, and signals a change.
-func (f *Followed) note(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.trouble = err
-	notify(f.changed)
-}
-
-// News receives a value when something may have changed.
-func (f *Followed) News() <-chan struct{} { return f.changed }
+// News returns nil: a manager does not tell when something has changed.
+func (f *Followed) News() <-chan struct{} { return nil }
 
 // Pending returns the evictions that the manager has of the pods in question. A note says why it does not answer.
-func (f *Followed) Pending() *foresight.Pending {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *Followed) Pending(ctx context.Context) *foresight.Pending {
+	if time.Since(f.asked) >= askAgainAfter {
+		f.ask(ctx)
+	}
 	pending := pendingOf(&status.Snapshot{
 		At: time.Now().Round(0), Manager: f.manager,
 		Evictions: slices.Collect(maps.Values(f.evictions)), Nodes: slices.Collect(maps.Values(f.nodes)),
@@ -128,8 +94,6 @@ func (f *Followed) Pending() *foresight.Pending {
 // Ended returns [Evicted] if the manager has evicted the pod within the last hour, or since it is followed, else
 // [Over].
 func (f *Followed) Ended(uid string) (change, reason string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.evicted[uid] {
 		return Evicted, ""
 	}

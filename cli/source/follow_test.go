@@ -1,12 +1,12 @@
 package source
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,22 +16,12 @@ import (
 
 // manager answers with each change once, and with a whole snapshot where the tag is not its own.
 type manager struct {
-	mu       sync.Mutex
 	changes  []status.Changes // the first one is a snapshot
 	away     bool
 	requests int
 }
 
-// now lets a manager change what it answers.
-func (m *manager) now(change func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	change()
-}
-
 func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.requests++
 	if m.away {
 		return nil, errors.New("connection refused")
@@ -76,7 +66,7 @@ func follow(t *testing.T, m *manager) *Followed {
 
 // uidsOf returns the UIDs of the evictions, in any order, as letters.
 func uidsOf(f *Followed) string {
-	pods := f.Pending().Pods
+	pods := f.Pending(context.Background()).Pods
 	list := ""
 	for _, letter := range "abcd" {
 		for i := range pods {
@@ -97,20 +87,22 @@ func TestAManagerIsAskedEverySecondForWhatHasChanged(t *testing.T) {
 		}
 		change := answerOf(status.KindChanges, "2", "c")
 		change.Gone, change.Evicted = append(change.Gone, "a"), []status.Evicted{{UID: "a"}}
-		m.now(func() { m.changes = append(m.changes, change) })
-		time.Sleep(askAgainAfter + time.Millisecond)
+		m.changes = append(m.changes, change)
+		time.Sleep(askAgainAfter)
+		got := uidsOf(f)
 		a, _ := f.Ended("a")
 		b, _ := f.Ended("b")
-		if got := uidsOf(f); got != "bc" || a != Evicted || b != Over {
+		if got != "bc" || a != Evicted || b != Over {
 			t.Errorf("after a second: %s; a ended as %s, b as %s", got, a, b)
 		}
-		time.Sleep(10 * time.Second)
-		requests := 0
-		m.now(func() { requests = m.requests })
-		if got := uidsOf(f); got != "bc" || requests != 12 {
-			t.Errorf("then: %s after %d requests", got, requests)
+		for range 20 {
+			time.Sleep(askAgainAfter / 2)
+			got = uidsOf(f)
 		}
-		m.now(func() { m.changes = []status.Changes{answerOf(status.KindSnapshot, "of another process", "d")} })
+		if got != "bc" || m.requests != 12 {
+			t.Errorf("then: %s after %d requests", got, m.requests)
+		}
+		m.changes = []status.Changes{answerOf(status.KindSnapshot, "of another process", "d")}
 		time.Sleep(askAgainAfter)
 		if got := uidsOf(f); got != "d" {
 			t.Errorf("of another process: %s", got)
@@ -122,14 +114,14 @@ func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a")}}
 		f := follow(t, m)
-		m.now(func() { m.away = true })
-		time.Sleep(askAgainAfter + time.Millisecond)
-		if notes := strings.Join(f.Pending().Notes, "\n"); !strings.Contains(notes, "connection refused") || uidsOf(f) != "a" {
+		m.away = true
+		time.Sleep(askAgainAfter)
+		if notes := strings.Join(f.Pending(context.Background()).Notes, "\n"); !strings.Contains(notes, "connection refused") || uidsOf(f) != "a" {
 			t.Errorf("while it is away: %s, %s", notes, uidsOf(f))
 		}
-		m.now(func() { m.away = false })
+		m.away = false
 		time.Sleep(askAgainAfter)
-		if notes := f.Pending().Notes; notes != nil {
+		if notes := f.Pending(context.Background()).Notes; notes != nil {
 			t.Errorf("then: %v", notes)
 		}
 	})

@@ -31,8 +31,8 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in "+
-		"namespace %s", l.name(), journal.Partitions-1, l.namespace))
+	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(),
+		journal.Partitions-1, l.namespace))
 }
 
 // store returns the store of the journal in the cluster.
@@ -40,12 +40,12 @@ func (c Cluster) store() *store.ConfigMaps {
 	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
 }
 
-// journal reads the partitions with these numbers.
-func (c Cluster) journal(ctx context.Context, numbers []int) *foresight.Journal {
+// journal reads all partitions.
+func (c Cluster) journal(ctx context.Context) *foresight.Journal {
 	from, read := c.store(), c.location.none()
 	var reading sync.WaitGroup
 	var adding sync.Mutex
-	for _, number := range numbers {
+	for number := range journal.Partitions {
 		reading.Go(func() {
 			stored, err := from.Read(ctx, number)
 			adding.Lock()
@@ -57,31 +57,12 @@ func (c Cluster) journal(ctx context.Context, numbers []int) *foresight.Journal 
 	return read
 }
 
-// partitionsOf returns the numbers of the partitions with these nodes, and of that of the guards.
-func partitionsOf(nodes []string) []int {
-	numbers := []int{journal.GuardsPartition}
-	for _, n := range nodes {
-		numbers = append(numbers, journal.PartitionOf(n))
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
-}
-
-// allPartitions returns the numbers of all partitions.
-func allPartitions() (numbers []int) {
-	for number := range journal.Partitions {
-		numbers = append(numbers, number)
-	}
-	return numbers
-}
-
 // addPage adds a ConfigMap of a dump, if it is a partition of the journal.
 func (d *dumped) addPage(m *v1.ConfigMap) {
 	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
 	if number >= 0 && m.Namespace == d.location.namespace {
 		d.pages.Add(number, journal.StoredPartition{
-			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped",
-			Data: m.Data,
+			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
 		}, nil)
 	}
 }

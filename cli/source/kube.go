@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -21,18 +20,16 @@ import (
 // bindKube adds the flags that every plugin of kubectl has. Rarely used ones are accepted, and hidden in the help.
 // --server has another meaning here.
 func (f *Flags) bindKube(fs *pflag.FlagSet) {
+	var noFlag clientcmd.FlagInfo
 	f.ofCluster = fs
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
 		"or ~/.kube/config, else the service account of the pod that this runs in.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{},
-		clientcmd.FlagInfo{}
-	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag
+	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = noFlag, noFlag
 	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
-	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of " +
-		"the context."
-	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of " +
-		"the context."
+	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
+	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
 	names.AuthOverrideFlags.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
 	names.AuthOverrideFlags.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
 	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 " +
@@ -40,8 +37,7 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	clientcmd.BindOverrideFlags(&f.overrides, fs, names)
 	for _, rare := range []string{
 		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile,
-		clientcmd.FlagCAFile,
-		clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL, clientcmd.FlagDisableCompression,
+		clientcmd.FlagCAFile, clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL, clientcmd.FlagDisableCompression,
 	} {
 		fs.Lookup(rare).Hidden = true
 	}
@@ -81,8 +77,8 @@ func (f *Flags) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 
-// contextNames returns the contexts of the kubeconfig, or none if it can't be read.
-func (f *Flags) contextNames() []string {
+// contexts returns the names of the contexts of the kubeconfig, or none if it can't be read.
+func (f *Flags) contexts() []string {
 	raw, err := f.loader().RawConfig()
 	if err != nil {
 		return nil
@@ -94,10 +90,8 @@ func (f *Flags) contextNames() []string {
 func (f *Flags) ContextNamespace() (string, error) {
 	loader := f.loader()
 	raw, err := loader.RawConfig()
-	if err != nil && f.kubeconfig == "" && f.overrides.CurrentContext == "" {
-		return "", nil
-	}
-	if err == nil && f.overrides.CurrentContext == "" && raw.Contexts[raw.CurrentContext] == nil {
+	named := f.overrides.CurrentContext != ""
+	if !named && (err != nil && f.kubeconfig == "" || err == nil && raw.Contexts[raw.CurrentContext] == nil) {
 		return "", nil
 	}
 	namespace, _, err := loader.Namespace()
@@ -107,31 +101,31 @@ func (f *Flags) ContextNamespace() (string, error) {
 	return namespace, nil
 }
 
-// reach creates the client of the cluster. It sends no request.
-func (f *Flags) reach() (c Cluster, err error) {
+// Live opens the cluster, and returns the namespace in question, as Open does. It sends no request.
+func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	if f.kubeconfig != "" {
 		if err := transport.Readable(f.kubeconfig); err != nil {
-			return c, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
+			return c, "", fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
 				"user may read", f.kubeconfig, err)
 		}
 	}
 	loader := f.loader()
 	base, err := loader.ClientConfig()
-	if err != nil {
-		return c, f.unusable(loader, err)
+	if err == nil {
+		namespace, _, err = loader.Namespace()
 	}
-	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return c, f.unusable(loader, err)
+		return c, "", f.unusable(loader, err)
+	}
+	if everywhere {
+		namespace = f.Namespace
 	}
 	client, err := kubernetes.NewForConfig(forPeople(base, f.userAgent))
 	if err != nil {
-		return c, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+		return c, "", fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	return Cluster{
-		client: client, server: base.Host, origin: f.origin(loader), namespace: namespace, messages: io.Discard,
-		now: time.Now, location: f.location,
-	}, nil
+	c = Cluster{client: client, server: base.Host, origin: f.origin(loader), now: time.Now, location: f.location}
+	return c, namespace, nil
 }
 
 // forPeople returns a configuration for few and large answers, for which a user waits.
@@ -168,7 +162,7 @@ func (NoClusterError) Error() string {
 
 // unusable returns an error that describes the problem with the kubeconfig.
 func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
-	contexts := f.contextNames()
+	contexts := f.contexts()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return NoClusterError{}

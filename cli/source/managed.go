@@ -64,32 +64,42 @@ func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation
 func findIn(shown *status.Snapshot, s *Scope) (foresight.ExplainedPod, *foresight.Prediction, error) {
 	pod := foresight.ExplainedPod{Namespace: s.Focus.Namespace, Name: s.Pod}
 	var namespaces []string
-	var prediction *foresight.Prediction
-	found := func(namespace, name string) bool {
+	evicted, eviction := find(shown, func(namespace, name, _ string) bool {
 		if name != s.Pod || s.Focus.Namespace != "" && s.Focus.Namespace != namespace {
 			return false
 		}
 		pod.Namespace, namespaces = namespace, append(namespaces, namespace)
 		return true
-	}
-	for i := range shown.Evicted {
-		if e := &shown.Evicted[i]; !e.DryRun && found(e.Namespace, e.Pod) {
-			pod.Gone = true
-		}
-	}
-	for i := range shown.Evictions {
-		if e := &shown.Evictions[i]; found(e.Namespace, e.Pod) {
-			known := podOf(e)
-			pod.UID, pod.Node, pod.Owner, pod.Gone = known.UID, known.Node, known.Owner, false
-			prediction = &known.Prediction
-		}
-	}
+	})
 	slices.Sort(namespaces)
 	if namespaces = slices.Compact(namespaces); len(namespaces) > 1 {
 		return pod, nil, fmt.Errorf("the manager has pods %s in the namespaces %s; choose one with --namespace", s.Pod,
 			suggest.JoinWords(namespaces, "and"))
 	}
-	return pod, prediction, nil
+	if eviction == nil {
+		pod.Gone = evicted != nil
+		return pod, nil, nil
+	}
+	known := podOf(eviction)
+	pod.UID, pod.Node, pod.Owner = known.UID, known.Node, known.Owner
+	return pod, &known.Prediction, nil
+}
+
+// find returns what a snapshot has of a pod; nil is nothing.
+func find(s *status.Snapshot, is func(namespace, name, uid string) bool) (*status.Evicted, *status.Eviction) {
+	var evicted *status.Evicted
+	var eviction *status.Eviction
+	for i := range s.Evicted {
+		if e := &s.Evicted[i]; !e.DryRun && is(e.Namespace, e.Pod, e.UID) {
+			evicted = e
+		}
+	}
+	for i := range s.Evictions {
+		if e := &s.Evictions[i]; is(e.Namespace, e.Pod, e.UID) {
+			eviction = e
+		}
+	}
+	return evicted, eviction
 }
 
 // pendingOf returns what a manager has shown of the pods in the namespace on these nodes.
@@ -144,19 +154,15 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 // managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
 func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
 	state := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
-	is := func(namespace, name, uid string) bool {
+	evicted, eviction := find(s, func(namespace, name, uid string) bool {
 		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
-	}
-	for i := range s.Evicted {
-		if e := &s.Evicted[i]; is(e.Namespace, e.Pod, e.UID) && !e.DryRun {
-			state.State, state.At = foresight.EvictedByManager, new(e.At.UTC())
-		}
-	}
-	for i := range s.Evictions {
-		if e := &s.Evictions[i]; is(e.Namespace, e.Pod, e.UID) {
-			state.State, state.At, state.Policy, state.HeldBy = e.State, new(e.Deadline.UTC()), e.Policy, e.HeldBy
-			state.Progress = progressOf(e)
-		}
+	})
+	switch {
+	case eviction != nil:
+		state.State, state.At, state.Progress = eviction.State, new(eviction.Deadline.UTC()), progressOf(eviction)
+		state.Policy, state.HeldBy = eviction.Policy, eviction.HeldBy
+	case evicted != nil:
+		state.State, state.At = foresight.EvictedByManager, new(evicted.At.UTC())
 	}
 	return state
 }

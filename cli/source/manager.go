@@ -72,55 +72,50 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // snapshot returns the manager's present state.
 func (m *Manager) snapshot(ctx context.Context) (*status.Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
-	defer cancel()
-	body, err := m.get(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
 	var s status.Snapshot
-	if err := json.NewDecoder(&bounded{body, largestAnswer}).Decode(&s); err != nil {
-		return nil, m.errNotManager(err)
-	}
-	if err := m.check(s.TypeMeta, s.Manager); err != nil {
+	if _, err := m.get(ctx, "", &s); err != nil {
 		return nil, err
 	}
-	return &s, nil
+	return &s, m.check(s.TypeMeta, s.Manager)
 }
 
-// get requests the snapshot, or what has changed since the snapshot with the tag: http.NoBody if nothing has. An answer
-// other than these becomes an error in one sentence.
-func (m *Manager) get(ctx context.Context, tag string) (io.ReadCloser, error) {
+// get requests the snapshot, or what has changed since the snapshot with the tag, and reports whether anything has. An
+// answer other than these becomes an error in one sentence.
+func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
+	defer cancel()
 	address := m.base.JoinPath("/api/v1/snapshot")
 	if tag != "" {
 		address.RawQuery = url.Values{"since": {tag}}.Encode()
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
-		return nil, m.errNotManager(err)
+		return false, m.errNotManager(err)
 	}
 	answer, err := m.http.Do(request)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message contains
 		}
-		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD "+
+		return false, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD "+
 			"8080' runs, and that the manager runs with --status-address", m.name, err)
 	}
-	if answer.StatusCode == http.StatusOK {
-		return answer.Body, nil
-	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusNoContent {
-		return http.NoBody, nil
+	body := json.NewDecoder(&bounded{answer.Body, largestAnswer})
+	switch answer.StatusCode {
+	case http.StatusOK:
+		if err := body.Decode(into); err != nil {
+			return false, m.errNotManager(err)
+		}
+		return true, nil
+	case http.StatusNoContent:
+		return false, nil
 	}
 	var refused status.Error
-	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil ||
-		refused.Kind != status.KindError {
-		return nil, m.errNotManager(errors.New(answer.Status))
+	if err := body.Decode(&refused); err != nil || refused.Kind != status.KindError {
+		return false, m.errNotManager(errors.New(answer.Status))
 	}
-	return nil, fmt.Errorf("--server=%s refuses: %s", m.name, refused.Message)
+	return false, fmt.Errorf("--server=%s refuses: %s", m.name, refused.Message)
 }
 
 func (m *Manager) errNotManager(err error) error {

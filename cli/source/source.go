@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -39,9 +38,8 @@ type Scope struct {
 	// Focus selects the pods that are kept.
 	Focus foresight.Focus
 
-	// Pod is the only pod, by its name; empty for all. If the Preferred namespace has a pod of this name, reading sets
-	// the namespace of Focus to it.
-	Pod, Preferred string
+	// Pod is the only pod, by its name; empty for all.
+	Pod string
 
 	// Nodes are the only ones whose pods are selected; nil for all.
 	Nodes []string
@@ -65,19 +63,11 @@ func (s *Scope) namespaces() bool {
 	return s.Rules.Needs().NamespaceLabels || s.Compared != nil && s.Compared.Needs().NamespaceLabels
 }
 
-// labels returns the selector of the pods.
-func (s *Scope) labels() string {
-	if s.Focus.Labels == nil {
-		return ""
-	}
-	return s.Focus.Labels.String()
-}
-
 // Load reads the scope, and returns the model that answers questions about it.
 func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
 	focus := s.Focus
 	if s.Pod != "" {
-		focus.Namespace = "" // no other pods are read, and Preferred may change it
+		focus.Namespace = "" // no other pods are read
 	}
 	to := foresight.NewBuilder(s.Rules, focus)
 	read, err := from.read(ctx, s, to)
@@ -150,22 +140,7 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
-		return &dumped{
-			files: f.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), pages: f.location.none(),
-			location: f.location,
-		}, f.Namespace, nil
+		return &dumped{files: f.files, in: cmd.InOrStdin(), pages: f.location.none(), location: f.location}, f.Namespace, nil
 	}
-	return f.Live(cmd.ErrOrStderr(), everywhere)
-}
-
-// Live opens the cluster, as Open does. It draws its progress on messages.
-func (f *Flags) Live(messages io.Writer, everywhere bool) (c Cluster, namespace string, err error) {
-	if c, err = f.reach(); err != nil {
-		return c, "", err
-	}
-	c.messages, namespace = messages, f.Namespace
-	if namespace == "" && !everywhere {
-		namespace = c.namespace
-	}
-	return c, namespace, nil
+	return f.Live(everywhere)
 }

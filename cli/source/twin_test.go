@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -226,7 +225,7 @@ func (tw *twins) compare(seen map[string]int) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.PartitionNames(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
 		}))
 	}
-	from := Cluster{client: tw.client, messages: io.Discard, now: time.Now, location: usual}
+	from := Cluster{client: tw.client, now: time.Now, location: usual}
 	model, err := Load(tw.t.Context(), from, &Scope{Rules: rules, Focus: foresight.Focus{Nodes: &foresight.Selection{}}, Scheduled: true})
 	tw.must(err)
 	pending := model.Pending(model.At(), nil)

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -50,11 +49,11 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	w := &Watched{
 		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
 	}
-	pods := &reflectorStore[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, m.RemovePod}
-	go watchOn(ctx, w, pods, c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
+	pods := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}
+	go watchOn(ctx, c, pods, &v1.Pod{}, s.Focus.Namespace, s.podOptions(), c.client.CoreV1().Pods(s.Focus.Namespace).Watch)
 	if !m.Hidden() {
-		nodes := &reflectorStore[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
-		go watchOn(ctx, w, nodes, c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
+		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
+		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	}
 	journals := c.store()
 	for number := range journal.Partitions {
@@ -70,13 +69,8 @@ func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do(w.now())
-	notify(w.changed)
-}
-
-// notify signals a change.
-func notify(changed chan<- struct{}) {
 	select {
-	case changed <- struct{}{}:
+	case w.changed <- struct{}{}:
 	default:
 	}
 }
@@ -92,7 +86,7 @@ func (w *Watched) Hidden() bool {
 func (w *Watched) News() <-chan struct{} { return w.changed }
 
 // Pending returns what is scheduled now on the nodes in question.
-func (w *Watched) Pending() *foresight.Pending {
+func (w *Watched) Pending(context.Context) *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pending := w.model.Pending(w.now(), w.among)
@@ -116,38 +110,31 @@ func (w *Watched) Ended(uid string) (change, reason string) {
 	return Gone, ""
 }
 
-// resource is a kind of object that can be listed and watched.
-type resource[L runtime.Object] interface {
-	List(ctx context.Context, o metav1.ListOptions) (L, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
-
-// watchOn keeps a reflectorStore up to date with the API server, until the context ends.
-func watchOn[T, L runtime.Object](
-	ctx context.Context, w *Watched, to *reflectorStore[T], from resource[L], narrow func(*metav1.ListOptions),
-	client kubernetes.Interface,
+// watchOn keeps the objects that the options select up to date with the API server, until the context ends.
+func watchOn[T runtime.Object](
+	ctx context.Context, c Cluster, to *mirror[T], kind T, namespace string, selected metav1.ListOptions,
+	watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error),
 ) {
 	silent := logr.Discard() // errors are shown in the answer's notes
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			narrow(&o)
-			list, err := from.List(ctx, o)
-			w.note(to.what, err)
+			o.FieldSelector, o.LabelSelector = selected.FieldSelector, selected.LabelSelector
+			list, err := c.list(ctx, to.what, namespace, o)
+			to.w.note(to.what, err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			narrow(&o)
-			stream, err := from.Watch(ctx, o)
-			w.note(to.what, err)
+			o.FieldSelector, o.LabelSelector = selected.FieldSelector, selected.LabelSelector
+			stream, err := watchFrom(ctx, o)
+			to.w.note(to.what, err)
 			return stream, err
 		},
 	}
-	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, client), to.kind, to,
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, c.client), kind, to,
 		cache.ReflectorOptions{
 			Logger: &silent, Name: "taint-manager." + to.what,
 			Backoff: &wait.Backoff{
-				Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,
-				Cap: 3 * time.Second,
+				Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second,
 			},
 		}).RunWithContext(ctx)
 }
@@ -162,40 +149,39 @@ func (w *Watched) note(what string, err error) {
 	w.trouble[what] = err
 }
 
-// reflectorStore is the store of a reflector, which uses it from one goroutine.
-type reflectorStore[T runtime.Object] struct {
+// mirror is the store of a reflector: it passes the objects on to the model.
+type mirror[T runtime.Object] struct {
 	w       *Watched
 	what    string
-	kind    T
 	replace func(list []T, at time.Time)
 	update  func(object T, at time.Time)
 	remove  func(object T)
 }
 
-// Add stores an object that the watch has shown.
-func (rs *reflectorStore[T]) Add(object any) error { return rs.Update(object) }
+// Add passes on an object that the watch has shown.
+func (m *mirror[T]) Add(object any) error { return m.Update(object) }
 
-// Update stores an object that the watch has shown.
-func (rs *reflectorStore[T]) Update(object any) error {
-	rs.w.change(func(at time.Time) { rs.update(object.(T), at) })
+// Update passes on an object that the watch has shown.
+func (m *mirror[T]) Update(object any) error {
+	m.w.change(func(at time.Time) { m.update(object.(T), at) })
 	return nil
 }
 
 // Delete removes an object.
-func (rs *reflectorStore[T]) Delete(object any) error {
-	rs.w.change(func(time.Time) { rs.remove(object.(T)) })
+func (m *mirror[T]) Delete(object any) error {
+	m.w.change(func(time.Time) { m.remove(object.(T)) })
 	return nil
 }
 
-// Replace stores a list.
-func (rs *reflectorStore[T]) Replace(objects []any, _ string) error {
+// Replace passes on a list.
+func (m *mirror[T]) Replace(objects []any, _ string) error {
 	list := make([]T, len(objects))
 	for i := range objects {
 		list[i] = objects[i].(T)
 	}
-	rs.w.change(func(at time.Time) { rs.replace(list, at) })
+	m.w.change(func(at time.Time) { m.replace(list, at) })
 	return nil
 }
 
 // Resync does nothing.
-func (rs *reflectorStore[T]) Resync() error { return nil }
+func (m *mirror[T]) Resync() error { return nil }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,7 +28,7 @@ var usual = location{"taint-manager", "kube-system"}
 
 // watchAll watches all namespaces.
 func watchAll(ctx context.Context, client kubernetes.Interface, rules foresight.Ruleset) (*Watched, error) {
-	c := Cluster{client: client, server: "here", messages: io.Discard, now: time.Now, location: usual}
+	c := Cluster{client: client, server: "here", now: time.Now, location: usual}
 	return c.Follow(ctx, &Scope{Rules: rules, Scheduled: true})
 }
 
@@ -47,16 +46,16 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := of.Pending()
+		seen := of.Pending(ctx)
 		if len(seen.Pods) != 1 || seen.Pods[0].SinceFrom != foresight.NotKnown || !seen.Pods[0].At.Equal(now.Add(300*time.Second)) {
 			t.Fatalf("at first: %+v", seen.Pods)
 		}
 		time.Sleep(100 * time.Second)
-		if again := of.Pending(); !again.Pods[0].At.Equal(*seen.Pods[0].At) {
+		if again := of.Pending(ctx); !again.Pods[0].At.Equal(*seen.Pods[0].At) {
 			t.Errorf("the latest time has moved with the time: %v", again.Pods[0].At)
 		}
 		of.note("pods", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", nil))
-		if notes := strings.Join(of.Pending().Notes, "\n"); !strings.Contains(notes, "the pods can't be watched, so this may be out of date: ") {
+		if notes := strings.Join(of.Pending(ctx).Notes, "\n"); !strings.Contains(notes, "the pods can't be watched, so this may be out of date: ") {
 			t.Errorf("notes: %s", notes)
 		}
 		of.note("pods", nil)
@@ -64,7 +63,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if after := of.Pending(); len(after.Pods) != 0 || strings.Contains(strings.Join(after.Notes, "\n"), "out of date") {
+		if after := of.Pending(ctx); len(after.Pods) != 0 || strings.Contains(strings.Join(after.Notes, "\n"), "out of date") {
 			t.Errorf("at last: %+v", after)
 		}
 		cancel()
@@ -86,7 +85,7 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first := of.Pending(); len(first.Pods) != 0 || first.Undecided == nil || *first.Undecided != 1 {
+		if first := of.Pending(ctx); len(first.Pods) != 0 || first.Undecided == nil || *first.Undecided != 1 {
 			t.Fatalf("at first: %+v", first)
 		}
 		page := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "taint-manager-journal-7", ResourceVersion: "2"}, Data: map[string]string{
@@ -97,7 +96,7 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if then := of.Pending(); len(then.Pods) != 1 || then.Pods[0].SinceFrom != foresight.FromJournal || then.Undecided != nil {
+		if then := of.Pending(ctx); len(then.Pods) != 1 || then.Pods[0].SinceFrom != foresight.FromJournal || then.Undecided != nil {
 			t.Errorf("then: %+v", then)
 		}
 		cancel()
@@ -128,7 +127,7 @@ func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{"the labels of one namespace (shop) are not known (this user may not list them), and policies select by them: their pods count as held"}
-		if diff := cmp.Diff(want, of.Pending().Incomplete); diff != "" {
+		if diff := cmp.Diff(want, of.Pending(ctx).Incomplete); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

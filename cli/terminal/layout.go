@@ -7,8 +7,9 @@ import (
 )
 
 // layout has the columns of a table that are shown, and their widths.
-type layout struct {
-	table   *Table
+type layout[T any] struct {
+	table   *Table[T]
+	columns int      // of the terminal; 0 means no limit
 	widths  []int    // by column
 	first   []string // the cells of the first row
 	same    []bool   // whether all cells of the column are as the first
@@ -16,38 +17,36 @@ type layout struct {
 	leftOut []string // names of columns, with the value if all cells have the same
 }
 
-// layout returns the layout for that many columns of the terminal; 0 means no limit.
-func (t *Table) layout(columns int) *layout {
-	l := &layout{table: t, widths: make([]int, len(t.columns)), first: make([]string, len(t.columns))}
-	l.same = slices.Repeat([]bool{true}, len(t.columns))
-	for i, c := range t.columns {
-		if !t.bare {
+// layout returns the layout for that many columns of the terminal.
+func (t *Table[T]) layout(columns int) *layout[T] {
+	l := &layout[T]{table: t, columns: columns, widths: make([]int, len(t.Columns)), first: make([]string, len(t.Columns))}
+	l.same = slices.Repeat([]bool{true}, len(t.Columns))
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if !t.Bare {
 			l.widths[i] = utf8.RuneCountInString(c.Heading)
 		}
-	}
-	for n, row := range t.Rows {
-		for i, c := range row() {
+		for n, row := range t.Rows {
+			text := Escape(c.Text(row))
 			if n == 0 {
-				l.first[i] = c.text
+				l.first[i] = text
 			}
-			l.same[i] = l.same[i] && c.text == l.first[i]
-			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(c.text), 1)
+			l.same[i] = l.same[i] && text == l.first[i]
+			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(text), 1)
 		}
-	}
-	for i, c := range t.columns {
 		if !l.same[i] || l.first[i] != "" && l.first[i] != Escape(c.Said) {
 			l.shown = append(l.shown, i)
 		}
 	}
 	if columns > 0 {
-		l.narrow(columns)
+		l.narrow()
 	}
 	return l
 }
 
 // over returns by how much the table is too wide.
-func (l *layout) over(columns int) int {
-	over := 2*(len(l.shown)-1) - columns
+func (l *layout[T]) over() int {
+	over := 2*(len(l.shown)-1) - l.columns
 	for _, i := range l.shown {
 		over += l.widths[i]
 	}
@@ -56,15 +55,15 @@ func (l *layout) over(columns int) int {
 
 // narrow lets columns give way until the others fit: first those that are the same in all rows, then those that may go,
 // and then the widest are shortened.
-func (l *layout) narrow(columns int) {
+func (l *layout[T]) narrow() {
 	for _, give := range []Give{GoesIfSame, Goes} {
 		for _, i := range slices.Clone(l.shown) {
-			if l.table.columns[i].Give == give && l.over(columns) > 0 && (give == Goes || l.same[i]) {
+			if l.table.Columns[i].Give == give && l.over() > 0 && (give == Goes || l.same[i]) {
 				l.leaveOut(i)
 			}
 		}
 	}
-	for over := l.over(columns); over > 0; over-- {
+	for over := l.over(); over > 0; over-- {
 		widest := slices.MaxFunc(l.shown, func(a, b int) int { return cmp.Compare(l.spare(a), l.spare(b)) })
 		if l.spare(widest) <= 0 {
 			return
@@ -74,10 +73,10 @@ func (l *layout) narrow(columns int) {
 }
 
 // leaveOut leaves a column out.
-func (l *layout) leaveOut(i int) {
+func (l *layout[T]) leaveOut(i int) {
 	l.shown = slices.DeleteFunc(l.shown, func(shown int) bool { return shown == i })
-	name := l.table.columns[i].Heading
-	if l.table.columns[i].Give == GoesIfSame {
+	name := l.table.Columns[i].Heading
+	if l.table.Columns[i].Give == GoesIfSame {
 		name += " (" + l.first[i] + ")"
 	}
 	l.leftOut = append(l.leftOut, name)
@@ -87,8 +86,8 @@ func (l *layout) leaveOut(i int) {
 const narrowest = 8
 
 // spare returns by how much a column can be shortened.
-func (l *layout) spare(i int) int {
-	if l.table.columns[i].Give == Stays {
+func (l *layout[T]) spare(i int) int {
+	if l.table.Columns[i].Give == Stays {
 		return 0
 	}
 	return l.widths[i] - narrowest

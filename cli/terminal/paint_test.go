@@ -9,19 +9,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tableOf returns a table with these rows.
-func tableOf(columns []Column, rows ...[]Cell) *Table {
-	list := NewTable(columns...)
-	for _, cells := range rows {
-		list.AddRow(func() []Cell { return cells })
+// cell is a cell of a table in these tests.
+type cell struct {
+	text   string
+	colour Colour
+}
+
+func cells(texts ...string) (row []cell) {
+	for _, text := range texts {
+		row = append(row, cell{text, Plain})
 	}
-	return list
+	return row
+}
+
+// tableOf returns a table with these rows.
+func tableOf(columns []Column[[]cell], rows ...[]cell) *Table[[]cell] {
+	for i := range columns {
+		columns[i].Text = func(row []cell) string { return row[i].text }
+		columns[i].Colour = func(row []cell) Colour { return row[i].colour }
+	}
+	return &Table[[]cell]{Rows: rows, Columns: columns}
 }
 
 // Colours add no information to the words, and do not affect the alignment of columns.
 func TestWithoutItsColoursATableIsTheSame(t *testing.T) {
-	list := tableOf([]Column{{Heading: "POD"}, {Heading: "WHEN"}, {}},
-		[]Cell{Text("web-0"), Painted("now", Bad), Painted("loses all", Warned)}, []Cell{Text("größer"), Painted("", Bad), Text("")})
+	list := tableOf([]Column[[]cell]{{Heading: "POD"}, {Heading: "WHEN"}, {}},
+		[]cell{{"web-0", Plain}, {"now", Bad}, {"loses all", Warned}}, []cell{{"größer", Plain}, {"", Bad}, {"", Plain}})
 	var plainly, coloured Builder
 	list.Print(&plainly, false, 0)
 	list.Print(&coloured, true, 0)
@@ -36,8 +49,8 @@ func TestWithoutItsColoursATableIsTheSame(t *testing.T) {
 }
 
 func TestATableWithoutHeadings(t *testing.T) {
-	list := tableOf([]Column{{Heading: "NAMESPACE"}, {Heading: "POD"}}, []Cell{Text("a"), Text("web-0")}, []Cell{Text("shop"), Text("b")})
-	list.NoHeadings()
+	list := tableOf([]Column[[]cell]{{Heading: "NAMESPACE"}, {Heading: "POD"}}, cells("a", "web-0"), cells("shop", "b"))
+	list.Bare = true
 	var got Builder
 	list.Print(&got, true, 0)
 	if want := "a     web-0\nshop  b\n"; got.String() != want {
@@ -47,8 +60,8 @@ func TestATableWithoutHeadings(t *testing.T) {
 
 // The widest columns are shortened first, so that the last column stays visible.
 func TestATableFitsTheTerminal(t *testing.T) {
-	list := tableOf([]Column{{Heading: "POD"}, {Heading: "TAINT"}, {Heading: "WHY"}},
-		[]Cell{Text("web-0"), Text("node.kubernetes.io/unreachable"), Text("after 300s")})
+	list := tableOf([]Column[[]cell]{{Heading: "POD"}, {Heading: "TAINT"}, {Heading: "WHY"}},
+		cells("web-0", "node.kubernetes.io/unreachable", "after 300s"))
 	for columns, want := range map[int][]string{
 		0:  {"POD    TAINT                           WHY", "web-0  node.kubernetes.io/unreachable  after 300s"},
 		40: {"POD    TAINT                  WHY", "web-0  node.kuber…nreachable  after 300s"},
@@ -70,9 +83,9 @@ func TestATableFitsTheTerminal(t *testing.T) {
 // Columns give way in this order: those that are the same in all rows, those that may go, and then all but those that stay
 // are shortened.
 func TestColumnsGiveWayInTheirOrder(t *testing.T) {
-	list := tableOf([]Column{{"WHEN", Stays, ""}, {"POD", Shortens, ""}, {"NODE", GoesIfSame, ""}, {"TAINT", GoesIfSame, ""}, {"WHY", Goes, ""}},
-		[]Cell{Text("in 10m, anyway"), Text("shop/web-12345"), Text("n1"), Text("disk"), Text("not tolerated")},
-		[]Cell{Text("now"), Text("shop/web-67890"), Text("n1"), Text("load"), Text("tolerated")})
+	list := tableOf([]Column[[]cell]{{Heading: "WHEN", Give: Stays}, {Heading: "POD", Give: Shortens}, {Heading: "NODE", Give: GoesIfSame}, {Heading: "TAINT", Give: GoesIfSame}, {Heading: "WHY", Give: Goes}},
+		cells("in 10m, anyway", "shop/web-12345", "n1", "disk", "not tolerated"),
+		cells("now", "shop/web-67890", "n1", "load", "tolerated"))
 	for columns, want := range map[int]string{
 		80: "now             shop/web-67890  n1    load   tolerated",
 		56: "now             shop/web-67890  load   tolerated|Left out: NODE (n1).",
@@ -89,12 +102,12 @@ func TestColumnsGiveWayInTheirOrder(t *testing.T) {
 
 // A column that says nothing, or what the text above says, is left out without a word, unless a row says something else.
 func TestAColumnIsLeftOutThatSaysNothingNew(t *testing.T) {
-	columns := []Column{{"POD", Shortens, ""}, {"NODE", GoesIfSame, "n1"}, {"OWNER", Shortens, ""}}
-	same := tableOf(columns, []Cell{Text("a"), Text("n1"), Text("")}, []Cell{Text("b"), Text("n1"), Text("")})
+	columns := []Column[[]cell]{{Heading: "POD", Give: Shortens}, {Heading: "NODE", Give: GoesIfSame, Said: "n1"}, {Heading: "OWNER", Give: Shortens}}
+	same := tableOf(columns, cells("a", "n1", ""), cells("b", "n1", ""))
 	if diff := cmp.Diff([]string{"POD", "a", "b"}, slices.Collect(same.Lines(false, 0))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	other := tableOf(columns, []Cell{Text("a"), Text("n1"), Text("")}, []Cell{Text("b"), Text("n2"), Text("")})
+	other := tableOf(columns, cells("a", "n1", ""), cells("b", "n2", ""))
 	if diff := cmp.Diff([]string{"POD  NODE", "a    n1", "b    n2"}, slices.Collect(other.Lines(false, 0))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -6,23 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// Cell is one field of a table.
-type Cell struct {
-	text   string
-	colour Colour
-}
-
-// String returns the text.
-func (c Cell) String() string { return c.text }
-
-// Column describes a column of a table.
-type Column struct {
+// Column is a column of a table of things.
+type Column[T any] struct {
 	Heading string
 	Give    Give
 
 	// Said is what the text around the table says of all rows. A column whose cells all have this value is left out;
 	// so is one without any value.
 	Said string
+
+	// Text is the text of a cell. Colour is its colour; without Colour it has none.
+	Text   func(T) string
+	Colour func(T) Colour
+}
+
+// cell returns the text and the colour of a cell. The text is escaped.
+func (c *Column[T]) cell(of T) (string, Colour) {
+	if c.Colour == nil {
+		return Escape(c.Text(of)), Plain
+	}
+	return Escape(c.Text(of)), c.Colour(of)
 }
 
 // Give says how a column gives way if the table is too wide.
@@ -36,55 +39,37 @@ const (
 	GoesIfSame             // it is left out, before those that go, if all its cells are the same
 )
 
-// Table has rows and columns. Every row has one cell for each column. An empty cell is displayed as a dash, unless its
-// column has no heading.
-type Table struct {
-	columns []Column
-	bare    bool // without its headings
-	Rows    []Row
+// Table has a row for each thing. An empty cell is displayed as a dash, unless its column has no heading. Cells are made
+// twice, for the widths and for printing, and not kept: a table may have a hundred thousand rows.
+type Table[T any] struct {
+	Rows    []T
+	Columns []Column[T]
+	Bare    bool // without the headings, and the line about columns that were left out
 }
 
-// Row returns the cells of a row, the same at each call.
-type Row func() []Cell
-
-// NewTable returns a table without rows.
-func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
-
-// NoHeadings omits the headings, and the line about columns that were left out.
-func (t *Table) NoHeadings() { t.bare = true }
-
-// AddRow adds a row whose cells are made twice, for the widths and for printing, and not kept: a table may have a
-// hundred thousand rows.
-func (t *Table) AddRow(row Row) { t.Rows = append(t.Rows, row) }
-
-// Text returns a cell without a colour. Its text is escaped.
-func Text(s string) Cell { return Painted(s, Plain) }
-
-// Painted returns a cell with a colour. Its text is escaped.
-func Painted(s string, c Colour) Cell { return Cell{Escape(s), c} }
-
 // Print writes the table with two spaces between columns, at most the given number of columns wide; 0 means no limit.
-func (t *Table) Print(w *Builder, p Painter, columns int) {
+func (t *Table[T]) Print(w *Builder, p Painter, columns int) {
 	for line := range t.Lines(p, columns) {
 		w.WriteString(line)
 		w.WriteString("\n")
 	}
 }
 
-// Lines returns the lines of the table. If they are wider than the given number of columns, columns give way, and a
+// Lines returns the lines of the table. If they are wider than the given number of columns, columns give way, and the
 // last lines name those that are left out; what still does not fit is cut off. 0 means no limit.
-func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
+func (t *Table[T]) Lines(p Painter, columns int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		l := t.layout(columns)
-		if !t.bare && !yield(t.line(t.top(), l, p, columns)) {
+		heading := func(c *Column[T]) (string, Colour) { return c.Heading, Heading }
+		if !t.Bare && !yield(l.line(p, heading)) {
 			return
 		}
 		for _, row := range t.Rows {
-			if !yield(t.line(row(), l, p, columns)) {
+			if !yield(l.line(p, func(c *Column[T]) (string, Colour) { return c.cell(row) })) {
 				return
 			}
 		}
-		if t.bare || len(l.leftOut) == 0 {
+		if t.Bare || len(l.leftOut) == 0 {
 			return
 		}
 		for _, line := range Wrap("Left out: "+strings.Join(l.leftOut, ", ")+".", columns) {
@@ -95,30 +80,23 @@ func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
 	}
 }
 
-// top is the row of the headings.
-func (t *Table) top() []Cell {
-	top := make([]Cell, len(t.columns))
-	for i, c := range t.columns {
-		top[i] = Cell{c.Heading, Heading}
-	}
-	return top
-}
-
-func (t *Table) line(row []Cell, l *layout, p Painter, columns int) string {
+// line returns a line of cells.
+func (l *layout[T]) line(p Painter, cell func(*Column[T]) (string, Colour)) string {
 	var line strings.Builder
-	room := columns
+	room := l.columns
 	for _, i := range l.shown {
-		c := row[i]
-		if c.text == "" && t.columns[i].Heading != "" {
-			c = Cell{"-", Plain} // the dash has no colour
+		text, colour := cell(&l.table.Columns[i])
+		if text == "" && l.table.Columns[i].Heading != "" {
+			text, colour = "-", Plain
 		}
-		c.text = shortened(c.text, l.widths[i])
-		fitting, full := fit(c.text, room, columns)
-		line.WriteString(string(p.Paint(c.colour, fitting)))
-		if full {
+		text = shortened(text, l.widths[i])
+		written := utf8.RuneCountInString(text)
+		if l.columns > 0 && written > room {
+			line.WriteString(string(p.Paint(colour, cut(text, room))))
 			break
 		}
-		line.WriteString(strings.Repeat(" ", l.widths[i]-utf8.RuneCountInString(c.text)+2))
+		line.WriteString(string(p.Paint(colour, text)))
+		line.WriteString(strings.Repeat(" ", l.widths[i]-written+2))
 		room -= l.widths[i] + 2
 	}
 	return strings.TrimRight(line.String(), " ")
@@ -134,15 +112,10 @@ func shortened(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-head-1):])
 }
 
-// fit returns as much of a text as fits into the room, and reports whether the room is full. If columns is 0,
-// everything fits.
-func fit(text string, room, columns int) (fitting string, full bool) {
-	runes := []rune(text)
-	switch {
-	case columns == 0 || len(runes) <= room:
-		return text, false
-	case room < 1:
-		return "", true
+// cut returns the beginning of a longer text, in the given room.
+func cut(text string, room int) string {
+	if room < 1 {
+		return ""
 	}
-	return string(runes[:room-1]) + "…", true
+	return string([]rune(text)[:room-1]) + "…"
 }

@@ -3,7 +3,8 @@
 // [Read] distinguishes JSON from YAML by itself. It accepts lists, arrays and single objects, lists within lists, and
 // several documents one after the other. It holds one object at a time, so a dump of any size is read in little memory;
 // only items without a kind are held, if the kind of their list comes after them.
-// Only the fields of an object that a verdict, a plan or an explanation needs are filled. Other kinds are skipped.
+// The objects are Kubernetes' own types, without what is long and never needed, such as containers. Other kinds are
+// skipped.
 //
 // Read refuses what would lack objects without a word: one page of a longer list, a list without "items", the answer to
 // a request that failed, objects of which only the metadata is there, and an object whose apiVersion or kind does not

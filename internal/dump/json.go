@@ -1,11 +1,9 @@
 package dump
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,9 +18,9 @@ type jsonReader struct {
 	from *meter
 	to   *receiver
 
-	line   int    // the line of YAML that was converted, or 0
-	begins int64  // the byte near which the object being read begins
-	text   []byte // what was read of the objects that are open, the innermost last
+	line   int            // the line of YAML that was converted, or 0
+	begins int64          // the byte near which the object being read begins
+	spare  jsontext.Value // memory for the members of the next object
 }
 
 func newJSONReader(r io.Reader, to *receiver) *jsonReader {
@@ -33,7 +31,7 @@ func newJSONReader(r io.Reader, to *receiver) *jsonReader {
 func readJSON(r io.Reader, to *receiver) error {
 	j := newJSONReader(r, to)
 	for {
-		switch err := j.value(&heading{}); {
+		switch err := j.value(nil); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -42,16 +40,15 @@ func readJSON(r io.Reader, to *receiver) error {
 	}
 }
 
-// value reads an object, a list or an array, under the heading of the list that it is in. It returns io.EOF at the end
-// of the text.
-func (j *jsonReader) value(under *heading) error {
+// value reads an object, a list or an array, in this list; nil is none. It returns io.EOF at the end of the text.
+func (j *jsonReader) value(of *object) error {
 	j.begins = j.InputOffset()
 	j.from.allow(largest)
 	switch j.PeekKind() {
 	case '[':
-		return j.elements(under)
+		return j.elements(of)
 	case '{':
-		return j.object(under)
+		return j.object(of)
 	}
 	value, err := j.ReadValue()
 	if err != nil {
@@ -61,12 +58,12 @@ func (j *jsonReader) value(under *heading) error {
 }
 
 // elements reads the values of an array.
-func (j *jsonReader) elements(under *heading) error {
+func (j *jsonReader) elements(of *object) error {
 	if _, err := j.ReadToken(); err != nil {
 		return err
 	}
 	for j.PeekKind() != ']' {
-		if err := j.value(under); err != nil {
+		if err := j.value(of); err != nil {
 			return err
 		}
 	}
@@ -74,60 +71,21 @@ func (j *jsonReader) elements(under *heading) error {
 	return err
 }
 
-// object reads an object or, if it has items, a list.
-func (j *jsonReader) object(under *heading) error {
-	start, at := len(j.text), j.place()
-	defer func() { j.text = j.text[:start] }()
-	if _, err := j.ReadToken(); err != nil {
+// object reads an object or a list.
+func (j *jsonReader) object(of *object) error {
+	o := &object{at: j.place(), Members: j.spare[:0]}
+	o.Items.list, o.Items.by, j.spare = o, j, nil
+	err := json.UnmarshalDecode(j.Decoder, o)
+	switch _, unfit := errors.AsType[*json.SemanticError](err); {
+	case o.Items.err != nil:
+		return o.Items.err
+	case unfit:
+		return fmt.Errorf("the object %s can't be read: %w", o.at, err)
+	case err != nil:
 		return err
 	}
-	j.text = append(j.text, '{')
-	var list *heading
-	for j.PeekKind() != '}' {
-		items, err := j.member(start)
-		if err != nil {
-			return err
-		}
-		list = cmp.Or(list, items)
-	}
-	if _, err := j.ReadToken(); err != nil {
-		return err
-	}
-	text := closed(j.text[start:])
-	if list != nil {
-		return j.to.list(frameOf(text), list, at)
-	}
-	return j.to.object(text, under, at)
-}
-
-// member reads a member of the object that begins at start. It appends the member to the text unless the member is the
-// items of a list, whose heading it returns.
-func (j *jsonReader) member(start int) (items *heading, err error) {
-	name, err := j.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	mark, named := len(j.text), string(name) == `"items"`
-	j.text = append(append(j.text, name...), ':')
-	if named && j.PeekKind() == '[' {
-		frame := frameOf(closed(slices.Clone(j.text[start:mark])))
-		if frame.Kind == "" || isList(frame.APIVersion, frame.Kind) {
-			j.text = j.text[:mark]
-			items = frame.heading()
-			return items, j.elements(items)
-		}
-	}
-	value, err := j.ReadValue()
-	j.text = append(append(j.text, value...), ',')
-	return nil, err
-}
-
-// closed ends the text of an object, of which each member ends with a comma.
-func closed(text []byte) []byte {
-	if len(text) > 1 {
-		text = text[:len(text)-1]
-	}
-	return append(text, '}')
+	j.spare = o.Members
+	return j.to.object(o, of)
 }
 
 // place returns the place of the object that begins.

@@ -3,7 +3,12 @@ package dump
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,10 +27,75 @@ func wanted() []wantedKind {
 	}
 }
 
+// empty returns an empty object of its kind; nil if the kind is not one of those that are read.
+func (o *object) empty() metav1.Object {
+	switch o.APIVersion + "/" + o.Kind {
+	case "v1/Node":
+		return &v1.Node{}
+	case "v1/Pod":
+		return &v1.Pod{}
+	case "v1/Event":
+		return &v1.Event{}
+	case "v1/ConfigMap":
+		return &v1.ConfigMap{}
+	case "v1/Namespace":
+		return &v1.Namespace{}
+	case "policy/v1/PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	}
+	return nil
+}
+
+// sparing skips what is long and not needed.
+var sparing = json.WithUnmarshalers(json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](),
+	skip[[]v1.Volume](), skip[[]v1.ContainerImage](), skip[[]metav1.ManagedFieldsEntry]()))
+
+// skip skips values of a type.
+func skip[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ *T) error { return d.SkipValue() })
+}
+
+// decode decodes the members of an object.
+func (o *object) decode(typed metav1.Object) error {
+	if len(o.Members) == 0 {
+		return nil
+	}
+	return json.Unmarshal(o.Members, typed, lenient, sparing)
+}
+
+// times returns the timestamps in an object: the cluster's state is at least as new as each of them. A
+// deletionTimestamp is not among them, as it is the end of a grace period.
+func times(object metav1.Object) []time.Time {
+	list := []time.Time{object.GetCreationTimestamp().Time}
+	switch o := object.(type) {
+	case *v1.Node:
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			list = append(list, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
+		}
+		for i := range o.Spec.Taints {
+			if added := o.Spec.Taints[i].TimeAdded; added != nil {
+				list = append(list, added.Time)
+			}
+		}
+	case *v1.Pod:
+		for i := range o.Status.Conditions {
+			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
+		}
+	case *policyv1.PodDisruptionBudget:
+		for i := range o.Status.Conditions {
+			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
+		}
+	case *v1.Event:
+		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)
+	}
+	return list
+}
+
 // foreign reports whether an apiVersion is that of another group than those of the kinds that are read, which have no
 // dot. Kinds of such groups may have any name.
-func foreign(apiVersion string) bool {
-	group, _, _ := strings.Cut(apiVersion, "/")
+func (o *object) foreign() bool {
+	group, _, _ := strings.Cut(o.APIVersion, "/")
 	return strings.Contains(group, ".")
 }
 
@@ -36,13 +106,11 @@ func (o *object) refused() string {
 		return "is a Table, which is for people and lacks most fields"
 	case forPeople && strings.HasPrefix(o.Kind, "PartialObjectMetadata"):
 		return "is a PartialObjectMetadata, which lacks most fields"
-	case foreign(o.APIVersion):
+	case o.foreign():
 		return ""
-	case o.Kind == "Status" && o.Message == "":
-		return "is a Status, the answer to a request that failed"
 	case o.Kind == "Status":
-		return "is a Status, the answer to a request that failed: " + strings.TrimSuffix(o.Message, ".")
-	case isList(o.APIVersion, o.Kind):
+		return strings.TrimSuffix("is a Status, the answer to a request that failed: "+o.message(), ": ")
+	case o.isList():
 		return "is a " + o.Kind + ` without "items"`
 	}
 	for _, w := range wanted() {

@@ -1,134 +1,192 @@
 package dump
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
-	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// object has the fields of all kinds that are read: those of an event, and those of the other kinds. A dump is decoded
-// into it and not into the types of Kubernetes, because most fields of a pod are not needed.
+// object is an object or a list. Its members are decoded when its kind is known.
 type object struct {
-	v1.Event
-	Metadata metadata          `json:"metadata"`
-	Spec     spec              `json:"spec"`
-	Status   status            `json:"status"`
-	Data     map[string]string `json:"data"`  // of ConfigMaps
-	Items    jsontext.Value    `json:"items"` // of a list of nothing
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Items      items          `json:"items"`
+	Members    jsontext.Value `json:",embed"` // all others
+
+	at place
 }
 
-// metadata is that of Kubernetes, except for what may be long and is not needed.
-type metadata struct {
-	metav1.ObjectMeta
-	Annotations   annotations `json:"annotations"`
-	ManagedFields skipped     `json:"managedFields"`
+// items are the items of a list. They are passed on while the list is read.
+type items struct {
+	list *object
+	by   *jsonReader // nil: they are not passed on
+
+	read    bool           // the items were an array
+	waiting []*object      // for an apiVersion or a kind that comes after the items
+	err     error          // of an item
+	other   jsontext.Value // no array, or the member "items" of an object
 }
 
-type annotations struct {
-	Mirror *string `json:"kubernetes.io/config.mirror"`
-}
-
-// skipped is a value that is not decoded.
-type skipped struct{}
-
-// UnmarshalJSON accepts every value.
-func (*skipped) UnmarshalJSON([]byte) error { return nil }
-
-type spec struct {
-	// Of nodes.
-	Taints []v1.Taint `json:"taints"`
-
-	// Of pods.
-	NodeName    string          `json:"nodeName"`
-	Tolerations []v1.Toleration `json:"tolerations"`
-	Priority    *int32          `json:"priority"`
-
-	// Of budgets.
-	Selector  *metav1.LabelSelector                    `json:"selector"`
-	Unhealthy *policyv1.UnhealthyPodEvictionPolicyType `json:"unhealthyPodEvictionPolicy"`
-}
-
-type status struct {
-	policyv1.PodDisruptionBudgetStatus
-
-	// Of pods.
-	Phase v1.PodPhase `json:"phase"`
-
-	// Of pods and nodes.
-	Conditions []condition `json:"conditions"`
-}
-
-// condition has the fields of a pod's condition, and the heartbeat of a node's.
-type condition struct {
-	v1.PodCondition
-	LastHeartbeatTime metav1.Time `json:"lastHeartbeatTime"`
-}
-
-// typed returns the object as a type of Kubernetes; nil if its kind is not one of those that are read. Of the
-// annotations it keeps only the mirror pod's.
-func (o *object) typed() any {
-	meta := o.Metadata.ObjectMeta
-	if o.Metadata.Annotations.Mirror != nil {
-		meta.Annotations = map[string]string{v1.MirrorPodAnnotationKey: *o.Metadata.Annotations.Mirror}
+// UnmarshalJSONFrom passes the items on.
+func (i *items) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if i.by != nil && d.PeekKind() == '[' && (i.list.Kind == "" || i.list.isList()) {
+		i.read = true
+		i.err = i.by.elements(i.list)
+		return i.err
 	}
-	switch o.APIVersion + "/" + o.Kind {
-	case "v1/Node":
-		return &v1.Node{ObjectMeta: meta, Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
-	case "v1/Pod":
-		spec := v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations, Priority: o.Spec.Priority}
-		status := v1.PodStatus{Phase: o.Status.Phase, Conditions: o.conditions()}
-		return &v1.Pod{ObjectMeta: meta, Spec: spec, Status: status}
-	case "policy/v1/PodDisruptionBudget":
-		spec := policyv1.PodDisruptionBudgetSpec{
-			Selector: o.Spec.Selector, UnhealthyPodEvictionPolicy: o.Spec.Unhealthy,
-		}
-		return &policyv1.PodDisruptionBudget{ObjectMeta: meta, Spec: spec, Status: o.Status.PodDisruptionBudgetStatus}
-	case "v1/Event":
-		e := o.Event
-		e.TypeMeta, e.ObjectMeta = metav1.TypeMeta{}, meta
-		return &e
-	case "v1/ConfigMap":
-		return &v1.ConfigMap{ObjectMeta: meta, Data: o.Data}
-	case "v1/Namespace":
-		return &v1.Namespace{ObjectMeta: meta}
-	}
-	return nil
+	value, err := d.ReadValue()
+	i.other = value.Clone()
+	return err
 }
 
-func (o *object) conditions() []v1.PodCondition {
-	if o.Status.Conditions == nil {
-		return nil
-	}
-	list := make([]v1.PodCondition, len(o.Status.Conditions))
-	for i := range list {
-		list[i] = o.Status.Conditions[i].PodCondition
-	}
-	return list
+// isList reports whether the kind is that of a list. In the groups of the kinds that are read, it may be misspelt.
+func (o *object) isList() bool {
+	return strings.HasSuffix(o.Kind, "List") || !o.foreign() && strings.HasSuffix(strings.ToLower(o.Kind), "list")
 }
 
-// times returns the timestamps in the object: the cluster's state is at least as new as each of them. A
-// deletionTimestamp is not among them, as it is the end of a grace period.
-func (o *object) times() []time.Time {
-	list := []time.Time{
-		o.Metadata.CreationTimestamp.Time, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time,
+// kindOfItems returns the kind of the items that do not have one: the API server's own lists have it once.
+func (o *object) kindOfItems() string {
+	if !o.isList() {
+		return ""
 	}
-	for i := range o.Status.Conditions {
-		c := &o.Status.Conditions[i]
-		list = append(list, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
+	return o.Kind[:len(o.Kind)-len("List")]
+}
+
+// inherit takes the apiVersion and the kind from the list, as far as the list has been read.
+func (o *object) inherit(list *object) {
+	o.APIVersion, o.Kind = cmp.Or(o.APIVersion, list.APIVersion), cmp.Or(o.Kind, list.kindOfItems())
+}
+
+// leftOut counts the objects that follow on later pages of a list: "500 more pods were"; "" if there are none.
+func (o *object) leftOut() string {
+	var list struct {
+		Metadata struct {
+			Continue           jsontext.Value `json:"continue"`
+			RemainingItemCount jsontext.Value `json:"remainingItemCount"`
+		} `json:"metadata"`
 	}
-	for i := range o.Spec.Taints {
-		if added := o.Spec.Taints[i].TimeAdded; added != nil {
-			list = append(list, added.Time)
-		}
+	_ = json.Unmarshal(o.Members, &list, lenient) // what can't be read is left out
+	thing := strings.ToLower(cmp.Or(o.kindOfItems(), "object"))
+	switch left := strings.Trim(string(list.Metadata.RemainingItemCount), `"`); left {
+	case "", "0", "null":
+	case "1":
+		return "1 more " + thing + " was"
+	default:
+		return shortened(jsontext.Value(left)) + " more " + thing + "s were"
 	}
-	return list
+	switch string(list.Metadata.Continue) {
+	case "", `""`, "null":
+		return ""
+	}
+	return "more " + thing + "s were"
 }
 
 // name returns the object's namespace and name, as people write them.
 func (o *object) name() string {
-	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
+	var named struct {
+		Metadata struct{ Namespace, Name string }
+	}
+	_ = json.Unmarshal(o.Members, &named, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
+	return strings.TrimPrefix(named.Metadata.Namespace+"/"+named.Metadata.Name, "/")
+}
+
+// message returns the message of a Status.
+func (o *object) message() string {
+	var status struct{ Message string }
+	_ = json.Unmarshal(o.Members, &status, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
+	return strings.TrimSuffix(status.Message, ".")
+}
+
+// receiver passes objects to a visitor, and refuses what an API server does not have.
+type receiver struct {
+	to   Visit
+	read int // objects
+}
+
+// place is where an object begins: at a line of YAML, or near a byte of JSON.
+type place struct {
+	yaml bool
+	n    int64
+}
+
+func (p place) String() string {
+	if p.yaml {
+		return fmt.Sprintf("at line %d", p.n)
+	}
+	return fmt.Sprintf("near byte %d", p.n)
+}
+
+// object passes on a list, or an object of this list; nil is none.
+func (r *receiver) object(o, of *object) error {
+	if o.Items.read || o.Items.other != nil && (o.Kind == "" || o.isList()) {
+		return r.list(o)
+	}
+	if of != nil {
+		o.inherit(of)
+		if o.APIVersion == "" || o.Kind == "" {
+			o.Members = o.Members.Clone()
+			of.Items.waiting = append(of.Items.waiting, o)
+			return nil
+		}
+	}
+	return r.pass(o)
+}
+
+// pass passes an object on if its kind is one of those that are read. It returns an error if the object has no kind, if
+// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be read.
+func (r *receiver) pass(o *object) error {
+	if o.Kind == "" {
+		return fmt.Errorf("the object %s has no kind", o.at)
+	}
+	if typed := o.empty(); typed != nil {
+		if err := o.decode(typed); err != nil {
+			return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+		}
+		r.to(typed, times(typed))
+	} else if refusal := o.refused(); refusal != "" {
+		return fmt.Errorf("the object %s %s", o.at, refusal)
+	}
+	r.read++
+	return nil
+}
+
+// list passes on the items that wait for the end of the list. It returns an error if the list is one page of a longer
+// list, or if it has no kind in YAML: kubectl writes the kind after the items.
+func (r *receiver) list(o *object) error {
+	switch more := o.leftOut(); {
+	case !o.Items.read && o.Items.other.Kind() != 'n':
+		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at, shortened(o.Items.other))
+	case o.at.yaml && o.Kind == "":
+		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
+	case more != "":
+		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)
+	}
+	for _, item := range o.Items.waiting {
+		item.inherit(o)
+		if err := r.pass(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortened returns the beginning of a value in JSON, for a message. A string keeps its quotes.
+func shortened(value jsontext.Value) string {
+	const most = 80
+	short := beginning(string(value), most)
+	if value.Kind() == '"' && len(value) > most {
+		short += `"`
+	}
+	return short
+}
+
+// beginning returns a text, or its first characters if it is longer than most bytes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }

@@ -3,11 +3,14 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Visit is called with each object in the order of the dump, as a *v1.Node, *v1.Pod, *policyv1.PodDisruptionBudget,
@@ -17,23 +20,50 @@ import (
 // new as the latest of all times, or a little newer.
 type Visit func(object any, times []time.Time)
 
+// The first bytes of compressed files, and the byte order marks with which some programs begin a text. PowerShell
+// writes UTF-16 by default.
+const (
+	markGzip     = "\x1f\x8b"
+	markZstd     = "\x28\xb5\x2f\xfd"
+	markUTF8     = "\xef\xbb\xbf"
+	markUTF16    = "\xff\xfe"
+	markUTF16Big = "\xfe\xff"
+)
+
 // Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller
 // must then discard the objects that it has received.
 func Read(r io.Reader, to Visit) error {
-	plain, done, err := decompressed(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		return err
+	plain := bufio.NewReaderSize(r, 1<<16)
+	switch {
+	case beginsWith(plain, markGzip):
+		unzipped, err := gzip.NewReader(plain)
+		if err != nil {
+			return fmt.Errorf("it begins as gzip does, and is not: %w", err)
+		}
+		plain = bufio.NewReaderSize(unzipped, 1<<16)
+	case beginsWith(plain, markZstd):
+		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return fmt.Errorf("it begins as zstd does, and is not: %w", err)
+		}
+		defer unpacked.Close()
+		plain = bufio.NewReaderSize(unpacked, 1<<16)
 	}
-	defer done()
-	return read(plain, to)
+	return read(plain, &receiver{to: to})
+}
+
+// beginsWith reports whether the text begins with the mark. It consumes nothing.
+func beginsWith(r *bufio.Reader, mark string) bool {
+	ahead, _ := r.Peek(len(mark)) // the next read returns an error again
+	return string(ahead) == mark
 }
 
 // read reads a dump that is not compressed.
-func read(buffered *bufio.Reader, to Visit) error {
-	if err := skipMark(buffered); err != nil {
-		return err
+func read(plain *bufio.Reader, to *receiver) error {
+	if beginsWith(plain, markUTF8) {
+		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
 	}
-	first, err := firstLine(buffered)
+	first, err := firstLine(plain)
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
@@ -43,16 +73,31 @@ func read(buffered *bufio.Reader, to Visit) error {
 	if mistake := mistakenFor(first); mistake != "" {
 		return errors.New(mistake)
 	}
-	receiver := &receiver{to: to}
 	if first[0] == '{' || first[0] == '[' {
-		return readJSON(buffered, receiver)
+		return readJSON(plain, to)
 	}
-	return readYAML(buffered, receiver)
+	return readYAML(plain, to)
+}
+
+// firstLine returns the text from the first character that is not a space to the end of the line, without consuming
+// it.
+func firstLine(r *bufio.Reader) (string, error) {
+	ahead, err := r.Peek(r.Size())
+	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 { // the next read returns an error again
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		return string(bytes.TrimSpace(line)), nil
+	}
+	if err == nil {
+		err = errors.New("it begins with nothing but spaces")
+	}
+	return "", err
 }
 
 // mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
 func mistakenFor(line string) string {
 	switch {
+	case strings.HasPrefix(line, markUTF16), strings.HasPrefix(line, markUTF16Big):
+		return "it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'"
 	case line[0] == '<':
 		return "it is HTML, so a login page or a proxy has answered, and not the API server"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
@@ -71,38 +116,4 @@ func mistakenFor(line string) string {
 // cutOff is the error of a dump that is truncated after a number of objects.
 func cutOff(place string, read int) error {
 	return fmt.Errorf("it is cut off at %s, after %d whole objects", place, read)
-}
-
-// The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
-var (
-	markUTF8  = []byte{0xEF, 0xBB, 0xBF}
-	markUTF16 = [][]byte{{0xFF, 0xFE}, {0xFE, 0xFF}}
-)
-
-// firstLine returns the text from the first character that is not a space to the end of the line, without consuming
-// it.
-func firstLine(r *bufio.Reader) (string, error) {
-	ahead, err := r.Peek(r.Size())
-	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 { // the next read returns an error again
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		return string(bytes.TrimSpace(line)), nil
-	}
-	if err == nil {
-		err = errors.New("it begins with nothing but spaces")
-	}
-	return "", err
-}
-
-func skipMark(r *bufio.Reader) error {
-	ahead, _ := r.Peek(len(markUTF8)) // the next read returns an error again
-	for _, mark := range markUTF16 {
-		if bytes.HasPrefix(ahead, mark) {
-			return errors.New("it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'")
-		}
-	}
-	if !bytes.Equal(ahead, markUTF8) {
-		return nil
-	}
-	_, err := r.Discard(len(markUTF8))
-	return err
 }

@@ -259,7 +259,7 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 		{"a long text in YAML", "- " + strings.Repeat("x", 200) + "\n", `in place of an object of Kubernetes there is "` + strings.Repeat("x", 79) + "...\" at line 1"},
 		{"JSON within YAML", "kind: Pod\napiVersion: v1\n{\n}\n", "JSON begins at line 3, within YAML; give each as a file of its own with --filename"},
 		{"JSON within a list of YAML", list + "{\n}\n", "JSON begins at line "},
-		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "in the JSON that begins at line 4: it is cut off at byte 2, after 1 whole objects"},
+		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "the object at line 4 can't be read (lines count from there): yaml: line 1: did not find expected node content"},
 		{"no gzip", "\x1f\x8boops", "it begins as gzip does, and is not: "},
 		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed at line "},
 		{"half of a zstd", compressed(t, "zstd", list)[:200], "reading it"},
