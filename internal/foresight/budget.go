@@ -15,12 +15,8 @@ import (
 type budget struct {
 	namespace, name string
 	selector        labels.Selector
-
-	// admits is the number of evictions that the budget admits now.
-	admits int
-
-	// unready is set if the budget does not count evictions of pods that are not ready.
-	unready bool
+	admits          int  // number of evictions that the budget admits now
+	unready         bool // evictions of pods that are not ready do not count
 }
 
 func budgetOf(b *policyv1.PodDisruptionBudget) budget {
@@ -38,14 +34,10 @@ func budgetOf(b *policyv1.PodDisruptionBudget) budget {
 	return budget{b.Namespace, b.Name, selector, admits, always || healthy}
 }
 
-func (b *budget) covers(p *pod) bool {
-	return p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels))
-}
-
 // covering returns the indexes of the budgets that cover a pod, and reports whether an eviction of the pod asks them.
 func covering(budgets []budget, p *pod) (indexes []int, asked bool) {
-	for i := range budgets {
-		if budgets[i].covers(p) {
+	for i, b := range budgets {
+		if p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels)) {
 			indexes = append(indexes, i)
 		}
 	}
@@ -82,13 +74,7 @@ func ask(budgets []budget, pods []*planned) []BudgetPlan {
 			askFor(p, budgets, plans)
 		}
 	}
-	var asked []BudgetPlan
-	for _, plan := range plans {
-		if plan.Evictions > 0 {
-			asked = append(asked, plan)
-		}
-	}
-	return asked
+	return slices.DeleteFunc(plans, func(b BudgetPlan) bool { return b.Evictions == 0 })
 }
 
 // askFor asks for one pod. The API server does not evict a pod that two budgets cover.

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,14 +117,12 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 // predecessor returns the latest eviction of an earlier pod of this name; At is zero if no events report one.
 func (m *Model) predecessor(p *pod) (last PastEviction) {
 	byUID := map[types.UID][]Event{}
-	for i := range m.events {
-		o := &m.events[i].InvolvedObject
-		if o.Namespace == p.Namespace && o.Name == p.Name && o.UID != "" && p.UID != "" && o.UID != p.UID {
-			byUID[o.UID] = append(byUID[o.UID], eventOf(&m.events[i]))
+	for _, e := range m.eventsAbout(p.Namespace, p.Name) {
+		if uid := e.InvolvedObject.UID; uid != "" && p.UID != "" && uid != p.UID {
+			byUID[uid] = append(byUID[uid], eventOf(e))
 		}
 	}
 	for _, events := range byUID {
-		slices.SortStableFunc(events, byTime)
 		if past := pastOf(events); last.At.Before(past.At) {
 			last = past
 		}
@@ -131,6 +130,33 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 	return last
 }
 
+// eventsOf returns the events of this very pod, not of an earlier one of its name; all events of the name if the pod is
+// gone.
+func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
+	var list []Event
+	for _, e := range m.eventsAbout(namespace, name) {
+		if uid := e.InvolvedObject.UID; p == nil || uid == "" || p.UID == "" || uid == p.UID {
+			list = append(list, eventOf(e))
+		}
+	}
+	return list
+}
+
+// eventsAbout returns the events about pods of this name, in the order of their times.
+func (m *Model) eventsAbout(namespace, name string) []*v1.Event {
+	var list []*v1.Event
+	for i := range m.events {
+		if o := &m.events[i].InvolvedObject; o.Namespace == namespace && o.Name == name {
+			list = append(list, &m.events[i])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *v1.Event) int { return eventTime(a).Compare(eventTime(b)) })
+	return list
+}
+
 func eventOf(e *v1.Event) Event { return Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message} }
 
-func byTime(a, b Event) int { return a.Time.Compare(b.Time) }
+// eventTime returns when an event happened last. Clients that write events fill in different fields.
+func eventTime(e *v1.Event) time.Time {
+	return cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time, e.CreationTimestamp.Time)
+}

@@ -94,15 +94,14 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	leaving, staying := 0, 0
 	by := m.rulesNow(at)
 	for _, p := range m.pods {
-		n := m.nodes[p.Node]
-		if n == nil || !among(nodes, p.Node) {
+		if m.nodes[p.Node] == nil || !among(nodes, p.Node) {
 			continue
 		}
-		switch prediction, _ := n.estimate.predict(&p.Pod, &by); {
+		switch prediction, _ := by.predict(&p.Pod); {
 		case prediction.Goes():
 			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
-		case p.Terminating && n.hadToGo(p, &by):
+		case p.Terminating && by.hadToGo(p):
 			leaving++
 		default:
 			staying++
@@ -111,37 +110,47 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending := NewPending(at, m.focus, nodes, list)
 	pending.Leaving, pending.Staying = leaving, staying
 	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
+		pending.Remarks = m.readingRemarks()
+		pending.Trips = by.trips
 		m.addUndecided(pending, missing, nodes)
-		pending.Trips, pending.Notes, pending.Warnings = by.trips, m.readingNotes(), m.reading.Warnings
 		return pending
 	}
-	pending.TaintedNodes = new(len(m.tainted(nodes)))
+	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, at, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	if len(list) > 0 {
-		pending.Notes = append(pending.Notes, m.staleNote(nodes, at)...)
+		m.noteStale(&pending.Remarks, nodes, at)
 	}
 	pending.noteOverdue(m.readBefore(at))
 	return pending
 }
 
 // hadToGo reports whether a pod that is being deleted would have to go otherwise.
-func (n *node) hadToGo(p *pod, by *rulesAt) bool {
+func (by *rulesAt) hadToGo(p *pod) bool {
 	present := p.Pod
 	present.Terminating = false
-	prediction, _ := n.estimate.predict(&present, by)
+	prediction, _ := by.predict(&present)
 	return prediction.Goes()
 }
 
-// addUndecided adds the number of pods on these nodes that may be scheduled, if neither the nodes nor their journal
-// can be read.
-func (m *Model) addUndecided(p *Pending, missing string, nodes []string) {
-	could, all := m.undecided(nodes)
-	p.Undecided = &could
-	p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
-		"which taints there are: none to %d of %s are scheduled%s; "+
-		"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
-		"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
+// addUndecided adds the number of pods on these nodes that would be evicted if their node had a taint that they do not
+// tolerate, if neither the nodes nor their journal can be read.
+func (m *Model) addUndecided(answer *Pending, missing string, nodes []string) {
+	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
+	could, all := 0, 0
+	for _, p := range m.pods {
+		if !among(nodes, p.Node) {
+			continue
+		}
+		all++
+		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
+		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
+	}
+	answer.Undecided = &could
+	answer.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
+		"which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole "+
+		"taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"),
+		m.focus.Words(nodes)))
 }
 
 // noteOverdue notes how many pods should have gone when they were read.
@@ -151,8 +160,8 @@ func (p *Pending) noteOverdue(read time.Time) {
 		countIf(&overdue, p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
-		p.Notes = append(p.Notes, Count(overdue, "pod")+" should have gone by now: no manager runs, or something is in "+
-			"the way; --server asks the manager, and 'taint-manager explain POD' tells what its events say")
+		p.note("%s should have gone by now: no manager runs, or something is in the way; --server asks the manager, "+
+			"and 'taint-manager explain POD' tells what its events say", Count(overdue, "pod"))
 	}
 }
 
@@ -173,28 +182,9 @@ func (m *Model) Stays(uid types.UID) (reason string, stays bool) {
 	if !ok {
 		return "", false
 	}
-	n := m.nodes[p.Node]
-	if n == nil {
-		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules.config.Rules).Because(), !p.Terminating
-	}
 	by := m.rulesNow(m.at)
-	prediction, _ := n.estimate.predict(&p.Pod, &by)
+	prediction, _ := by.predict(&p.Pod)
 	return prediction.Reason, !prediction.Evict && !p.Terminating
-}
-
-// undecided counts the pods that would be evicted if their node had a taint that they do not tolerate, on these
-// nodes, or on all if none is named; and all pods.
-func (m *Model) undecided(nodes []string) (could, all int) {
-	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
-	for _, p := range m.pods {
-		if !among(nodes, p.Node) {
-			continue
-		}
-		all++
-		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
-		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
-	}
-	return could, all
 }
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.

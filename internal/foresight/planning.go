@@ -2,13 +2,78 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
+
+// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not
+// exist.
+func (m *Model) Plan(q Question) (*Plan, error) {
+	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
+	taints, err := m.change(plan, &q)
+	if err != nil {
+		return nil, err
+	}
+	by := m.planRules(&q, taints)
+	pods := m.planPods(by, q.At)
+	slices.SortFunc(pods, inOrder)
+	plan.Budgets = orNone(ask(inNames(m.budgets), pods))
+	plan.count(pods, m.replicasOf())
+	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	m.noteStale(&plan.Remarks, nil, q.At)
+	plan.Incomplete = m.gaps(q.Names)
+	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
+	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
+	return plan, nil
+}
+
+// change adds the nodes in question to the plan, and returns their taints after the changes.
+func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
+	if err := m.CheckNodes(q.Names); err != nil {
+		return nil, err
+	}
+	taints := map[string][]v1.Taint{}
+	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
+		if n := m.nodes[name].object; q.selects(n) {
+			after, done := apply(q.Changes, n.Spec.Taints)
+			taints[name] = after
+			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
+		}
+	}
+	if len(taints) == 0 {
+		return nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
+	}
+	for _, c := range q.Changes {
+		if t := c.Taint.ToString(); c.Remove && len(nodesWith(plan.Nodes, Absent, t)) == len(plan.Nodes) {
+			return nil, &QuestionError{What: "no node has a taint " + t, Kubectl: "describe nodes"}
+		}
+	}
+	return taints, nil
+}
+
+// planRules holds the rules with the changes and without them, and the taints of the nodes in question with them.
+type planRules struct {
+	with, without rulesAt
+	taints        map[string][]v1.Taint
+}
+
+// planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
+// compared, the nodes get the taints under both.
+func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
+	with := m.rulesAt(&m.rules, q.At, taints)
+	if q.Compare != nil {
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints}
+	}
+	return &planRules{with, m.rulesNow(q.At), taints}
+}
 
 // planned is a pod with its prediction.
 type planned struct {
@@ -16,6 +81,49 @@ type planned struct {
 	result   *PlannedPod
 	selected bool // on a node in question
 	waits    bool // until budgets admit its eviction
+}
+
+// planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
+// nodes.
+func (m *Model) planPods(by *planRules, at time.Time) []*planned {
+	var pods []*planned
+	for _, p := range m.pods {
+		if m.nodes[p.Node] == nil {
+			continue
+		}
+		_, selected := by.taints[p.Node]
+		if result := m.planPod(p, by, at); selected || result.Evict {
+			pods = append(pods, &planned{pod: p, result: result, selected: selected})
+		}
+	}
+	return pods
+}
+
+func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
+	with, verdict := by.with.predict(&p.Pod)
+	without, _ := by.without.predict(&p.Pod)
+	result := &PlannedPod{
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
+		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, by.with.ruleset),
+	}
+	result.share()
+	if without.Evict {
+		without.share()
+		result.Without = new(without) // a pod that stays keeps none in memory
+	}
+	if result.SinceFrom == FromSight {
+		result.SinceFrom = FromPlan
+	}
+	if !result.Evict {
+		return result
+	}
+	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
+	if taints, selected := by.taints[p.Node]; selected {
+		result.Warnings = shadowed(&p.Pod, taints, m.rules.config.Rules)
+		result.FirstMatch = len(result.Warnings) > 0
+		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, taints, &verdict)...)
+	}
+	return result
 }
 
 // effect returns the effect of the changes on a pod, by the predictions with them and without.
@@ -37,177 +145,6 @@ func effect(with, without *Prediction) string {
 	return Anyway
 }
 
-// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not
-// exist.
-func (m *Model) Plan(q Question) (*Plan, error) {
-	nodes, err := m.selected(&q.Selection)
-	if err != nil {
-		return nil, err
-	}
-	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
-	views := m.views(plan, nodes, q)
-	if err := absent(plan.Nodes, q.Changes); err != nil {
-		return nil, err
-	}
-	by := m.planRules(views, q)
-	pods := m.planPods(views, by, q)
-	slices.SortFunc(pods, inOrder)
-	plan.Budgets = orNone(ask(inNames(m.budgets), pods))
-	plan.count(pods, m.replicasOf())
-	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
-	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
-	plan.Incomplete = m.gaps(q.Names)
-	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
-	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
-	return plan, nil
-}
-
-// doubts returns the doubts about the times of the plan.
-func (p *Plan) doubts() (d doubts) {
-	for _, pod := range p.Pods {
-		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
-		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
-	}
-	return d
-}
-
-// selected returns the nodes in question, by their names.
-func (m *Model) selected(s *Selection) (map[string]*node, error) {
-	if err := m.checkNodes(s.Names); err != nil {
-		return nil, err
-	}
-	found := map[string]*node{}
-	for name, n := range m.nodes {
-		if s.selects(n.object) {
-			found[name] = n
-		}
-	}
-	if len(found) == 0 {
-		return nil, &QuestionError{What: "no node matches " + s.Selector.String(), Kubectl: "get nodes --show-labels"}
-	}
-	return found, nil
-}
-
-// replicasOf returns the number of pods of each owner.
-func (m *Model) replicasOf() map[ownerKey]int {
-	all := maps.Clone(m.replicas)
-	for _, p := range m.pods {
-		if p.owner != (Owner{}) && p.replica() {
-			all[keyOf(p)]++
-		}
-	}
-	return all
-}
-
-// ownerKey identifies an owner.
-type ownerKey struct {
-	namespace string
-	owner     Owner
-}
-
-func keyOf(p *pod) ownerKey { return ownerKey{p.Namespace, p.owner} }
-
-// view is a node before and after the changes.
-type view struct {
-	before, after nodeEstimate
-	taints        []v1.Taint // after
-	selected      bool       // in question
-}
-
-// views returns the views of the nodes in question, and of the other nodes with taints that may evict. It applies the
-// changes to the nodes in question.
-func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[string]view {
-	views := map[string]view{}
-	for name, n := range m.nodes {
-		v := view{n.estimate, n.estimate, n.object.Spec.Taints, selected[name] != nil}
-		if !v.selected && !m.concerned(n) {
-			continue
-		}
-		if q.Compare != nil {
-			v.before = estimateOf(q.Compare, n.object, m.records[name], m.at)
-		}
-		if v.selected {
-			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: m.change(&v, n, q)})
-		}
-		views[name] = v
-	}
-	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
-	return views
-}
-
-// change applies the changes to the view of a node. If configurations are compared, the node gets the taints under
-// both.
-func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
-	v.taints, done = apply(q.Changes, v.taints)
-	changed := trimmed(n.object)
-	changed.Spec.Taints, changed.ResourceVersion = v.taints, ""
-	v.after = v.after.with(&m.rules, changed, q.At)
-	if q.Compare != nil {
-		v.before = v.before.with(q.Compare, changed, q.At)
-	}
-	return done
-}
-
-// planRules holds the rules with the changes and without them.
-type planRules struct{ with, without rulesAt }
-
-// planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have.
-func (m *Model) planRules(views map[string]view, q Question) *planRules {
-	taints := map[string][]v1.Taint{}
-	for name := range views {
-		if views[name].selected {
-			taints[name] = views[name].taints
-		}
-	}
-	with := m.rulesAt(&m.rules, q.At, taints)
-	if q.Compare == nil {
-		return &planRules{with, m.rulesNow(q.At)}
-	}
-	return &planRules{with, m.rulesAt(q.Compare, q.At, taints)}
-}
-
-// planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
-// nodes.
-func (m *Model) planPods(views map[string]view, by *planRules, q Question) []*planned {
-	var pods []*planned
-	for _, p := range m.pods {
-		v, ok := views[p.Node]
-		if !ok {
-			continue
-		}
-		if result := m.planPod(p, &v, by, q.At); v.selected || result.Evict {
-			pods = append(pods, &planned{pod: p, result: result, selected: v.selected})
-		}
-	}
-	return pods
-}
-
-func (m *Model) planPod(p *pod, v *view, by *planRules, at time.Time) *PlannedPod {
-	with, verdict := v.after.predict(&p.Pod, &by.with)
-	without, _ := v.before.predict(&p.Pod, &by.without)
-	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
-		Original: v.after.original(&p.Pod, &verdict, by.with.ruleset),
-	}
-	result.share()
-	if without.Evict {
-		without.share()
-		result.Without = new(without) // a pod that stays keeps none in memory
-	}
-	if result.SinceFrom == FromSight {
-		result.SinceFrom = FromPlan
-	}
-	if result.Evict {
-		result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
-	}
-	if result.Evict && v.selected {
-		result.Warnings = shadowed(&p.Pod, v.taints, m.rules.config.Rules)
-		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, v, &verdict)...)
-	}
-	return result
-}
-
 // inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
 func inOrder(a, b *planned) int {
 	switch {
@@ -221,10 +158,72 @@ func inOrder(a, b *planned) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// orNone returns an empty list instead of nil, so that JSON has [] and not null.
-func orNone[T any](list []T) []T {
-	if list == nil {
-		return []T{}
+// replicasOf returns the number of pods of each owner.
+func (m *Model) replicasOf() map[ownerKey]int {
+	all := maps.Clone(m.replicas)
+	for _, p := range m.pods {
+		p.countIn(all)
 	}
-	return list
+	return all
+}
+
+// doubts returns the doubts about the times of the plan.
+func (p *Plan) doubts() (d doubts) {
+	for _, pod := range p.Pods {
+		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
+		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
+	}
+	return d
+}
+
+// shadowed returns warnings of tolerations that have no effect because an earlier one in the list matches the same
+// taint.
+func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
+	var warnings []string
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != v1.TaintEffectNoExecute {
+			continue
+		}
+		if longer := taint.Longer(p, t, rules); longer != nil {
+			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+
+				granted(taint.Matching(p, t, rules))+"; a later one, "+granted(longer)+", would have tolerated it "+
+				"longer if it came first")
+		}
+	}
+	return warnings
+}
+
+// returnsToNode returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
+// keeps the scheduler from binding its replacement to the same node.
+func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.Verdict) []string {
+	first := verdict.First()
+	if !first.Evict || first.Toleration == nil || first.Toleration.TolerationSeconds != nil {
+		return nil
+	}
+	for i := range taints {
+		if t := &taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
+			taint.Matching(p, t, m.rules.config.Rules) == nil {
+			return nil
+		}
+	}
+	return []string{"it tolerates " + first.Taint.ToString() + ", and every other taint of its node that keeps pods " +
+		"away, so its replacement may be bound to the same node; set a taint of effect NoSchedule that it does not " +
+		"tolerate"}
+}
+
+// granted formats a toleration with the time for which it tolerates a taint.
+func granted(t *v1.Toleration) string {
+	if t.TolerationSeconds == nil {
+		return taint.TolerationString(t) + " without a limit"
+	}
+	return fmt.Sprintf("%s for %d s", taint.TolerationString(t), *t.TolerationSeconds)
+}
+
+// unquoted formats a toleration without the quotes that it has within a sentence.
+func unquoted(t *v1.Toleration) string {
+	if t == nil {
+		return ""
+	}
+	return strings.Trim(taint.TolerationString(t), `"`)
 }

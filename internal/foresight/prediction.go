@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -77,31 +78,44 @@ const overdueAfter = 10 * time.Second
 // Overdue reports whether the deadline has passed by so much that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
 
-// predict returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
+// isSwapped reports whether the taint may have started before its timeAdded, which is set anew at each swap.
+func (p *Prediction) isSwapped() bool {
+	return p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
+}
+
+// predict returns the prediction for a pod, and the verdict behind it, by the latest starts of the taints.
+func (by *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
+	if e := by.nodes[p.Node]; e != nil {
+		return e.predict(p, by)
+	}
+	var unseen *taint.Node
+	if by.hidden { // the journal has records of tainted nodes only
+		unseen = &taint.Node{Name: p.Node}
+	}
+	verdict := by.Decide(p, unseen)
+	return predictionOf(&verdict), verdict
+}
+
+// predict returns the prediction for a pod on the node, and the verdict behind it.
 func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
 	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
 	prediction := predictionOf(&byLatest)
 	if by.Audits() {
-		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
+		prediction.Audits = by.audits(p, &ne.latest.Node)
 	}
 	latest, earliest := byLatest.First(), byEarliest.First()
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		byEarliest = by.Decide(atTheEarliest(p), &ne.earliest.Node)
+		early := *p
+		early.Bound = p.Bound.Add(-time.Second) // the API's times are whole seconds, cut off
+		byEarliest = by.Decide(&early, &ne.earliest.Node)
 		earliest = byEarliest.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
 	return prediction, byLatest
-}
-
-// atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.
-func atTheEarliest(p *taint.Pod) *taint.Pod {
-	early := *p
-	early.Bound = p.Bound.Add(-time.Second)
-	return &early
 }
 
 // unsure returns the end of the reason if the deadline is a range.
@@ -112,6 +126,12 @@ func unsure(latest, earliest taint.Verdict) string {
 		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
 	}
 	return s
+}
+
+// share replaces the texts of a prediction by those that equal predictions share.
+func (p *Prediction) share() {
+	p.Reason, p.Taint, p.Toleration = sharedText(p.Reason), sharedText(p.Taint), sharedText(p.Toleration)
+	p.Policy, p.Method, p.HeldBy = sharedText(p.Policy), sharedText(p.Method), sharedText(p.HeldBy)
 }
 
 func predictionOf(v *policy.Verdict) Prediction {
@@ -157,12 +177,13 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 }
 
 // audits returns a clause for each policy in mode Audit that matches a taint of the node.
-func audits(pairs []policy.PairDecision) []string {
+func (by *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 	var list []string
-	for i := range pairs {
-		for j := range pairs[i].Audits {
-			a := &pairs[i].Audits[j]
-			list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pairs[i].Taint.ToString())
+	for _, pair := range by.Pairs(p, node) {
+		for i := range pair.Audits {
+			if a := &pair.Audits[i]; !by.hidden || !slices.Contains(by.ruleset.byNode, a.Policy) {
+				list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pair.Taint.ToString())
+			}
 		}
 	}
 	return list
@@ -183,10 +204,4 @@ func would(p *policy.PairDecision) string {
 		s += ", and delete it from " + taint.Stamp(p.Delete.At) + " on,"
 	}
 	return s
-}
-
-// utc returns the time as JSON has it.
-func utc(t time.Time) *time.Time {
-	t = t.UTC().Round(0)
-	return &t
 }

@@ -109,7 +109,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	for name, total := range totalsBy(pods, func(p *planned) string { return p.Namespace }) {
 		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
-	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return keyOf(p.pod) }) {
+	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return p.ownerKey() }) {
 		if key.owner != (Owner{}) {
 			all := replicas[key]
 			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 &&

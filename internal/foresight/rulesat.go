@@ -30,6 +30,22 @@ type Trip struct {
 	Reset string `json:"reset,omitempty"`
 }
 
+// String says that the breaker is tripped for the group, and what ends the trip, if that is known.
+func (t Trip) String() string {
+	switch policy.Reset(t.Reset) {
+	case policy.Manual:
+		return t.tripped() + ", until its resetBefore is set"
+	case policy.Automatic:
+		return t.tripped() + ", until few enough nodes have been affected for its resetAfter"
+	}
+	return t.tripped()
+}
+
+// tripped says that the breaker is tripped for the group.
+func (t Trip) tripped() string {
+	return "breaker " + guard.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
+}
+
 // reset is the end of a trip between the reading of the model and the time of the question, provided that no node
 // changes meanwhile. A manager that has led before the reading may reset the breaker earlier.
 type reset struct {
@@ -37,41 +53,20 @@ type reset struct {
 	at time.Time
 }
 
-// guards has the journal's record of guards and holds, and the writing of the record. The record is nil if it is not
-// known.
-type guards struct {
-	record  *guard.Record
-	writing journal.Writing
-}
-
-// at returns the record as a manager adopts it at this time.
-func (g *guards) at(now time.Time) guard.Journaled {
-	if g.record == nil {
-		return guard.Journaled{}
-	}
-	return guard.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
-}
-
-// hasHold reports whether the record has a hold of this kind.
-func (g *guards) hasHold(of func(policy.HoldRecord) bool) bool {
-	return g.record != nil && slices.ContainsFunc(g.record.Holds, of)
-}
-
-// rulesAt judges pods by a ruleset, with the facts of one moment.
+// rulesAt judges the pods of a model by a ruleset, with the taints and the facts of one moment.
 type rulesAt struct {
 	policy.Judge
 	ruleset *Ruleset
+	nodes   map[string]*nodeEstimate
+	hidden  bool // the nodes are those of the journal
 	trips   []Trip
 	resets  []reset // until that moment
 }
 
-// rulesNow returns the rules that judge the pods of the model at this time.
-func (m *Model) rulesNow(at time.Time) rulesAt { return m.rulesAt(&m.rules, at, nil) }
-
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
 // facts are those of a manager with the ruleset that reads the journal, and begins to lead when the model was read.
-func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) rulesAt {
-	from, present := m.readBefore(at), other
+func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint) rulesAt {
+	from, present := m.readBefore(at), changed
 	ahead := from.Before(at)
 	if ahead {
 		present = nil
@@ -82,7 +77,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) 
 	if counting {
 		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
 	}
-	journaled := m.guards.at(from)
+	journaled := m.reading.Journal.guards(from)
 	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
 		core.Step(from, guard.LeadershipBegan{})
 	}
@@ -90,21 +85,42 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) 
 	var resets []reset
 	if counting && ahead {
 		resets = resetsUntil(at, core)
-		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(other)})
+		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	judge := core.Judge()
 	if m.Hidden() {
 		judge = by.withoutLabels(judge)
 	}
-	return rulesAt{judge, by, by.trips(core.Trips(), journaled.Record.Trips), resets}
+	trips := by.trips(core.Trips(), journaled.Record.Trips)
+	return rulesAt{judge, by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
+}
+
+// rulesNow returns the rules that judge the pods of the model at this time.
+func (m *Model) rulesNow(at time.Time) rulesAt { return m.rulesAt(&m.rules, at, nil) }
+
+// estimates returns the estimates of the nodes, some of which get other taints at this time.
+func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Taint) map[string]*nodeEstimate {
+	all := make(map[string]*nodeEstimate, len(m.nodes))
+	for name, n := range m.nodes {
+		all[name] = &n.estimate
+		if by != &m.rules {
+			all[name] = new(estimateOf(by, n.object, m.reading.Journal.record(name), m.at))
+		}
+		if taints, ok := changed[name]; ok {
+			after := trimmed(n.object)
+			after.Spec.Taints, after.ResourceVersion = taints, ""
+			all[name] = new(all[name].with(by, after, at))
+		}
+	}
+	return all
 }
 
 // readBefore returns when the model was read, or the time of the question if the model was read later. The objects are
 // not older than the record of guards that was read with the objects.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
-	if m.guards.record != nil && m.guards.writing.At.After(read) {
-		read = m.guards.writing.At
+	if g := m.reading.Journal.partitions[journal.GuardsPartition]; g.Guards != nil && g.writing.At.After(read) {
+		read = g.writing.At
 	}
 	if m.reading.At.IsZero() || read.After(at) {
 		return at
@@ -119,11 +135,11 @@ func (m *Model) labelsOf(namespace string) (map[string]string, bool) {
 }
 
 // nodeChanges returns the nodes in the form that breakers use, some of them with other taints.
-func (m *Model) nodeChanges(other map[string][]v1.Taint) []guard.NodeChange {
+func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
 	changes := make([]guard.NodeChange, 0, len(m.nodes))
 	for name, n := range m.nodes {
-		taints, changed := other[name]
-		if !changed {
+		taints, ok := changed[name]
+		if !ok {
 			taints = n.object.Spec.Taints
 		}
 		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{
