@@ -67,7 +67,7 @@ func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {
 		return nil
 	}
-	return errors.New("cannot say all: " + joined(r.Incomplete))
+	return errors.New("cannot say all: " + strings.Join(r.Incomplete, "; and "))
 }
 
 // PodRef identifies a pod of an answer.
@@ -80,7 +80,7 @@ type PodRef struct {
 }
 
 func (p *pod) ref() PodRef {
-	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.ownerOrNil()}
+	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.owner}
 }
 
 // Ref returns the identity of the pod.
@@ -97,9 +97,6 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// joined joins clauses into one.
-func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
-
 // ShortList joins names. It counts the last names of a long list.
 func ShortList(names []string) string {
 	const most = 5
@@ -107,14 +104,6 @@ func ShortList(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), rest)
 	}
 	return strings.Join(names, ", ")
-}
-
-// orNone returns an empty list instead of nil, so that JSON has [] and not null.
-func orNone[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // utc returns the time as JSON has it.

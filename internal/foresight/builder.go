@@ -26,11 +26,8 @@ type Reading struct {
 	Newest time.Time
 	Aged   bool
 
-	// From names the source in messages, such as "the cluster".
-	From string
-
-	// Dumped is set if an object that is missing may only be missing from a dump.
-	Dumped bool
+	From   string // names the source in messages, such as "the cluster"
+	Dumped bool   // an object that is missing may only be missing from a dump
 
 	// Hidden is the verb that this user may not use on nodes, get or list: then the nodes are those of the journal.
 	// Empty if nodes were read.
@@ -95,7 +92,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 		seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]int{},
-			budgets: map[string]budget{},
+			budgets: map[string]BudgetPlan{},
 		},
 	}
 }

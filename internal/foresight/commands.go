@@ -44,26 +44,12 @@ func commands(p *pod, e *Explanation) []Command {
 		})
 	}
 	for i := range e.Budgets {
-		if does := e.describes(&e.Budgets[i]); does != "" {
-			list = append(list, Command{
-				does, "kubectl describe pdb " + shellWord(e.Budgets[i].Name) + " -n " + shellWord(p.Namespace),
-			})
+		if _, shows := e.keptBy(&e.Budgets[i]); shows != "" {
+			name := shellWord(e.Budgets[i].Name)
+			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}
 	}
 	return append(list, letGo(p.Namespace, p.Name))
-}
-
-// describes says what the description of a budget shows; "" if the budget does not keep the pod.
-func (e *Explanation) describes(b *ExplainedBudget) string {
-	switch {
-	case e.Method() != evictMethod || !b.Asked:
-		return ""
-	case len(e.Budgets) > 1:
-		return "shows one of the budgets that select it: the API server evicts no pod that two select"
-	case b.Admits == 0:
-		return "shows why the budget admits no more"
-	}
-	return ""
 }
 
 // letGo returns the command that deletes a pod.

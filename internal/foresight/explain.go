@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,15 +29,20 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		return e, nil
 	}
 	if unknown := m.unjudged(nil); len(unknown) > 0 {
-		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From, joined(unknown))
+		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From,
+			strings.Join(unknown, "; and "))
 	}
-	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
+	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.owner
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, e.read)
 	e.Budgets = m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p)
-	e.Blocker = cmp.Or(e.Blocker, e.budgetInTheWay())
+	for i := range e.Budgets {
+		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
+			e.Blocker = keeps
+		}
+	}
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, at, d, nil)
 	e.Incomplete = m.unknownMatches(nil)
@@ -53,15 +57,13 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
-func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
-	var list []ExplainedBudget
+func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	if !p.replica() {
 		return nil
 	}
-	budgets := inNames(m.budgets)
-	indexes, asked := covering(budgets, p)
-	for _, i := range indexes {
-		list = append(list, ExplainedBudget{budgets[i].name, budgets[i].admits, asked})
+	these, asked := covering(m.budgetsInOrder(), p)
+	for _, b := range these {
+		list = append(list, ExplainedBudget{b.Name, b.Admits, asked})
 	}
 	return list
 }

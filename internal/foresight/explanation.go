@@ -92,20 +92,18 @@ func (e *Explanation) Complete(m *Managed) {
 	}
 }
 
-// budgetInTheWay says which budget is in the way of a pod that should be gone; "" if it is evicted without asking one.
-func (e *Explanation) budgetInTheWay() string {
-	if !e.Overdue() || e.Method() != evictMethod {
-		return ""
+// keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
+func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
+	switch {
+	case e.Method() != evictMethod || !b.Asked:
+		return "", ""
+	case len(e.Budgets) > 1:
+		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
+			"shows one of the budgets that select it: the API server evicts no pod that two select"
+	case b.Admits == 0:
+		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
 	}
-	for i := range e.Budgets {
-		switch b := &e.Budgets[i]; {
-		case len(e.Budgets) > 1:
-			return "several PodDisruptionBudgets select it, and the API server evicts no such pod"
-		case b.Asked && b.Admits == 0:
-			return "PodDisruptionBudget " + b.Name + " admits no eviction now"
-		}
-	}
-	return ""
+	return "", ""
 }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.

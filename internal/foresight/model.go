@@ -89,7 +89,7 @@ type objects struct {
 	pods       map[types.UID]*pod
 	podsIn     map[string]int   // number of pods by namespace, whatever the focus
 	replicas   map[ownerKey]int // of pods that are not kept
-	budgets    map[string]budget
+	budgets    map[string]BudgetPlan
 	events     []v1.Event
 	lacking    lacking
 }

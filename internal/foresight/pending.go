@@ -189,6 +189,9 @@ func (m *Model) Stays(uid types.UID) (reason string, stays bool) {
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
 func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *Pending {
+	if pods == nil {
+		pods = []PendingPod{} // JSON has [], not null
+	}
 	for i := range pods {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
@@ -196,7 +199,7 @@ func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *P
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: orNone(pods)}
+	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: pods}
 }
 
 // Names returns the namespaces and names of the pods that are to be evicted; the others are held.
@@ -211,9 +214,4 @@ func (p *Pending) Names() []string {
 }
 
 // Evictions returns the number of pods that are to be evicted.
-func (p *Pending) Evictions() (because, all int) {
-	for i := range p.Pods {
-		countIf(&all, p.Pods[i].Evict)
-	}
-	return all, all
-}
+func (p *Pending) Evictions() (because, all int) { return len(p.Names()), len(p.Names()) }

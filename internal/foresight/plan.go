@@ -100,6 +100,10 @@ type PlannedPod struct {
 	// FirstMatch reports whether a later toleration of the pod would tolerate a taint longer than the first that
 	// matches.
 	FirstMatch bool `json:"-"`
+
+	of       *pod // until the plan is finished
+	selected bool // on a node in question
+	waits    bool // until budgets admit its eviction
 }
 
 // The effects of the changes on a pod.

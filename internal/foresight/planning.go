@@ -23,10 +23,9 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 		return nil, err
 	}
 	by := m.planRules(&q, taints)
-	pods := m.planPods(by, q.At)
-	slices.SortFunc(pods, inOrder)
-	plan.Budgets = orNone(ask(inNames(m.budgets), pods))
-	plan.count(pods, m.replicasOf())
+	plan.Pods = m.planPods(by, q.At)
+	plan.Budgets = ask(m.budgetsInOrder(), plan.Pods)
+	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	m.noteStale(&plan.Remarks, nil, q.At)
 	plan.Incomplete = m.gaps(q.Names)
@@ -75,35 +74,28 @@ func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules 
 	return &planRules{with, m.rulesNow(q.At), taints}
 }
 
-// planned is a pod with its prediction.
-type planned struct {
-	*pod
-	result   *PlannedPod
-	selected bool // on a node in question
-	waits    bool // until budgets admit its eviction
-}
-
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
 // nodes.
-func (m *Model) planPods(by *planRules, at time.Time) []*planned {
-	var pods []*planned
+func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
+	pods := []*PlannedPod{}
 	for _, p := range m.pods {
 		if m.nodes[p.Node] == nil {
 			continue
 		}
-		_, selected := by.taints[p.Node]
-		if result := m.planPod(p, by, at); selected || result.Evict {
-			pods = append(pods, &planned{pod: p, result: result, selected: selected})
+		if planned := m.planPod(p, by, at); planned.selected || planned.Evict {
+			pods = append(pods, planned)
 		}
 	}
+	slices.SortFunc(pods, inOrder)
 	return pods
 }
 
 func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	with, verdict := by.with.predict(&p.Pod)
 	without, _ := by.without.predict(&p.Pod)
+	taints, selected := by.taints[p.Node]
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without),
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
 		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, by.with.ruleset),
 	}
 	result.share()
@@ -118,7 +110,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		return result
 	}
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
-	if taints, selected := by.taints[p.Node]; selected {
+	if selected {
 		result.Warnings = shadowed(&p.Pod, taints, m.rules.config.Rules)
 		result.FirstMatch = len(result.Warnings) > 0
 		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, taints, &verdict)...)
@@ -146,14 +138,14 @@ func effect(with, without *Prediction) string {
 }
 
 // inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
-func inOrder(a, b *planned) int {
+func inOrder(a, b *PlannedPod) int {
 	switch {
-	case a.result.Evict && !b.result.Evict:
+	case a.Evict && !b.Evict:
 		return -1
-	case b.result.Evict && !a.result.Evict:
+	case b.Evict && !a.Evict:
 		return 1
-	case a.result.Evict && !a.result.At.Equal(*b.result.At):
-		return a.result.At.Compare(*b.result.At)
+	case a.Evict && !a.At.Equal(*b.At):
+		return a.At.Compare(*b.At)
 	}
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

@@ -30,7 +30,7 @@ func (o *Owner) String() string {
 // pod has the fields of a pod that are kept. Until the model is loaded, Bound is as the API has it.
 type pod struct {
 	taint.Pod
-	owner Owner // empty if there is none
+	owner *Owner // nil if there is none
 	ready bool
 
 	// Only few pods have these.
@@ -41,8 +41,10 @@ type pod struct {
 
 func podOf(p *v1.Pod) *pod {
 	result := &pod{
-		Pod: cluster.PodOf(p, boundAt(p)), owner: ownerOf(p), ready: condition(p, v1.PodReady) != nil,
-		disruption: disruption(p),
+		Pod: cluster.PodOf(p, boundAt(p)), ready: condition(p, v1.PodReady) != nil, disruption: disruption(p),
+	}
+	if result.Controller != nil {
+		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))
 	}
 	if p.DeletionTimestamp != nil {
 		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
@@ -96,30 +98,11 @@ func (p *pod) key() types.UID {
 	return types.UID(p.Key())
 }
 
-// ownerOf returns the pod's workload; empty if the pod has no controller.
-func ownerOf(p *v1.Pod) Owner {
-	controller := metav1.GetControllerOfNoCopy(p)
-	if controller == nil {
-		return Owner{}
-	}
-	return Owner(taint.Workload(taint.Owner{Kind: controller.Kind, Name: controller.Name}, p.Labels))
-}
-
-// ownerOrNil returns the pod's owner, or nil.
-func (p *pod) ownerOrNil() *Owner {
-	if p.owner == (Owner{}) {
-		return nil
-	}
-	return &p.owner
-}
-
 // ownerKey identifies an owner.
 type ownerKey struct {
 	namespace string
 	owner     Owner
 }
-
-func (p *pod) ownerKey() ownerKey { return ownerKey{p.Namespace, p.owner} }
 
 // replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
 func (p *pod) replica() bool {
@@ -128,12 +111,12 @@ func (p *pod) replica() bool {
 
 // countIn counts the pod for its owner.
 func (p *pod) countIn(replicas map[ownerKey]int) {
-	if p.owner != (Owner{}) && p.replica() {
-		replicas[p.ownerKey()]++
+	if p.owner != nil && p.replica() {
+		replicas[ownerKey{p.Namespace, *p.owner}]++
 	}
 }
 
-// sharing has the first of equal labels and of equal tolerations, by their JSON: replicas have the same.
+// sharing has the first of equal values, by their JSON: replicas have the same labels, tolerations and owners.
 type sharing map[string]any
 
 // share returns the first value that was shared and equals this one.
@@ -153,8 +136,5 @@ func sharedText[T ~string](t T) T { return unique.Make(t).Value() }
 func (p *pod) share(s sharing) {
 	p.Namespace, p.Node, p.Phase = sharedText(p.Namespace), sharedText(p.Node), sharedText(p.Phase)
 	p.Labels, p.Tolerations = share(s, p.Labels), share(s, p.Tolerations)
-	if c := p.Controller; c != nil {
-		p.Controller = &taint.Owner{Kind: sharedText(c.Kind), Name: sharedText(c.Name)}
-	}
-	p.owner = Owner{sharedText(p.owner.Kind), sharedText(p.owner.Name)}
+	p.Controller, p.owner = share(s, p.Controller), share(s, p.owner)
 }

@@ -62,8 +62,8 @@ type OwnerTotal struct {
 func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
 
 // add counts a pod.
-func (t *Total) add(p *planned) {
-	switch p.result.Effect {
+func (t *Total) add(p *PlannedPod) {
+	switch p.Effect {
 	case Evicted, Sooner:
 		t.Evict++
 		t.addGoing(p)
@@ -78,42 +78,46 @@ func (t *Total) add(p *planned) {
 		countIf(&t.Anyway, p.selected)
 		countIf(&t.Elsewhere, !p.selected)
 	}
-	countIf(&t.Blocked, len(p.result.BlockedBy) > 0)
+	countIf(&t.Blocked, len(p.BlockedBy) > 0)
 	countIf(&t.AllWaiting, p.waits)
 }
 
 // addGoing counts a pod of Evict.
-func (t *Total) addGoing(p *planned) {
+func (t *Total) addGoing(p *PlannedPod) {
 	if p.waits {
 		t.Waiting++
 		return
 	}
-	countIf(&t.Now, *p.result.InSeconds == 0)
-	if t.Last == nil || t.Last.At.Before(*p.result.At) {
-		t.Last = &p.result.Prediction
+	countIf(&t.Now, *p.InSeconds == 0)
+	if t.Last == nil || t.Last.At.Before(*p.At) {
+		t.Last = &p.Prediction
 	}
 }
 
-// count adds the pods and their totals to the plan, in the order of their names.
-func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
-	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
-	for _, pod := range pods {
-		p.Pods = append(p.Pods, pod.result)
-		pod.waits = p.Waits(pod.result)
+// count adds the totals of the pods to the plan, in the order of their names.
+func (p *Plan) count(replicas map[ownerKey]int) {
+	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
+	for _, pod := range p.Pods {
+		pod.of, pod.waits = nil, p.Waits(pod)
 		p.Total.add(pod)
 	}
-	nodes := totalsBy(pods, func(p *planned) string { return p.Node })
+	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })
 	for i := range p.Nodes {
 		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
 	}
-	for name, total := range totalsBy(pods, func(p *planned) string { return p.Namespace }) {
+	for name, total := range totalsBy(p.Pods, func(p *PlannedPod) string { return p.Namespace }) {
 		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
-	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return p.ownerKey() }) {
-		if key.owner != (Owner{}) {
-			all := replicas[key]
-			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 &&
-				total.going() == all})
+	owner := func(p *PlannedPod) ownerKey {
+		if p.Owner == nil {
+			return ownerKey{}
+		}
+		return ownerKey{p.Namespace, *p.Owner}
+	}
+	for key, total := range totalsBy(p.Pods, owner) {
+		if all := replicas[key]; key != (ownerKey{}) {
+			losesAll := total.Evict > 0 && total.going() == all
+			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, losesAll})
 		}
 	}
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })
@@ -123,7 +127,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 }
 
 // totalsBy counts the pods by a key that some pod on a node in question has.
-func totalsBy[K comparable](pods []*planned, key func(*planned) K) map[K]Total {
+func totalsBy[K comparable](pods []*PlannedPod, key func(*PlannedPod) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {
 		if p.selected {
