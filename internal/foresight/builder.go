@@ -104,7 +104,7 @@ func (b *Builder) Add(object any) {
 	case *v1.Node:
 		if !b.repeats("node", o) {
 			b.lacking.count(o)
-			b.nodes[o.Name] = &node{object: trimmed(o)}
+			b.nodes[o.Name] = nodeOf(o)
 		}
 	case *v1.Pod:
 		if !b.repeats("pod", o) {

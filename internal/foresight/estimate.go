@@ -34,13 +34,10 @@ type nodeView struct {
 
 // estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
 // neither the journal nor timeAdded shows started between the node's creation and now.
-func estimateOf(by *Ruleset, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
-	created := n.CreationTimestamp.Time
-	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: created}}
-	first := journal.Observation{
-		Taints: n.Spec.Taints, At: at, Created: created, Version: n.ResourceVersion, Gap: true,
-	}
-	return nodeEstimate{bare, bare}.observe(by, first, created).adopt(by, r, at)
+func estimateOf(by *Ruleset, n *node, r journal.Record, at time.Time) nodeEstimate {
+	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
+	first := journal.Observation{Taints: n.Taints, At: at, Created: n.created, Version: n.version, Gap: true}
+	return nodeEstimate{bare, bare}.observe(by, first, n.created).adopt(by, r, at)
 }
 
 // observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
@@ -55,10 +52,9 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 }
 
 // with returns the estimate after the node is observed with the taints, labels and version of n.
-func (ne nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
+func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
-	seen := journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}
-	return ne.observe(by, seen, time.Time{})
+	return ne.observe(by, journal.Observation{Taints: n.Taints, At: at, Version: n.version}, time.Time{})
 }
 
 // adopt merges the journal's record into the estimate, as a manager does.

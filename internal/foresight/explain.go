@@ -47,7 +47,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Remarks = m.remarks(&by, at, d, nil)
 	e.Incomplete = m.unknownMatches(nil)
 	if len(e.Taints) > 0 {
-		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].object.Spec.Taints, m.rules.config.Rules)...)
+		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
 	}
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
@@ -91,8 +91,8 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	if !prediction.Evict && !byTaints {
 		return d // it stays because of its own state
 	}
-	for i := range n.object.Spec.Taints {
-		t := m.explainTaint(p, n, &n.object.Spec.Taints[i], by, e.At)
+	for i := range n.Taints {
+		t := m.explainTaint(p, n, &n.Taints[i], by, e.At)
 		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		e.Taints = append(e.Taints, t)
 	}
@@ -161,9 +161,10 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 	case FromPolicy:
 		return "no journal has it, so it counts as if a manager with such a policy first saw it at " + since
 	case FromTimeAdded:
-		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " + since
+		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " +
+			since
 	}
-	added, created := "it has no timeAdded", n.object.CreationTimestamp.Time
+	added, created := "it has no timeAdded", n.created
 	switch {
 	case t.TimeAdded == nil || t.TimeAdded.IsZero():
 	case t.TimeAdded.After(at):
@@ -172,8 +173,8 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", is before the node's creation and ignored"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node was made, " +
-			"and " + since
+		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node " +
+			"was made, and " + since
 	}
 	return added + ", and no journal has it: it is there since " + since
 }
@@ -236,7 +237,7 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 			"to remove them"
 	case n == nil:
 		return "its node is not there: pod garbage collection of kube-controller-manager deletes such pods"
-	case slices.ContainsFunc(n.object.Spec.Taints, isManaged):
+	case slices.ContainsFunc(n.Taints, isManaged):
 		return "the kubelet of its node does not confirm that it has stopped: look at the node; once it is " +
 			"certain that the node is shut down, its taint node.kubernetes.io/out-of-service lets the pod go"
 	}

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -63,15 +61,15 @@ func (j *Journal) nodes() map[string]*node {
 	all := map[string]*node{}
 	for _, partition := range j.partitions {
 		for name, r := range partition.Records {
-			n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID, ResourceVersion: r.Version}}
+			n := &node{Node: guard.Node{Name: name, UID: r.UID}, version: r.Version}
 			for _, history := range slices.Concat(r.Taints, r.Triggers) {
 				for i := range history {
 					if !history[i].Ended {
-						n.Spec.Taints = append(n.Spec.Taints, history[i].Taint)
+						n.Taints = append(n.Taints, history[i].Taint)
 					}
 				}
 			}
-			all[name] = &node{object: n}
+			all[name] = n
 		}
 	}
 	return all

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -56,7 +56,7 @@ type Selection struct {
 }
 
 // selects reports whether the node is in the selection.
-func (s *Selection) selects(n *v1.Node) bool {
+func (s *Selection) selects(n *node) bool {
 	if len(s.Names) > 0 {
 		return slices.Contains(s.Names, n.Name)
 	}
@@ -96,30 +96,33 @@ type objects struct {
 
 // node is a node with the estimate of its taints.
 type node struct {
-	object   *v1.Node // its metadata and taints
+	guard.Node
+	created  time.Time
+	version  string // resourceVersion
 	estimate nodeEstimate
 }
 
-// trimmed returns the node without the fields that the package does not use.
-func trimmed(n *v1.Node) *v1.Node {
-	return &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp,
-			Labels: n.Labels, ResourceVersion: n.ResourceVersion,
-		},
-		Spec: v1.NodeSpec{Taints: n.Spec.Taints},
-	}
+func nodeOf(n *v1.Node) *node {
+	fields := guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+	return &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
+}
+
+// withTaints returns the node with other taints, as a change that is not observed yet would show it.
+func (n *node) withTaints(taints []v1.Taint) *node {
+	changed := *n
+	changed.Taints, changed.version = taints, ""
+	return &changed
 }
 
 // keeps reports whether a pod is kept: its node is in question, has taints that may evict, or is not known yet.
 func (o *objects) keeps(p *pod) bool {
 	n := o.nodes[p.Node]
-	return n == nil || o.focus.Nodes == nil || o.focus.Nodes.selects(n.object) || o.concerned(n)
+	return n == nil || o.focus.Nodes == nil || o.focus.Nodes.selects(n) || o.concerned(n)
 }
 
 // concerned reports whether pods may have to go because of a taint of the node.
 func (o *objects) concerned(n *node) bool {
-	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
 }
 
 // Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
@@ -207,7 +210,7 @@ func (m *Model) loadJournal(at time.Time) {
 		m.nodes = m.reading.Journal.nodes()
 	}
 	for name, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n.object, m.reading.Journal.record(name), at)
+		n.estimate = estimateOf(&m.rules, n, m.reading.Journal.record(name), at)
 	}
 }
 
@@ -228,20 +231,17 @@ func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err er
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	before, ok := m.nodes[n.Name]
-	if !ok || before.object.UID != n.UID {
-		bare := *n
-		bare.Spec.Taints = nil
-		estimate := estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at)
-		m.nodes[n.Name] = &node{trimmed(n), estimate}
-		return
+	before, updated, record := m.nodes[n.Name], nodeOf(n), m.reading.Journal.record(n.Name)
+	if before == nil || before.UID != n.UID {
+		before, record = updated.withTaints(nil), journal.Record{}
+		before.estimate = estimateOf(&m.rules, before, record, at)
 	}
-	order, err := resourceversion.CompareResourceVersion(n.ResourceVersion, before.object.ResourceVersion)
+	order, err := resourceversion.CompareResourceVersion(updated.version, before.version)
 	if err == nil && order < 0 {
 		return // a list may come from a cache that lags behind
 	}
-	before.object = trimmed(n)
-	before.estimate = before.estimate.with(&m.rules, n, at).adopt(&m.rules, m.reading.Journal.record(n.Name), at)
+	updated.estimate = before.estimate.with(&m.rules, updated, at).adopt(&m.rules, record, at)
+	m.nodes[n.Name] = updated
 }
 
 // ReplaceNodes replaces all nodes by a list that was observed at this time.

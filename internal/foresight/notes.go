@@ -65,10 +65,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt, at time.Time) {
 	for _, t := range by.trips {
 		r.note("%s", m.tripNote(t, at))
 	}
-	for _, reset := range by.resets {
-		r.note("%s, and is reset at %s at the latest if nothing changes until then", reset.tripped(),
-			taint.Stamp(reset.at))
-	}
+	r.Notes = append(r.Notes, by.resets...)
 	if m.partial() && m.rules.Guarded() {
 		r.note("this user may not list nodes, so whether their taints trip a breaker is not known: only trips that " +
 			"the journal has count, pods may be held, and deleteAfter may count from later")

@@ -41,8 +41,8 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	}
 	taints := map[string][]v1.Taint{}
 	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
-		if n := m.nodes[name].object; q.selects(n) {
-			after, done := apply(q.Changes, n.Spec.Taints)
+		if n := m.nodes[name]; q.selects(n) {
+			after, done := apply(q.Changes, n.Taints)
 			taints[name] = after
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 		}

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Trip is a breaker that is tripped for a group of nodes.
@@ -46,13 +48,6 @@ func (t Trip) tripped() string {
 	return "breaker " + guard.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 }
 
-// reset is the end of a trip between the reading of the model and the time of the question, provided that no node
-// changes meanwhile. A manager that has led before the reading may reset the breaker earlier.
-type reset struct {
-	Trip
-	at time.Time
-}
-
 // rulesAt judges the pods of a model by a ruleset, with the taints and the facts of one moment.
 type rulesAt struct {
 	policy.Judge
@@ -60,7 +55,7 @@ type rulesAt struct {
 	nodes   map[string]*nodeEstimate
 	hidden  bool // the nodes are those of the journal
 	trips   []Trip
-	resets  []reset // until that moment
+	resets  []string // notes about the trips that end until that moment
 }
 
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
@@ -72,7 +67,10 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		present = nil
 	}
 	core := guard.NewCore(guard.Config{Config: by.config, Set: by.set, Paused: by.paused})
-	core.Step(from, guard.NamespacesChanged{Namespaces: m.labelsOf})
+	core.Step(from, guard.NamespacesChanged{Namespaces: func(name string) (map[string]string, bool) {
+		labels, ok := m.namespaces[name]
+		return labels, ok
+	}})
 	counting := by.Guarded() && !m.partial() // else only recorded trips count
 	if counting {
 		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
@@ -82,7 +80,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(from, guard.LeadershipBegan{})
 	}
 	core.Step(from, guard.Ready{Journaled: journaled})
-	var resets []reset
+	var resets []string
 	if counting && ahead {
 		resets = resetsUntil(at, core)
 		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(changed)})
@@ -104,12 +102,10 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	for name, n := range m.nodes {
 		all[name] = &n.estimate
 		if by != &m.rules {
-			all[name] = new(estimateOf(by, n.object, m.reading.Journal.record(name), m.at))
+			all[name] = new(estimateOf(by, n, m.reading.Journal.record(name), m.at))
 		}
 		if taints, ok := changed[name]; ok {
-			after := trimmed(n.object)
-			after.Spec.Taints, after.ResourceVersion = taints, ""
-			all[name] = new(all[name].with(by, after, at))
+			all[name] = new(all[name].with(by, n.withTaints(taints), at))
 		}
 	}
 	return all
@@ -128,37 +124,28 @@ func (m *Model) readBefore(at time.Time) time.Time {
 	return read
 }
 
-// labelsOf returns the labels of a namespace, if they are known.
-func (m *Model) labelsOf(namespace string) (map[string]string, bool) {
-	set, ok := m.namespaces[namespace]
-	return set, ok
-}
-
 // nodeChanges returns the nodes in the form that breakers use, some of them with other taints.
 func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
 	changes := make([]guard.NodeChange, 0, len(m.nodes))
 	for name, n := range m.nodes {
-		taints, ok := changed[name]
-		if !ok {
-			taints = n.object.Spec.Taints
+		if taints, ok := changed[name]; ok {
+			n = n.withTaints(taints)
 		}
-		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{
-			Name: name, UID: n.object.UID, Labels: n.object.Labels, Taints: taints,
-		}})
+		changes = append(changes, guard.NodeChange{Name: name, Node: &n.Node})
 	}
 	return changes
 }
 
-// resetsUntil lets the time pass until then, while nothing else happens. It returns the trips that end meanwhile.
-func resetsUntil(then time.Time, core *guard.Core) []reset {
-	var resets []reset
+// resetsUntil lets the time pass until then, while no node changes. It returns notes about the trips that end. A manager that has led before the reading may reset the breaker earlier.
+func resetsUntil(then time.Time, core *guard.Core) []string {
+	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
 		before := core.Trips()
 		core.Step(next, guard.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				trip := Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}
-				resets = append(resets, reset{trip, *utc(next)})
+				resets = append(resets, fmt.Sprintf("breaker %s, and is reset at %s at the latest if nothing changes until then",
+					t.Words(), taint.Stamp(next)))
 			}
 		}
 	}
