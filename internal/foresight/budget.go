@@ -15,17 +15,13 @@ import (
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-
-	// Admits is the number of evictions that the budget admits now.
-	Admits int `json:"admits"`
+	Admits    int    `json:"admits"` // number of evictions that the budget admits now
 
 	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
 	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
 	// ready, do not ask it.
-	Evictions int `json:"evictions"`
-
-	// Blocks are the names of the pods whose eviction the budget would block.
-	Blocks []string `json:"blocks"`
+	Evictions int      `json:"evictions"`
+	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 
 	selector labels.Selector
 	unready  bool // evictions of pods that are not ready do not ask the budget

@@ -29,8 +29,7 @@ type Reading struct {
 	From   string // names the source in messages, such as "the cluster"
 	Dumped bool   // an object that is missing may only be missing from a dump
 
-	// Hidden is the verb that this user may not use on nodes, get or list: then the nodes are those of the journal.
-	// Empty if nodes were read.
+	// Hidden is the verb, get or list, that this user may not use on nodes: then the nodes are those of the journal.
 	Hidden string
 
 	// Partial is set if some nodes of the cluster were not read. Breakers compare affected nodes with all nodes, so
@@ -41,11 +40,9 @@ type Reading struct {
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
 
-	// Journal has the partitions of the tainted nodes and that of the guards. If the nodes are hidden, it has all.
-	Journal *Journal
+	Journal *Journal // has the partitions of the tainted nodes and that of the guards, or all if the nodes are hidden
 
-	// Notes concern what was not read. Warnings concern what may be missing in a dump.
-	Notes, Warnings []string
+	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
 }
 
 // Moment is the time of a question: At or, if At is zero, the time that is After the time of the reading.

@@ -97,13 +97,9 @@ const (
 
 // NodeChange is the effect of one change on one node.
 type NodeChange struct {
-	Taint string `json:"taint"`
-
-	// Change is added, replaced, unchanged, removed or absent.
-	Change string `json:"change"`
-
-	// Was is the taint that was replaced.
-	Was string `json:"was,omitempty"`
+	Taint  string `json:"taint"`
+	Change string `json:"change"`        // added, replaced, unchanged, removed or absent
+	Was    string `json:"was,omitempty"` // the taint that was replaced
 }
 
 // apply returns the taints after the changes. It does not modify the list that it is given.

@@ -17,11 +17,8 @@ import (
 
 // Focus selects the pods that a model keeps; the zero value keeps all.
 type Focus struct {
-	// Namespace of the pods; empty for all.
-	Namespace string
-
-	// Labels of the pods; nil for all.
-	Labels labels.Selector
+	Namespace string          // of the pods; empty for all
+	Labels    labels.Selector // of the pods; nil for all
 
 	// Nodes in question. Of other nodes the model keeps the pods on those with NoExecute taints only, and counts
 	// the rest by owner. Nil keeps the pods of all nodes.
@@ -68,14 +65,10 @@ func among(nodes []string, name string) bool { return len(nodes) == 0 || slices.
 
 // QuestionError reports that a question does not fit the cluster.
 type QuestionError struct {
-	What string
-
-	// Kubectl is the command of kubectl that shows the nodes and their taints or labels.
-	Kubectl string
-
-	// Typed is a name that does not exist, and Names are those that do.
-	Typed string
-	Names []string
+	What    string
+	Kubectl string   // the command of kubectl that shows the nodes and their taints or labels
+	Typed   string   // a name that does not exist
+	Names   []string // those that do exist
 }
 
 func (q *QuestionError) Error() string { return q.What }

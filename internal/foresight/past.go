@@ -15,8 +15,7 @@ import (
 
 // PastEviction is an eviction because of a taint, as events tell it.
 type PastEviction struct {
-	// Predecessor is set if an earlier pod of the same name was evicted.
-	Predecessor bool `json:"predecessor,omitempty"`
+	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
 	// Node and Reason are those of the first call, Due is when it was due, and At when it was made. An event of the
 	// original has only At.

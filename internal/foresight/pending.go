@@ -36,12 +36,10 @@ type Pending struct {
 	// Leaving is the number of pods in question that are being deleted and had to go; they are not gone yet. Staying is
 	// the number of those that stay. Neither is known to a manager that was asked. Stale is set if the state may be out
 	// of date.
-	Leaving int  `json:"-"`
-	Staying int  `json:"-"`
-	Stale   bool `json:"-"`
+	Leaving, Staying int  `json:"-"`
+	Stale            bool `json:"-"`
 
-	// Paused is set if the manager that was asked is paused: it starts no call.
-	Paused bool `json:"paused,omitempty"`
+	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
 
 	// TaintedNodes is the number of nodes with NoExecute taints, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
@@ -62,9 +60,7 @@ type PendingPod struct {
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
-
-	// InSeconds is the time from At of the answer to the deadline; 0 is at once.
-	InSeconds float64 `json:"inSeconds"`
+	InSeconds  float64 `json:"inSeconds"` // from At of the answer to the deadline; 0 is at once
 
 	Progress
 }
@@ -79,12 +75,11 @@ type Progress struct {
 	Message  string     `json:"message,omitempty"`
 	Budget   string     `json:"budget,omitempty"`
 
-	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one.
+	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one. SlowPlace is set if
+	// it is a slow place, because calls for pods like it are slow.
 	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
-
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
-	SlowPlace bool `json:"slowPlace,omitempty"`
+	SlowPlace    bool   `json:"slowPlace,omitempty"`
 }
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.

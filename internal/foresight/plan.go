@@ -16,12 +16,9 @@ type Plan struct {
 	// no changes.
 	Compared string `json:"compared,omitempty"`
 
-	// Focus is what was asked for.
-	Focus Focus `json:"-"`
-
+	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
-
-	Total Total `json:"total"`
+	Total Total         `json:"total"`
 
 	// Pods to be evicted, in the order of their evictions, and then the pods of the nodes in question that stay.
 	// Pods of other nodes that are evicted are included, as they ask the same budgets; their effect is anyway.
@@ -29,12 +26,9 @@ type Plan struct {
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
 	Owners     []OwnerTotal     `json:"owners"`
+	Budgets    []BudgetPlan     `json:"budgets"` // those that cover pods to be evicted
 
-	// Budgets are those that cover pods to be evicted.
-	Budgets []BudgetPlan `json:"budgets"`
-
-	// BudgetsUnknown is set if budgets were not read.
-	BudgetsUnknown bool `json:"-"`
+	BudgetsUnknown bool `json:"-"` // budgets were not read
 
 	Remarks
 }
@@ -65,17 +59,14 @@ func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.
 
 // PlannedNode is a node that gets the taints.
 type PlannedNode struct {
-	Name    string       `json:"name"`
-	Changes []NodeChange `json:"changes"`
-
-	// Total counts the pods of the node.
-	Total `json:",inline"`
+	Name    string           `json:"name"`
+	Changes []NodeChange     `json:"changes"`
+	Total   `json:",inline"` // of its pods
 }
 
 // PlannedPod is the prediction for one pod.
 type PlannedPod struct {
 	PodRef
-
 	Prediction `json:",inline"`
 
 	// Effect is the effect of the changes on the pod: evicted, sooner, later, anyway (it is evicted at that time
@@ -86,19 +77,14 @@ type PlannedPod struct {
 	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// InSeconds is the time from the plan's time to the eviction; 0 is at once.
-	InSeconds *float64 `json:"inSeconds,omitempty"`
-
-	// Without is the prediction for the pod without the changes; nil if the pod would stay.
-	Without *Prediction `json:"without,omitempty"`
+	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
+	Without   *Prediction `json:"without,omitempty"`   // without the changes; nil if the pod would stay
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 
-	Warnings []string `json:"warnings,omitempty"`
-
-	// FirstMatch reports whether a later toleration of the pod would tolerate a taint longer than the first that
-	// matches.
+	// FirstMatch is set if a later toleration would tolerate a taint longer than the first that matches.
 	FirstMatch bool `json:"-"`
 
 	of       *pod // until the plan is finished
@@ -119,13 +105,9 @@ const (
 
 // Question is the question that a plan answers.
 type Question struct {
-	// Selection of the nodes that get the taints.
-	Selection
-
-	Changes []Change
-
-	// At is the time at which the nodes get the taints.
-	At time.Time
+	Selection // of the nodes that get the taints
+	Changes   []Change
+	At        time.Time // at which the nodes get the taints
 
 	// Compare, if not nil, is the configuration that the changes are compared with, instead of no changes. Compared is
 	// the name of that configuration.

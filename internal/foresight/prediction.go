@@ -11,29 +11,20 @@ import (
 
 // Prediction is the predicted verdict on a pod.
 type Prediction struct {
-	// Evict reports whether the pod is evicted.
-	Evict bool `json:"evict"`
+	Evict bool `json:"evict"` // the pod is evicted
 
-	// At is the deadline. A time in the past means at once.
-	At *time.Time `json:"at,omitempty"`
-
-	// Earliest is set if the start of a taint is not known: then it is the earliest possible deadline, and At is
-	// the latest.
+	// At is the deadline; a time in the past means at once. Earliest is set if the start of a taint is not known: then
+	// it is the earliest possible deadline, and At is the latest.
+	At       *time.Time `json:"at,omitempty"`
 	Earliest *time.Time `json:"earliest,omitempty"`
 
-	// Reason is the reason, in the manager's words.
-	Reason string `json:"reason"`
+	Reason     string `json:"reason"`               // in the manager's words
+	Taint      string `json:"taint,omitempty"`      // because of which the pod is evicted
+	Toleration string `json:"toleration,omitempty"` // matches the taint until the pod is evicted; empty if none does
 
-	// Taint is the taint because of which the pod is evicted.
-	Taint string `json:"taint,omitempty"`
-
-	// Toleration is the toleration that matches the taint until the pod is evicted; empty if none does.
-	Toleration string `json:"toleration,omitempty"`
-
-	// ExposedSince is the start of the exposure; the latest possible one if Earliest is set.
-	ExposedSince *time.Time `json:"exposedSince,omitempty"`
-
-	// ExposedSinceEarliest is set if Earliest is: the earliest possible start of the exposure.
+	// ExposedSince is the start of the exposure. If Earliest is set, it is the latest possible one, and
+	// ExposedSinceEarliest is the earliest.
+	ExposedSince         *time.Time `json:"exposedSince,omitempty"`
 	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
 
 	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (no
@@ -42,11 +33,9 @@ type Prediction struct {
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
 	// Policy is the name of the policy that decides, and Method, delete or evict, what it does at At; empty if no
-	// policy matches.
-	Policy string `json:"policy,omitempty"`
-	Method string `json:"method,omitempty"`
-
-	// DeleteAt is when a pod that is evicted at At is deleted if its eviction is still refused.
+	// policy matches. DeleteAt is when a pod that is evicted at At is deleted if its eviction is still refused.
+	Policy   string     `json:"policy,omitempty"`
+	Method   string     `json:"method,omitempty"`
 	DeleteAt *time.Time `json:"deleteAt,omitempty"`
 
 	// HeldBy names the policy or the breaker that holds a pod, and HeldDeadline is the deadline that it would have.
@@ -54,8 +43,7 @@ type Prediction struct {
 	HeldBy       string     `json:"heldBy,omitempty"`
 	HeldDeadline *time.Time `json:"heldDeadline,omitempty"`
 
-	// Audits has a clause for each policy in mode Audit that would decide otherwise.
-	Audits []string `json:"audits,omitempty"`
+	Audits []string `json:"audits,omitempty"` // a clause for each policy in mode Audit that would decide otherwise
 }
 
 // Predicted returns the prediction itself.

@@ -15,13 +15,9 @@ import (
 
 // Trip is a breaker that is tripped for a group of nodes.
 type Trip struct {
-	Breaker string `json:"breaker"`
-
-	// Group is the value of the breaker's topologyKey; empty if it guards the whole cluster.
-	Group string `json:"group,omitempty"`
-
-	// Since is when it tripped.
-	Since time.Time `json:"since"`
+	Breaker string    `json:"breaker"`
+	Group   string    `json:"group,omitempty"` // the value of the breaker's topologyKey; empty for the whole cluster
+	Since   time.Time `json:"since"`
 
 	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
 	// the taints of the nodes.

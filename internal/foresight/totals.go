@@ -8,35 +8,19 @@ import (
 
 // Total counts pods.
 type Total struct {
-	// Evict is the number of pods that are evicted because of the changes, or sooner because of them.
-	Evict int `json:"evict"`
-
-	// Stay is the number of pods of the nodes in question that stay.
-	Stay int `json:"stay"`
-
-	// Saved is the number of those that stay and would be evicted without the changes.
-	Saved int `json:"saved"`
-
-	// Anyway is the number of pods of the nodes in question that are evicted without the changes, too, and no
-	// later.
-	Anyway int `json:"anyway"`
-
-	// Elsewhere is the number of pods that are evicted from other nodes, whose taints do not change.
-	Elsewhere int `json:"elsewhere"`
-
-	// Held is the number of pods of the nodes in question that a policy or a breaker holds.
-	Held int `json:"held,omitempty"`
-
-	// Blocked is the number of pods of all these with a blockedBy: budgets would block them with the method evict.
-	Blocked int `json:"blocked"`
+	Evict     int `json:"evict"`          // those that are evicted because of the changes, or sooner because of them
+	Stay      int `json:"stay"`           // those of the nodes in question that stay
+	Saved     int `json:"saved"`          // those of Stay that would be evicted without the changes
+	Anyway    int `json:"anyway"`         // those of the nodes in question that go without the changes, too, and no later
+	Elsewhere int `json:"elsewhere"`      // those that are evicted from other nodes, whose taints do not change
+	Held      int `json:"held,omitempty"` // those of the nodes in question that a policy or a breaker holds
+	Blocked   int `json:"blocked"`        // those of all with a blockedBy: with the method evict, budgets would block them
 
 	// Now is the number of pods of Evict that go at once, and Waiting the number of those that wait for budgets. Last
 	// is the latest prediction of those that do not wait; nil if there are none. AllWaiting also has those that go
 	// anyway.
-	Now        int         `json:"-"`
-	Waiting    int         `json:"-"`
-	AllWaiting int         `json:"-"`
-	Last       *Prediction `json:"-"`
+	Now, Waiting, AllWaiting int         `json:"-"`
+	Last                     *Prediction `json:"-"`
 }
 
 // NamespaceTotal counts the pods of one namespace.
@@ -51,10 +35,9 @@ type OwnerTotal struct {
 	Owner     `json:",inline"`
 	Total     `json:",inline"`
 
-	// Replicas are its pods on all nodes, except those that have finished or are being deleted.
-	Replicas int `json:"replicas"`
-
-	// LosesAll reports whether each of its replicas is evicted, some of them because of the changes.
+	// Replicas are its pods on all nodes, except those that have finished or are being deleted. LosesAll reports
+	// whether each of its replicas is evicted, some of them because of the changes.
+	Replicas int  `json:"replicas"`
 	LosesAll bool `json:"losesAll"`
 }
 
