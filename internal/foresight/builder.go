@@ -51,8 +51,7 @@ type Moment struct {
 	After time.Duration
 }
 
-// settle returns the time of a question. It notes that a dump is old, and warns about a question before the dump's
-// time.
+// settle returns the time of a question, notes that a dump is old, and warns about a question before the dump's time.
 func (r *Reading) settle(q Moment) time.Time {
 	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
 	switch {
@@ -133,8 +132,7 @@ func (b *Builder) addPod(p *v1.Pod) {
 	b.pods[added.key()] = added
 }
 
-// repeats reports whether an object of this kind and name was added before. It notes an object with another UID or
-// resourceVersion.
+// repeats reports whether an object of this kind and name was added before, and keeps the name if its state differs.
 func (b *Builder) repeats(kind string, o metav1.Object) bool {
 	name := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
 	state := maphash.Comparable(b.seed, [2]string{string(o.GetUID()), o.GetResourceVersion()})

@@ -40,8 +40,7 @@ func estimateOf(by *Ruleset, n *node, r journal.Record, at time.Time) nodeEstima
 	return nodeEstimate{bare, bare}.observe(by, first, n.created).adopt(by, r, at)
 }
 
-// observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
-// one.
+// observe returns the estimate after an observation; unknown is the earliest start of a taint whose start it lacks.
 func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
 	ne.latest.history, _ = ne.latest.history.Observe(s)

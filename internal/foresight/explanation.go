@@ -17,17 +17,13 @@ type Explanation struct {
 	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// Stuck says what to inspect if the pod should be gone by its grace period. Blocker says what is in the way of a pod
-	// that should be gone, and that nothing has begun to delete.
-	Stuck   string `json:"stuck,omitempty"`
-	Blocker string `json:"blocker,omitempty"`
-
+	Stuck    string    `json:"stuck,omitempty"`    // what to inspect if the pod should be gone by its grace period
+	Blocker  string    `json:"blocker,omitempty"`  // what is in the way of a pod that should be gone, and is not deleted
 	Commands []Command `json:"commands,omitempty"` // what to do about a pod that is to be evicted
 
-	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted. Past is
-	// that eviction; nil if events report none.
+	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted.
 	History string        `json:"history,omitempty"`
-	Past    *PastEviction `json:"past,omitempty"`
+	Past    *PastEviction `json:"past,omitempty"` // that eviction; nil if events report none
 
 	// EvictionMethod is the method in question: delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod,omitempty"`
@@ -39,8 +35,8 @@ type Explanation struct {
 	// can't be evicted.
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
-	Disruption *Disruption `json:"disruption,omitempty"`
-	Events     []Event     `json:"events,omitempty"` // of the pod, the oldest first
+	Disruption *Disruption `json:"disruption,omitempty"` // nil if the pod has no such condition
+	Events     []Event     `json:"events,omitempty"`     // of the pod, the oldest first
 
 	Remarks
 
@@ -113,21 +109,15 @@ type ExplainedPod struct {
 type ExplainedTaint struct {
 	Taint string `json:"taint"`
 
-	// Since is the start of the taint; the latest possible one if the start is not known. SinceEarliest is the earliest
-	// possible one then, and SinceFrom the source of the start, as a Prediction has it. None for taints that do not evict.
-	Since         *time.Time `json:"since,omitempty"`
-	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
-	SinceFrom     string     `json:"sinceFrom,omitempty"`
+	Since         *time.Time `json:"since,omitempty"`         // the latest possible start; nil if it does not evict
+	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"` // the earliest possible start, if the start is not known
+	SinceFrom     string     `json:"sinceFrom,omitempty"`     // the source of the start, as a Prediction has it
 
-	// Toleration is the first of the pod's tolerations that matches; empty if none does. TolerationSeconds are those of
-	// the toleration; nil if it has no limit.
-	Toleration        string `json:"toleration,omitempty"`
-	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
+	Toleration        string `json:"toleration,omitempty"`        // the pod's first that matches; empty if none does
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // of the toleration; nil if it has no limit
 
-	// Arithmetic explains step by step what follows from this taint, and Prediction is the prediction for the pod if this
-	// were the only taint. None for taints that do not evict.
-	Arithmetic []string    `json:"arithmetic,omitempty"`
-	Prediction *Prediction `json:"prediction,omitempty"`
+	Arithmetic []string    `json:"arithmetic,omitempty"` // what follows, step by step; empty if it does not evict
+	Prediction *Prediction `json:"prediction,omitempty"` // if this were the only taint; nil if it does not evict
 }
 
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
@@ -152,9 +142,9 @@ type Managed struct {
 	// has evicted the pod; empty if the manager has no eviction of the pod.
 	State string `json:"state,omitempty"`
 
-	At     *time.Time `json:"at,omitempty"`     // the deadline, or when the pod was evicted
-	Policy string     `json:"policy,omitempty"` // decides
-	HeldBy string     `json:"heldBy,omitempty"` // holds the pod
+	At     *time.Time `json:"at,omitempty"`     // the deadline by the manager's state, or when the pod was evicted
+	Policy string     `json:"policy,omitempty"` // the policy that decides
+	HeldBy string     `json:"heldBy,omitempty"` // what holds the pod
 
 	Progress
 }

@@ -145,8 +145,7 @@ func (o *objects) CheckNodes(names []string) error {
 // Namespaces returns the namespaces in which pods were added.
 func (o *objects) Namespaces() []string { return slices.Collect(maps.Keys(o.podsIn)) }
 
-// Pods returns the number of pods that were added in a namespace, or in all if it is empty, including those not
-// kept.
+// Pods returns the number of pods that were added in a namespace, or in all if it is empty, kept or not.
 func (o *objects) Pods(namespace string) (n int) {
 	for name, pods := range o.podsIn {
 		if namespace == "" || namespace == name {
@@ -196,8 +195,7 @@ func (m *Model) Hidden() bool { return m.reading.Hidden != "" }
 // partial reports whether some nodes of the cluster may not be in the model.
 func (m *Model) partial() bool { return m.reading.Partial || m.Hidden() }
 
-// loadJournal estimates the taints of all nodes by the journal at this time. If the nodes are hidden, the nodes of the
-// model are those that have records.
+// loadJournal estimates the taints of all nodes by the journal. Hidden nodes are replaced by those that have records.
 func (m *Model) loadJournal(at time.Time) {
 	if m.Hidden() {
 		m.nodes = m.reading.Journal.nodes()

@@ -144,8 +144,7 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	}
 }
 
-// lacking counts the objects that lack a field that the API server always sets. A dump that was edited may lack any
-// field.
+// lacking counts the objects that lack a field that the API server always sets. A dump may have been edited.
 type lacking struct {
 	uids, phases, times int // number of pods without the field
 	nodeNames           int // number of pods that run and have no node
@@ -202,8 +201,7 @@ func (m *Model) gaps(nodes []string) []string {
 	return append(m.unjudged(nodes), m.unknownMatches(nodes)...)
 }
 
-// unjudged returns a clause for each group of pods without a prediction, with the reason. Where nothing was dumped, a
-// missing node does not exist.
+// unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacking.nodeNames; m.reading.Dumped && n > 0 {
 		list = append(list, having(n, "pod")+" no spec.nodeName, and so no known taints, though not Pending")

@@ -17,16 +17,13 @@ import (
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	// Node and Reason are those of the first call, Due is when it was due, and At when it was made. An event of the
-	// original has only At.
-	Node   string     `json:"node,omitempty"`
-	Due    *time.Time `json:"due,omitempty"`
-	At     time.Time  `json:"at"`
-	Reason string     `json:"reason,omitempty"`
+	Node   string     `json:"node,omitempty"`   // of the first call; an event of the original has only At
+	Due    *time.Time `json:"due,omitempty"`    // when the first call was due
+	At     time.Time  `json:"at"`               // when the first call was made
+	Reason string     `json:"reason,omitempty"` // of the first call
 
-	// Obstacle is what was in the way last, and ObstacleAt when; empty if nothing was.
-	Obstacle   string     `json:"obstacle,omitempty"`
-	ObstacleAt *time.Time `json:"obstacleAt,omitempty"`
+	Obstacle   string     `json:"obstacle,omitempty"`   // what was in the way last; empty if nothing was
+	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when that was in the way
 }
 
 // began matches the message of the event of a first call.
@@ -78,8 +75,8 @@ func (p *PastEviction) words(was, of string) string {
 	return text
 }
 
-// addPast adds what events report about the eviction of a pod that is going or gone, or of its predecessor, and what is
-// in the way of a pod that is overdue.
+// addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
+// way of an overdue pod.
 func (m *Model) addPast(e *Explanation, p *pod) {
 	past := pastOf(e.Events)
 	switch {
@@ -129,8 +126,7 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 	return last
 }
 
-// eventsOf returns the events of this very pod, not of an earlier one of its name; all events of the name if the pod is
-// gone.
+// eventsOf returns the events of this very pod, not of an earlier pod of its name; all of the name if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
 	var list []Event
 	for _, e := range m.eventsAbout(namespace, name) {

@@ -67,19 +67,15 @@ type PendingPod struct {
 
 // Progress is what only the manager knows of an eviction.
 type Progress struct {
-	// NextTry is when the next call may start, Attempts the number of calls made. Cause and Message are the outcome of
-	// the last one, and Budget is the PodDisruptionBudget that it names.
-	NextTry  *time.Time `json:"nextTry,omitempty"`
-	Attempts int        `json:"attempts,omitempty"`
-	Cause    string     `json:"cause,omitempty"`
-	Message  string     `json:"message,omitempty"`
-	Budget   string     `json:"budget,omitempty"`
+	NextTry  *time.Time `json:"nextTry,omitempty"`  // when the next call may start
+	Attempts int        `json:"attempts,omitempty"` // number of calls made
+	Cause    string     `json:"cause,omitempty"`    // outcome of the last call
+	Message  string     `json:"message,omitempty"`  // of the last call
+	Budget   string     `json:"budget,omitempty"`   // the PodDisruptionBudget that the outcome names
 
-	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one. SlowPlace is set if
-	// it is a slow place, because calls for pods like it are slow.
-	WaitsFor     string `json:"waitsFor,omitempty"`
-	WaitsForRate string `json:"waitsForRate,omitempty"`
-	SlowPlace    bool   `json:"slowPlace,omitempty"`
+	WaitsFor     string `json:"waitsFor,omitempty"`     // what a due eviction waits for
+	WaitsForRate string `json:"waitsForRate,omitempty"` // name of the rate, if it waits for one
+	SlowPlace    bool   `json:"slowPlace,omitempty"`    // it waits for a slow place: calls for pods like it are slow
 }
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
@@ -121,10 +117,10 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 }
 
 // hadToGo reports whether a pod that is being deleted would have to go otherwise.
-func (by *rulesAt) hadToGo(p *pod) bool {
+func (r *rulesAt) hadToGo(p *pod) bool {
 	present := p.Pod
 	present.Terminating = false
-	prediction, _ := by.predict(&present)
+	prediction, _ := r.predict(&present)
 	return prediction.Goes()
 }
 

@@ -62,8 +62,7 @@ func condition(p *v1.Pod, of v1.PodConditionType) *v1.PodCondition {
 	return nil
 }
 
-// boundAt returns when a pod was bound by the API, in whole seconds, or else when it was created; zero if the API
-// does not have these times.
+// boundAt returns when a pod was bound, in whole seconds, or else created; zero if the API has neither time.
 func boundAt(p *v1.Pod) time.Time {
 	if c := condition(p, v1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time

@@ -13,35 +13,29 @@ import (
 type Prediction struct {
 	Evict bool `json:"evict"` // the pod is evicted
 
-	// At is the deadline; a time in the past means at once. Earliest is set if the start of a taint is not known: then
-	// it is the earliest possible deadline, and At is the latest.
-	At       *time.Time `json:"at,omitempty"`
-	Earliest *time.Time `json:"earliest,omitempty"`
+	At       *time.Time `json:"at,omitempty"`       // the deadline, the latest possible; in the past means at once
+	Earliest *time.Time `json:"earliest,omitempty"` // the earliest possible deadline, if a taint's start is not known
 
 	Reason     string `json:"reason"`               // in the manager's words
-	Taint      string `json:"taint,omitempty"`      // because of which the pod is evicted
+	Taint      string `json:"taint,omitempty"`      // the taint because of which the pod is evicted
 	Toleration string `json:"toleration,omitempty"` // matches the taint until the pod is evicted; empty if none does
 
-	// ExposedSince is the start of the exposure. If Earliest is set, it is the latest possible one, and
-	// ExposedSinceEarliest is the earliest.
-	ExposedSince         *time.Time `json:"exposedSince,omitempty"`
-	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
+	ExposedSince         *time.Time `json:"exposedSince,omitempty"`         // the latest possible start of the exposure
+	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"` // the earliest possible one
 
 	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (no
 	// journal has the NoSchedule taint, which counts from when a manager with the policy sees it, as if that were now)
 	// or, if there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
-	// Policy is the name of the policy that decides, and Method, delete or evict, what it does at At; empty if no
-	// policy matches. DeleteAt is when a pod that is evicted at At is deleted if its eviction is still refused.
-	Policy   string     `json:"policy,omitempty"`
-	Method   string     `json:"method,omitempty"`
-	DeleteAt *time.Time `json:"deleteAt,omitempty"`
+	Policy   string     `json:"policy,omitempty"`   // name of the policy that decides; empty if none matches
+	Method   string     `json:"method,omitempty"`   // what the policy does at At: delete or evict
+	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
-	// HeldBy names the policy or the breaker that holds a pod, and HeldDeadline is the deadline that it would have.
-	// A pod that is held because of one taint may be evicted because of another one.
+	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
+	// because of another one.
 	HeldBy       string     `json:"heldBy,omitempty"`
-	HeldDeadline *time.Time `json:"heldDeadline,omitempty"`
+	HeldDeadline *time.Time `json:"heldDeadline,omitempty"` // the deadline that the pod would have
 
 	Audits []string `json:"audits,omitempty"` // a clause for each policy in mode Audit that would decide otherwise
 }
@@ -72,15 +66,15 @@ func (p *Prediction) isSwapped() bool {
 }
 
 // predict returns the prediction for a pod, and the verdict behind it, by the latest starts of the taints.
-func (by *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
-	if e := by.nodes[p.Node]; e != nil {
-		return e.predict(p, by)
+func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
+	if e := r.nodes[p.Node]; e != nil {
+		return e.predict(p, r)
 	}
 	var unseen *taint.Node
-	if by.hidden { // the journal has records of tainted nodes only
+	if r.hidden { // the journal has records of tainted nodes only
 		unseen = &taint.Node{Name: p.Node}
 	}
-	verdict := by.Decide(p, unseen)
+	verdict := r.Decide(p, unseen)
 	return predictionOf(&verdict), verdict
 }
 
@@ -165,11 +159,11 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 }
 
 // audits returns a clause for each policy in mode Audit that matches a taint of the node.
-func (by *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
+func (r *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 	var list []string
-	for _, pair := range by.Pairs(p, node) {
+	for _, pair := range r.Pairs(p, node) {
 		for i := range pair.Audits {
-			if a := &pair.Audits[i]; !by.hidden || !slices.Contains(by.ruleset.byNode, a.Policy) {
+			if a := &pair.Audits[i]; !r.hidden || !slices.Contains(r.ruleset.byNode, a.Policy) {
 				list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pair.Taint.ToString())
 			}
 		}

@@ -17,7 +17,7 @@ import (
 type Trip struct {
 	Breaker string    `json:"breaker"`
 	Group   string    `json:"group,omitempty"` // the value of the breaker's topologyKey; empty for the whole cluster
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since"`           // when it tripped
 
 	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
 	// the taints of the nodes.
@@ -132,7 +132,8 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
 	return changes
 }
 
-// resetsUntil lets the time pass until then, while no node changes. It returns notes about the trips that end. A manager that has led before the reading may reset the breaker earlier.
+// resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A manager
+// that has led before the reading may reset the breaker earlier.
 func resetsUntil(then time.Time, core *guard.Core) []string {
 	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {

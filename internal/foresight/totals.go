@@ -35,10 +35,8 @@ type OwnerTotal struct {
 	Owner     `json:",inline"`
 	Total     `json:",inline"`
 
-	// Replicas are its pods on all nodes, except those that have finished or are being deleted. LosesAll reports
-	// whether each of its replicas is evicted, some of them because of the changes.
-	Replicas int  `json:"replicas"`
-	LosesAll bool `json:"losesAll"`
+	Replicas int  `json:"replicas"` // on all nodes, except those that have finished or are being deleted
+	LosesAll bool `json:"losesAll"` // each of its replicas is evicted, some of them because of the changes
 }
 
 // going returns the number of pods that go, be it anyway.
