@@ -11,19 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// budget has the fields of a PodDisruptionBudget that are needed.
-type budget struct {
-	namespace, name string
-	selector        labels.Selector
+// BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
+type BudgetPlan struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Admits    int    `json:"admits"` // number of evictions that the budget admits now
 
-	// admits is the number of evictions that the budget admits now.
-	admits int
+	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
+	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
+	// ready, do not ask it.
+	Evictions int      `json:"evictions"`
+	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 
-	// unready is set if the budget does not count evictions of pods that are not ready.
-	unready bool
+	selector labels.Selector
+	unready  bool // evictions of pods that are not ready do not ask the budget
 }
 
-func budgetOf(b *policyv1.PodDisruptionBudget) budget {
+// budgetOf returns a budget that no eviction has asked.
+func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
 		selector = labels.Nothing() // as the API server does
@@ -35,81 +40,47 @@ func budgetOf(b *policyv1.PodDisruptionBudget) budget {
 	}
 	always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 	healthy := s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0
-	return budget{b.Namespace, b.Name, selector, admits, always || healthy}
+	return BudgetPlan{
+		Namespace: b.Namespace, Name: b.Name, Admits: admits, Blocks: []string{}, selector: selector,
+		unready: always || healthy,
+	}
 }
 
-func (b *budget) covers(p *pod) bool {
-	return p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels))
+// budgetsInOrder returns copies of the budgets, in the order of their names.
+func (m *Model) budgetsInOrder() []BudgetPlan {
+	list := slices.AppendSeq([]BudgetPlan{}, maps.Values(m.budgets)) // JSON has [], not null
+	slices.SortFunc(list, func(a, b BudgetPlan) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list
 }
 
-// covering returns the indexes of the budgets that cover a pod, and reports whether an eviction of the pod asks them.
-func covering(budgets []budget, p *pod) (indexes []int, asked bool) {
+// covering returns the budgets that cover a pod, and reports whether an eviction of the pod asks them.
+func covering(budgets []BudgetPlan, p *pod) (these []*BudgetPlan, asked bool) {
 	for i := range budgets {
-		if budgets[i].covers(p) {
-			indexes = append(indexes, i)
+		if b := &budgets[i]; p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
+			these = append(these, b)
 		}
 	}
-	free := len(indexes) == 1 && !p.ready && budgets[indexes[0]].unready
-	return indexes, p.Phase != v1.PodPending && !free
-}
-
-// BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
-type BudgetPlan struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-
-	// Admits is the number of evictions that the budget admits now.
-	Admits int `json:"admits"`
-
-	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
-	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
-	// ready, do not ask it.
-	Evictions int `json:"evictions"`
-
-	// Blocks are the names of the pods whose eviction the budget would block.
-	Blocks []string `json:"blocks"`
+	free := len(these) == 1 && !p.ready && these[0].unready
+	return these, p.Phase != v1.PodPending && !free
 }
 
 // ask asks the budgets for the evictions in the order of the pods, and returns the budgets that were asked. It adds to
-// each pod the budgets that block its eviction.
-func ask(budgets []budget, pods []*planned) []BudgetPlan {
-	plans := make([]BudgetPlan, len(budgets))
-	for i, b := range budgets {
-		plans[i] = BudgetPlan{Namespace: b.namespace, Name: b.name, Admits: b.admits, Blocks: []string{}}
-	}
+// each pod the budgets that block its eviction. The API server does not evict a pod that two budgets cover.
+func ask(budgets []BudgetPlan, pods []*PlannedPod) []BudgetPlan {
 	for _, p := range pods {
-		if p.result.Evict {
-			askFor(p, budgets, plans)
+		these, asked := covering(budgets, p.of)
+		if !asked || !p.Evict {
+			continue
+		}
+		for _, b := range these {
+			b.Evictions++
+			if len(these) > 1 || b.Evictions-len(b.Blocks) > b.Admits {
+				b.Blocks = append(b.Blocks, p.Name)
+				p.BlockedBy = append(p.BlockedBy, b.Name)
+			}
 		}
 	}
-	var asked []BudgetPlan
-	for _, plan := range plans {
-		if plan.Evictions > 0 {
-			asked = append(asked, plan)
-		}
-	}
-	return asked
-}
-
-// askFor asks for one pod. The API server does not evict a pod that two budgets cover.
-func askFor(p *planned, budgets []budget, plans []BudgetPlan) {
-	indexes, asked := covering(budgets, p.pod)
-	if !asked {
-		return
-	}
-	for _, i := range indexes {
-		plan := &plans[i]
-		plan.Evictions++
-		if len(indexes) > 1 || plan.Evictions-len(plan.Blocks) > plan.Admits {
-			plan.Blocks = append(plan.Blocks, p.Name)
-			p.result.BlockedBy = append(p.result.BlockedBy, plan.Name)
-		}
-	}
-}
-
-// inNames returns the budgets in the order of their names.
-func inNames(budgets map[string]budget) []budget {
-	return slices.SortedFunc(maps.Values(budgets), func(a, b budget) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	})
+	return slices.DeleteFunc(budgets, func(b BudgetPlan) bool { return b.Evictions == 0 })
 }

@@ -3,148 +3,166 @@ package foresight
 import (
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/taint"
 )
+
+// Reading is what is known of how the objects were read.
+type Reading struct {
+	// At is when the objects were read. A question about a later time takes into account which breakers are reset until
+	// then. Zero: at the time of the question.
+	At time.Time
+
+	// Newest is the newest time in a dump that is not in the future; zero if there is none. Aged is set if At is that
+	// time, because it is long ago.
+	Newest time.Time
+	Aged   bool
+
+	From   string // names the source in messages, such as "the cluster"
+	Dumped bool   // an object that is missing may only be missing from a dump
+
+	// Hidden is the verb, get or list, that this user may not use on nodes: then the nodes are those of the journal.
+	Hidden string
+
+	// Partial is set if some nodes of the cluster were not read. Breakers compare affected nodes with all nodes, so
+	// only trips that the journal records count then.
+	Partial bool
+
+	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
+	// read; empty if they were, or are not needed.
+	NamespacesRefused, BudgetsUnknown, EventsUnknown string
+
+	Journal *Journal // has the partitions of the tainted nodes and that of the guards, or all if the nodes are hidden
+
+	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
+}
+
+// Moment is the time of a question: At or, if At is zero, the time that is After the time of the reading.
+type Moment struct {
+	At    time.Time
+	After time.Duration
+}
+
+// settle returns the time of a question, notes that a dump is old, and warns about a question before the dump's time.
+func (r *Reading) settle(q Moment) time.Time {
+	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
+	switch {
+	case !q.At.IsZero() && q.At.Before(r.Newest):
+		r.Warnings = append(r.Warnings, newest+", which is after "+taint.Stamp(q.At)+": what has changed in between "+
+			"counts as if it had been so all the time")
+	case !q.At.IsZero():
+	case r.Aged && q.After == 0:
+		r.Notes = append([]string{newest + ", so it is judged as of then; --at=now judges it as of now"}, r.Notes...)
+	case r.Aged:
+		r.Notes = append([]string{newest + ", and " + q.After.String() + " counts from then"}, r.Notes...)
+	}
+	if q.At.IsZero() {
+		return r.At.Add(q.After)
+	}
+	return q.At
+}
 
 // Builder collects the objects of a cluster as they were at one moment, in any order. [Builder.Load] returns the model
 // that answers questions about them.
 type Builder struct {
-	model    *Model
+	objects
+	shared   sharing
 	repeated []string // objects that were added twice, in states of different times
 
-	// seen has a hash of the UID and resourceVersion of each pod in the focus, by a hash of its name.
+	// seen has a hash of the UID and resourceVersion of each node and pod, by a hash of its kind and name.
 	seen map[uint64]uint64
 	seed maphash.Seed
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
-	return &Builder{seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), model: &Model{
-		rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
-		pods: map[types.UID]*pod{}, budgets: map[string]budget{}, records: map[string]journal.Record{},
-		replicas: map[ownerKey]int{}, missing: missing{namespaces: map[string]int{}}, shared: newSharing(),
-	}}
+	return &Builder{
+		seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
+			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
+			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]int{},
+			budgets: map[string]BudgetPlan{},
+		},
+	}
 }
 
 // Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
 // namespaceSelector use. It ignores other objects.
 func (b *Builder) Add(object any) {
-	m := b.model
 	switch o := object.(type) {
 	case *v1.Node:
-		b.addNode(o)
+		if !b.repeats("node", o) {
+			b.lacking.count(o)
+			b.nodes[o.Name] = nodeOf(o)
+		}
 	case *v1.Pod:
-		b.addPod(o)
+		if !b.repeats("pod", o) {
+			b.addPod(o)
+		}
 	case *policyv1.PodDisruptionBudget:
-		if m.focus.Namespace == "" || m.focus.Namespace == o.Namespace {
-			m.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
+		if b.focus.Namespace == "" || b.focus.Namespace == o.Namespace {
+			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
 		}
 	case *v1.Event:
-		m.events = append(m.events, *o)
+		b.events = append(b.events, *o)
 	case *v1.Namespace:
-		m.namespaces[o.Name] = o.Labels
-	}
-}
-
-func (b *Builder) addNode(n *v1.Node) {
-	m := b.model
-	if before, ok := m.nodes[n.Name]; !ok {
-		m.missing.node(n)
-		m.nodes[n.Name] = &node{object: trimmed(n)}
-	} else if before.object.UID != n.UID || differ(before.object.ResourceVersion, n.ResourceVersion) {
-		b.repeated = append(b.repeated, "node "+n.Name)
+		b.namespaces[o.Name] = o.Labels
 	}
 }
 
 func (b *Builder) addPod(p *v1.Pod) {
-	m := b.model
-	if m.focus.selects(p) && b.repeats(p) {
+	b.podsIn[p.Namespace]++
+	if !b.focus.selects(p) {
 		return
 	}
-	m.missing.pods++
-	m.missing.namespaces[p.Namespace]++
-	if !m.focus.selects(p) {
-		return
-	}
-	m.missing.pod(p)
+	b.lacking.count(p)
 	added := podOf(p)
-	switch n := m.nodes[added.Node]; {
-	case n != nil && !m.matters(n):
-		m.countReplica(&added)
-	default:
-		m.shared.pod(&added)
-		m.pods[added.key()] = &added
+	if !b.keeps(added) {
+		added.countIn(b.replicas)
+		return
 	}
+	added.share(b.shared)
+	b.pods[added.key()] = added
 }
 
-// repeats reports whether a pod of this name was added before. It notes a pod with another UID or resourceVersion.
-func (b *Builder) repeats(p *v1.Pod) bool {
-	name := maphash.Comparable(b.seed, [2]string{p.Namespace, p.Name})
-	state := maphash.Comparable(b.seed, [2]string{string(p.UID), p.ResourceVersion})
+// repeats reports whether an object of this kind and name was added before, and keeps the name if its state differs.
+func (b *Builder) repeats(kind string, o metav1.Object) bool {
+	name := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
+	state := maphash.Comparable(b.seed, [2]string{string(o.GetUID()), o.GetResourceVersion()})
 	before, repeated := b.seen[name]
-	if repeated && (before != state || p.ResourceVersion == "") {
-		b.repeated = append(b.repeated, "pod "+p.Namespace+"/"+p.Name)
+	if repeated && (before != state || o.GetResourceVersion() == "") {
+		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
 	}
 	b.seen[name] = state
 	return repeated
 }
 
-// differ reports whether objects with these resourceVersions may be of different times.
-func differ(a, b string) bool { return a != b || a == "" }
-
-// HasNodes reports whether a node was added.
-func (b *Builder) HasNodes() bool { return len(b.model.nodes) > 0 }
-
-// Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
-func (b *Builder) Tainted(among []string) []string { return b.model.tainted(among) }
-
-// Pods returns the number of pods that were added in a namespace, or in all if it is empty, including those not
-// kept.
-func (b *Builder) Pods(namespace string) int {
-	if namespace == "" {
-		return b.model.missing.pods
-	}
-	return b.model.missing.namespaces[namespace]
-}
-
-// Budgets returns the number of PodDisruptionBudgets that were added.
-func (b *Builder) Budgets() int { return len(b.model.budgets) }
-
-// Namespaces returns the namespaces in which pods were added.
-func (b *Builder) Namespaces() []string { return slices.Collect(maps.Keys(b.model.missing.namespaces)) }
-
-// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
-func (b *Builder) Find(name string) []string { return b.model.find(name) }
-
-// CheckNodes returns a [QuestionError] if a node of these names was not added.
-func (b *Builder) CheckNodes(names []string) error { return b.model.checkNodes(names) }
-
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
 // added twice, in states of different times. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
-	m, at := b.model, r.settle(q)
-	if r.Journal == nil {
-		r.Journal = NewJournal("")
-	}
-	m.reading, m.at = r, at
-	m.loadJournal(at)
-	for key, p := range m.pods {
-		p.Bound = p.boundBefore(at)
-		if n := m.nodes[p.Node]; n != nil && !m.matters(n) {
-			m.countReplica(p)
-			delete(m.pods, key)
-		}
-	}
 	if len(b.repeated) > 0 {
 		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(b.repeated),
 			r.From)
+	}
+	if r.Journal == nil {
+		r.Journal = NewJournal("")
+	}
+	at := r.settle(q)
+	m := &Model{objects: b.objects, reading: r, at: at}
+	m.loadJournal(at)
+	for key, p := range m.pods {
+		p.Bound = p.boundBefore(at)
+		if !m.keeps(p) {
+			p.countIn(m.replicas)
+			delete(m.pods, key)
+		}
 	}
 	return m, nil
 }

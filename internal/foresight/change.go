@@ -97,50 +97,77 @@ const (
 
 // NodeChange is the effect of one change on one node.
 type NodeChange struct {
-	Taint string `json:"taint"`
-
-	// Change is added, replaced, unchanged, removed or absent.
-	Change string `json:"change"`
-
-	// Was is the taint that was replaced.
-	Was string `json:"was,omitempty"`
+	Taint  string `json:"taint"`
+	Change string `json:"change"`        // added, replaced, unchanged, removed or absent
+	Was    string `json:"was,omitempty"` // the taint that was replaced
 }
 
 // apply returns the taints after the changes. It does not modify the list that it is given.
-func apply(changes []Change, taints []v1.Taint) ([]v1.Taint, []NodeChange) {
-	var done []NodeChange
+func apply(changes []Change, taints []v1.Taint) (after []v1.Taint, done []NodeChange) {
+	after = taints
 	for _, c := range changes {
-		var did []NodeChange
-		taints, did = c.apply(taints)
-		done = append(done, did...)
-	}
-	return taints, done
-}
-
-func (c Change) apply(taints []v1.Taint) ([]v1.Taint, []NodeChange) {
-	var after []v1.Taint
-	var done []NodeChange
-	for _, t := range taints {
+		before, did := after, len(done)
+		after = nil
+		for _, t := range before {
+			switch {
+			case !c.concerns(&t):
+				after = append(after, t)
+			case c.Remove:
+				done = append(done, NodeChange{Taint: t.ToString(), Change: Removed})
+			case t.Value == c.Taint.Value:
+				after = append(after, t)
+				done = append(done, NodeChange{Taint: t.ToString(), Change: Unchanged})
+			default:
+				after = append(after, c.Taint)
+				done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Replaced, Was: t.ToString()})
+			}
+		}
 		switch {
-		case !c.concerns(&t):
-			after = append(after, t)
+		case len(done) > did:
 		case c.Remove:
-			done = append(done, NodeChange{Taint: t.ToString(), Change: Removed})
-		case t.Value == c.Taint.Value:
-			after = append(after, t)
-			done = append(done, NodeChange{Taint: t.ToString(), Change: Unchanged})
+			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
 		default:
 			after = append(after, c.Taint)
-			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Replaced, Was: t.ToString()})
+			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Added})
 		}
 	}
-	switch {
-	case len(done) > 0:
-	case c.Remove:
-		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
-	default:
-		after = append(after, c.Taint)
-		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Added})
-	}
 	return after, done
+}
+
+// nodesWith returns the names of the nodes on which a change of the taint had this effect.
+func nodesWith(nodes []PlannedNode, did, t string) []string {
+	var list []string
+	for _, n := range nodes {
+		for _, c := range n.Changes {
+			if c.Change == did && c.Taint == t {
+				list = append(list, n.Name)
+			}
+		}
+	}
+	return list
+}
+
+// notes returns remarks on changes whose effect may be unexpected.
+func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
+	var list []string
+	for _, c := range changes {
+		t := c.Taint.ToString()
+		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
+			note := t + " evicts no pod: only taints with the effect NoExecute do"
+			if len(r.config.Policies) > 0 {
+				note += ", and those of effect NoSchedule that a policy names"
+			}
+			list = append(list, note)
+		}
+		for _, done := range []struct{ change, format string }{
+			{Absent, "there is no %s to be removed on %s"},
+			{Unchanged, "%s is there already on %s, and its countdowns go on"},
+			{Replaced, "%s replaces the taint of another value on %s"},
+		} {
+			if on := nodesWith(nodes, done.change, t); len(on) > 0 {
+				list = append(list, fmt.Sprintf(done.format, t, ShortList(on)))
+			}
+		}
+	}
+	return list
 }

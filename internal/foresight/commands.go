@@ -2,8 +2,8 @@ package foresight
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -16,42 +16,40 @@ type Command struct {
 }
 
 // commands returns what keeps a pod that is to be evicted, and what lets it go.
-func (m *Model) commands(p *pod, e *Explanation) []Command {
+func commands(p *pod, e *Explanation) []Command {
 	if !e.Prediction.Evict || p.Terminating {
 		return nil
 	}
 	pod := "pod " + shellWord(p.Name) + " -n " + shellWord(p.Namespace)
 	var list []Command
-	if taints, managed := evicting(e.Taints); !managed && len(taints) > 0 {
+	var taints []v1.Taint // those that evict the pod
+	var removals []string
+	decided := false // by a policy
+	for i := range e.Taints {
+		if by := e.Taints[i].Prediction; by != nil && by.Evict {
+			t := withoutValue(e.Taints[i].Taint)
+			taints, removals = append(taints, t), append(removals, shellWord(t.Key+":"+string(t.Effect)+"-"))
+			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
+		}
+	}
+	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
 		list = append(list, Command{
 			"keeps it, and every pod that would go because of the same taint",
-			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(taints, " "),
+			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
-	if patch := m.tolerating(p, e.Taints); patch != "" {
-		list = append(list, Command{"keeps it alone", "kubectl patch " + pod + " --type=json -p=" + shellWord(patch)})
+	if len(taints) > 0 && !decided {
+		list = append(list, Command{
+			"keeps it alone", "kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
+		})
 	}
 	for i := range e.Budgets {
-		if does := e.describes(&e.Budgets[i]); does != "" {
-			list = append(list, Command{
-				does, "kubectl describe pdb " + shellWord(e.Budgets[i].Name) + " -n " + shellWord(p.Namespace),
-			})
+		if _, shows := e.keptBy(&e.Budgets[i]); shows != "" {
+			name := shellWord(e.Budgets[i].Name)
+			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}
 	}
 	return append(list, letGo(p.Namespace, p.Name))
-}
-
-// describes says what the description of a budget shows; "" if the budget does not keep the pod.
-func (e *Explanation) describes(b *ExplainedBudget) string {
-	switch {
-	case e.Method() != evictMethod || !b.Asked:
-		return ""
-	case len(e.Budgets) > 1:
-		return "shows one of the budgets that select it: the API server evicts no pod that two select"
-	case b.Admits == 0:
-		return "shows why the budget admits no more"
-	}
-	return ""
 }
 
 // letGo returns the command that deletes a pod.
@@ -61,59 +59,31 @@ func letGo(namespace, name string) Command {
 	}
 }
 
-// evicting returns the arguments of kubectl that remove the taints that evict a pod. They are managed if one of them is
-// set again by Kubernetes while its cause lasts.
-func evicting(taints []ExplainedTaint) (list []string, managed bool) {
-	for i := range taints {
-		t := &taints[i]
-		if t.Prediction == nil || !t.Prediction.Evict {
-			continue
-		}
-		key, effect := t.keyAndEffect()
-		managed = managed || key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable
-		list = append(list, shellWord(key+":"+effect+"-"))
-	}
-	return list, managed
-}
-
-// tolerating returns the JSON patch by which a pod tolerates without a limit the taints that evict it; "" if a policy
-// decides about one of them. The first toleration that matches counts, so the patch begins the list.
-func (m *Model) tolerating(p *pod, taints []ExplainedTaint) string {
-	var tolerations []any
-	for i := range taints {
-		t := &taints[i]
-		if t.Prediction == nil || !t.Prediction.Evict {
-			continue
-		}
-		key, effect := t.keyAndEffect()
-		if t.Prediction.Policy != "" || effect != string(v1.TaintEffectNoExecute) {
-			return ""
-		}
-		tolerations = append(tolerations, map[string]string{"key": key, "operator": "Exists", "effect": effect})
-	}
-	var patch []any
+// tolerating returns the JSON patch by which a pod tolerates the taints without a limit. The first toleration that
+// matches counts, so the patch begins the list.
+func tolerating(p *pod, taints []v1.Taint) string {
+	var patch, tolerations []any
 	add := func(path string, value any) {
 		patch = append(patch, map[string]any{"op": "add", "path": path, "value": value})
 	}
-	if len(p.Tolerations) == 0 && len(tolerations) > 0 {
+	for _, t := range taints {
+		toleration := map[string]any{"key": t.Key, "operator": "Exists", "effect": t.Effect}
+		tolerations = append(tolerations, toleration)
+		add("/spec/tolerations/0", toleration)
+	}
+	if len(p.Tolerations) == 0 {
+		patch = nil
 		add("/spec/tolerations", tolerations)
-	} else {
-		for _, toleration := range tolerations {
-			add("/spec/tolerations/0", toleration)
-		}
 	}
-	text, err := json.Marshal(patch)
-	if err != nil || len(patch) == 0 {
-		return ""
-	}
+	text, _ := json.Marshal(patch) // texts always have a text
 	return string(text)
 }
 
-// keyAndEffect returns the key and the effect of the taint.
-func (et *ExplainedTaint) keyAndEffect() (key, effect string) {
-	keyAndValue, effect, _ := strings.Cut(et.Taint, ":")
-	key, _, _ = strings.Cut(keyAndValue, "=")
-	return key, effect
+// withoutValue returns the taint that is written so, without its value.
+func withoutValue(written string) v1.Taint {
+	keyAndValue, effect, _ := strings.Cut(written, ":")
+	key, _, _ := strings.Cut(keyAndValue, "=")
+	return v1.Taint{Key: key, Effect: v1.TaintEffect(effect)}
 }
 
 // plainWord matches what a shell leaves as it is.
@@ -124,5 +94,5 @@ func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s
 	}
-	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

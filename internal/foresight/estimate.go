@@ -34,25 +34,13 @@ type nodeView struct {
 
 // estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
 // neither the journal nor timeAdded shows started between the node's creation and now.
-func estimateOf(by *Ruleset, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
-	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
-	first := journal.Observation{
-		Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion,
-		Gap: true,
-	}
-	return k.observe(by, first, n.CreationTimestamp.Time).adopt(by, r, at)
+func estimateOf(by *Ruleset, n *node, r journal.Record, at time.Time) nodeEstimate {
+	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
+	first := journal.Observation{Taints: n.Taints, At: at, Created: n.created, Version: n.version, Gap: true}
+	return nodeEstimate{bare, bare}.observe(by, first, n.created).adopt(by, r, at)
 }
 
-// viewOf returns the node without taints.
-func viewOf(n *v1.Node) nodeView {
-	return nodeView{Node: taint.Node{
-		Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time,
-		Version: n.ResourceVersion,
-	}}
-}
-
-// observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
-// one.
+// observe returns the estimate after an observation; unknown is the earliest start of a taint whose start it lacks.
 func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
 	ne.latest.history, _ = ne.latest.history.Observe(s)
@@ -62,11 +50,17 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 	return ne.refreshed()
 }
 
+// with returns the estimate after the node is observed with the taints, labels and version of n.
+func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
+	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
+	return ne.observe(by, journal.Observation{Taints: n.Taints, At: at, Version: n.version}, time.Time{})
+}
+
 // adopt merges the journal's record into the estimate, as a manager does.
 func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
-	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
-		p.history, _ = p.history.Adopt(r, journal.Observation{
-			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at),
+	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
+		view.history, _ = view.history.Adopt(r, journal.Observation{
+			UID: view.UID, Created: view.Created, Version: view.Version, At: clockOf(r, at), Watched: watched(r, at),
 			Keys: by.keys(),
 		})
 	}
@@ -75,22 +69,16 @@ func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEs
 
 // refreshed returns the estimate with the taints of its histories.
 func (ne nodeEstimate) refreshed() nodeEstimate {
-	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
-		p.Taints, p.Triggers, p.Audited = p.history.Taints(), ne.latest.history.Triggers(), ne.latest.history.Audited()
+	latest := ne.latest.history
+	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
+		view.Taints, view.Triggers, view.Audited = view.history.Taints(), latest.Triggers(), latest.Audited()
 	}
-	return ne
-}
-
-// with returns the estimate after the node is observed with the taints, labels and version of n.
-func (ne nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
-	ne = ne.observe(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
-	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
 	return ne
 }
 
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
 func (ne *nodeEstimate) from(t *v1.Taint) string {
-	latest, earliest := stateOf(ne.latest.histories(), t), stateOf(ne.earliest.histories(), t)
+	latest, earliest := ne.latest.state(t), ne.earliest.state(t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
@@ -111,48 +99,41 @@ func isAdded(s *taint.State) bool {
 		!s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
 }
 
-// stateOf returns the present state of the taint on the node, or nil.
-func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
+// state returns the present state of a taint; nil if the node does not have the taint.
+func (n *nodeView) state(t *v1.Taint) *taint.State {
+	states := upTo(t, slices.Concat(n.Taints, n.Triggers, n.Audited))
+	if len(states) == 0 {
+		return nil
+	}
+	return &states[len(states)-1]
+}
+
+// upTo returns the history of a taint up to its present state; nil if the node does not have the taint.
+func upTo(t *v1.Taint, histories []taint.History) taint.History {
 	for _, history := range histories {
 		for i := range history {
-			if isPresent(&history[i], t) {
-				return &history[i]
+			s := &history[i]
+			if !s.Ended && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect {
+				return history[:i+1]
 			}
 		}
 	}
 	return nil
 }
 
-func isPresent(s *taint.State, t *v1.Taint) bool {
-	return !s.Ended && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect
-}
-
-// histories returns the histories of all taints because of which pods may have to go.
-func (n *nodeView) histories() []taint.History { return slices.Concat(n.Taints, n.Triggers, n.Audited) }
-
-// onlyTaint returns the estimate with this one taint only, and its earlier states.
+// onlyTaint returns the estimate with this one taint only, and its earlier states as if they had ended.
 func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t),
-			onlyTaint(view.Audited, t)
-	}
-	return ne
-}
-
-// onlyTaint returns the history of the taint up to it, in which all states before it have ended; none if the taint
-// is not on the node.
-func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
-	for _, history := range histories {
-		for i := range history {
-			if !isPresent(&history[i], t) {
-				continue
+		for _, histories := range []*[]taint.History{&view.Taints, &view.Triggers, &view.Audited} {
+			states := slices.Clone(upTo(t, *histories))
+			*histories = nil
+			if len(states) > 0 {
+				*histories = []taint.History{states}
 			}
-			states := slices.Clone(history[:i+1])
-			for j := range i {
-				states[j].Ended = true
+			for i := range len(states) - 1 {
+				states[i].Ended = true
 			}
-			return []taint.History{states}
 		}
 	}
-	return nil
+	return ne
 }

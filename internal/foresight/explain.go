@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,32 +8,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
-func (m *Model) find(name string) []string {
-	var list []string
-	for _, p := range m.pods {
-		if p.Name == name {
-			list = append(list, p.Namespace)
-		}
-	}
-	for i := range m.events {
-		if o := &m.events[i].InvolvedObject; len(list) == 0 && o.Name == name {
-			list = append(list, o.Namespace)
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
 
 // Explain explains the verdict on a pod. If namespace is empty, Explain takes a namespace that has a pod of this name
 // or, if none has, events about the pod. Of a pod that is gone Explain returns the events alone. It returns an error if
 // nothing can be said of the pod.
 func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
-	if found := m.find(name); namespace == "" && len(found) > 0 {
+	if found := m.Find(name); namespace == "" && len(found) > 0 {
 		namespace = found[0]
 	}
 	p := m.named(namespace, name)
@@ -43,43 +24,46 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
 	if p == nil {
-		e.Pod.Gone, e.Notes, e.Warnings = true, m.readingNotes(), m.reading.Warnings
+		e.Pod.Gone, e.Remarks = true, m.readingRemarks()
 		m.addPast(e, nil)
 		return e, nil
 	}
-	if unknown := append(m.unjudged(nil), m.unknownNamespaces()...); len(unknown) > 0 {
-		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From, joined(unknown))
+	if unknown := m.unjudged(nil); len(unknown) > 0 {
+		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From,
+			strings.Join(unknown, "; and "))
 	}
-	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
+	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.owner
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, e.read)
 	e.Budgets = m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p)
-	e.Blocker = cmp.Or(e.Blocker, e.budgetInTheWay())
-	e.Commands = m.commands(p, e)
+	for i := range e.Budgets {
+		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
+			e.Blocker = keeps
+		}
+	}
+	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, at, d, nil)
 	e.Incomplete = m.unknownMatches(nil)
 	if len(e.Taints) > 0 {
-		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].object.Spec.Taints, m.rules.config.Rules)...)
+		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
 	}
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
-		e.Notes = append(e.Notes, m.staleNote([]string{p.Node}, at)...)
+		m.noteStale(&e.Remarks, []string{p.Node}, at)
 	}
 	return e, nil
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
-func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
-	var list []ExplainedBudget
+func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	if !p.replica() {
 		return nil
 	}
-	budgets := inNames(m.budgets)
-	indexes, asked := covering(budgets, p)
-	for _, i := range indexes {
-		list = append(list, ExplainedBudget{budgets[i].name, budgets[i].admits, asked})
+	these, asked := covering(m.budgetsInOrder(), p)
+	for _, b := range these {
+		list = append(list, ExplainedBudget{b.Name, b.Admits, asked})
 	}
 	return list
 }
@@ -94,35 +78,21 @@ func (m *Model) named(namespace, name string) *pod {
 	return nil
 }
 
-// eventsOf returns the events of this very pod, not of an earlier one of its name, in the order of their times; all
-// events of the name if the pod is gone.
-func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
-	var list []Event
-	for i := range m.events {
-		e, o := &m.events[i], &m.events[i].InvolvedObject
-		if o.Namespace == namespace && o.Name == name && (p == nil || o.UID == "" || p.UID == "" || o.UID == p.UID) {
-			list = append(list, eventOf(e))
-		}
-	}
-	slices.SortStableFunc(list, byTime)
-	return list
-}
-
 // explainPod adds the pod's prediction, and what each taint of the pod's node contributes to the prediction.
 func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
+	prediction, verdict := by.predict(&p.Pod)
+	e.Prediction = &prediction
 	n := m.nodes[p.Node]
 	if n == nil {
-		verdict := by.Decide(&p.Pod, m.unseen(p.Node))
-		e.Prediction = new(predictionOf(&verdict))
 		return d
 	}
-	prediction, verdict := n.estimate.predict(&p.Pod, by)
-	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.ruleset)
-	if !prediction.Evict && !staysByTaints(&verdict) {
-		return d
+	e.Original = n.estimate.original(&p.Pod, &verdict, by.ruleset)
+	byTaints := verdict.Stay == taint.Tolerated || verdict.Stay == taint.NotTainted || verdict.Held.By != 0
+	if !prediction.Evict && !byTaints {
+		return d // it stays because of its own state
 	}
-	for i := range n.object.Spec.Taints {
-		t := m.explain(p, n, &n.object.Spec.Taints[i], by, e.At)
+	for i := range n.Taints {
+		t := m.explainTaint(p, n, &n.Taints[i], by, e.At)
 		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		e.Taints = append(e.Taints, t)
 	}
@@ -130,42 +100,21 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	return d
 }
 
-// unseen returns the node to judge by if the model has no node of this name: nil, or a node without taints if the
-// nodes come from the journal, as the journal has records of tainted nodes only.
-func (m *Model) unseen(name string) *taint.Node {
-	if !m.Hidden() {
-		return nil
-	}
-	return &taint.Node{Name: name}
-}
-
-// isSwapped reports whether the taint may have started before its timeAdded, which is set anew at each swap.
-func (p *Prediction) isSwapped() bool {
-	key := p.Taint[:max(0, strings.IndexAny(p.Taint, "=:"))]
-	return p.SinceFrom == FromTimeAdded && (key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable)
-}
-
-// staysByTaints reports whether a pod stays because of its node's taints, and not because of the pod's own state.
-func staysByTaints(v *policy.Verdict) bool {
-	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
-}
-
-// explain explains what one taint alone would do.
-func (m *Model) explain(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time) ExplainedTaint {
-	k := n.estimate
+// explainTaint explains what one taint alone would do.
+func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time) ExplainedTaint {
 	explained := ExplainedTaint{Taint: t.ToString()}
 	if toleration := m.matching(&p.Pod, t); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
-	latest, earliest := stateOf(k.latest.histories(), t), stateOf(k.earliest.histories(), t)
+	latest, earliest := n.estimate.latest.state(t), n.estimate.earliest.state(t)
 	if latest == nil {
 		return explained
 	}
-	explained.Since, explained.SinceFrom = utc(latest.Since), k.from(t)
+	explained.Since, explained.SinceFrom = utc(latest.Since), n.estimate.from(t)
 	if earliest.Since.Before(latest.Since) {
 		explained.SinceEarliest = utc(earliest.Since)
 	}
-	only := k.onlyTaint(t)
+	only := n.estimate.onlyTaint(t)
 	prediction, _ := only.predict(&p.Pod, by)
 	explained.Prediction = &prediction
 	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
@@ -184,7 +133,119 @@ func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
-// eventTime returns when an event happened last. Clients that write events fill in different fields.
-func eventTime(e *v1.Event) time.Time {
-	return cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time, e.CreationTimestamp.Time)
+// arithmetic explains step by step what one taint would do if it were the only one: since when it is there, from when it
+// counts, and until when it is tolerated.
+func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) []string {
+	steps := []string{n.since(t, e, at)}
+	if f := e.Prediction; f.Evict {
+		from := "it counts from " + taint.Stamp(*f.ExposedSince)
+		switch start := *f.ExposedSince; {
+		case f.ExposedSinceEarliest != nil:
+			from += " at the latest, " + taint.Stamp(*f.ExposedSinceEarliest) + " at the earliest"
+		case start.After(*e.Since) && start.Equal(p.Bound):
+			from = "the pod was bound later, so " + from
+		case start.Before(*e.Since):
+			from = "before, it was there as one that the pod does not tolerate without a limit either, so " + from
+		}
+		steps = append(steps, from)
+	}
+	return append(steps, e.deadline())
+}
+
+// since returns the step about the start of a taint and the source of that time.
+func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
+	since := taint.Stamp(*e.Since)
+	switch e.SinceFrom {
+	case FromJournal:
+		return "the journal has it since " + since
+	case FromPolicy:
+		return "no journal has it, so it counts as if a manager with such a policy first saw it at " + since
+	case FromTimeAdded:
+		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " +
+			since
+	}
+	added, created := "it has no timeAdded", n.created
+	switch {
+	case t.TimeAdded == nil || t.TimeAdded.IsZero():
+	case t.TimeAdded.After(at):
+		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", is in the future and ignored"
+	case t.TimeAdded.Time.Before(created):
+		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", is before the node's creation and ignored"
+	}
+	if e.SinceFrom == NotKnown {
+		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node " +
+			"was made, and " + since
+	}
+	return added + ", and no journal has it: it is there since " + since
+}
+
+// deadline returns the step about how long a taint is tolerated, and the deadline.
+func (e *ExplainedTaint) deadline() string {
+	own := "no toleration matches it"
+	switch {
+	case e.TolerationSeconds != nil:
+		own = fmt.Sprintf("it is tolerated for %d s", *e.TolerationSeconds)
+	case e.Toleration != "":
+		own = "it is tolerated without a limit"
+	}
+	f := e.Prediction
+	if f.Policy != "" || f.HeldBy != "" {
+		return own + "; " + f.byRules()
+	}
+	switch {
+	case e.Toleration == "":
+		return own + ", so the pod goes then"
+	case e.TolerationSeconds == nil:
+		return own
+	case !f.Evict:
+		return own + ", which is without a limit"
+	}
+	own += ", until " + taint.Stamp(*f.At)
+	if f.Earliest != nil {
+		own += " at the latest, " + taint.Stamp(*f.Earliest) + " at the earliest"
+	}
+	return own
+}
+
+// byRules says what a policy or a breaker decides.
+func (p *Prediction) byRules() string {
+	switch {
+	case p.Evict && p.DeleteAt != nil:
+		return "policy " + p.Policy + " sets its deadline to " + taint.Stamp(*p.At) + ", and deletes it from " +
+			taint.Stamp(*p.DeleteAt) + " on"
+	case p.Evict && p.Policy != "":
+		return "policy " + p.Policy + " sets its deadline to " + taint.Stamp(*p.At)
+	case p.Evict:
+		return "its deadline is " + taint.Stamp(*p.At)
+	case p.HeldBy != "":
+		return "held by " + p.HeldBy + ", it would go at " + taint.Stamp(*p.HeldDeadline)
+	}
+	return "policy " + p.Policy + " ignores it"
+}
+
+// stuckAfter is how long after its grace period a pod that is being deleted is stuck.
+const stuckAfter = 10 * time.Second
+
+// stuck returns a clause that says what to inspect if the pod should be gone by its grace period, or "".
+func (m *Model) stuck(p *pod, at time.Time) string {
+	n := m.nodes[p.Node]
+	switch {
+	case p.ends == nil || at.Sub(*p.ends) <= stuckAfter:
+		return ""
+	case len(p.finalizers) > 0:
+		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): look at the controllers that are " +
+			"to remove them"
+	case n == nil:
+		return "its node is not there: pod garbage collection of kube-controller-manager deletes such pods"
+	case slices.ContainsFunc(n.Taints, isManaged):
+		return "the kubelet of its node does not confirm that it has stopped: look at the node; once it is " +
+			"certain that the node is shut down, its taint node.kubernetes.io/out-of-service lets the pod go"
+	}
+	return "the kubelet of its node has not confirmed that it has stopped: look at the kubelet's log and the " +
+		"pod's containers"
+}
+
+// isManaged reports whether Kubernetes sets the taint while its cause lasts, and may replace it by its twin.
+func isManaged(t v1.Taint) bool {
+	return t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable
 }

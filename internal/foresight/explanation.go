@@ -10,47 +10,33 @@ import (
 type Explanation struct {
 	Header
 
-	Pod ExplainedPod `json:"pod"`
-
-	// Prediction is the prediction for the pod; nil if the pod is gone.
-	Prediction *Prediction `json:"prediction,omitempty"`
+	Pod        ExplainedPod `json:"pod"`
+	Prediction *Prediction  `json:"prediction,omitempty"` // nil if the pod is gone
 
 	// Original says how the original controller would decide otherwise, as far as the present state shows it; empty
 	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// Stuck says what to inspect if the pod should be gone by its grace period.
-	Stuck string `json:"stuck,omitempty"`
+	Stuck    string    `json:"stuck,omitempty"`    // what to inspect if the pod should be gone by its grace period
+	Blocker  string    `json:"blocker,omitempty"`  // what is in the way of a pod that should be gone, and is not deleted
+	Commands []Command `json:"commands,omitempty"` // what to do about a pod that is to be evicted
 
-	// Blocker says what is in the way of a pod that should be gone, and that nothing has begun to delete.
-	Blocker string `json:"blocker,omitempty"`
-
-	// Commands are what to do about a pod that is to be evicted.
-	Commands []Command `json:"commands,omitempty"`
-
-	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted. Past is
-	// that eviction; nil if events report none.
+	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted.
 	History string        `json:"history,omitempty"`
-	Past    *PastEviction `json:"past,omitempty"`
+	Past    *PastEviction `json:"past,omitempty"` // that eviction; nil if events report none
 
 	// EvictionMethod is the method in question: delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod,omitempty"`
 
-	// Manager is the manager's state of the pod; nil if the manager was not asked.
-	Manager *Managed `json:"manager,omitempty"`
-
-	// Budgets are the PodDisruptionBudgets that select the pod.
-	Budgets []ExplainedBudget `json:"budgets,omitempty"`
+	Manager *Managed          `json:"manager,omitempty"` // nil if the manager was not asked
+	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod
 
 	// Taints of the pod's node, one by one. Empty if no taint matters: the pod has finished, is being deleted, or
 	// can't be evicted.
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
-	// Disruption is the pod's condition DisruptionTarget.
-	Disruption *Disruption `json:"disruption,omitempty"`
-
-	// Events of the pod, the oldest first.
-	Events []Event `json:"events,omitempty"`
+	Disruption *Disruption `json:"disruption,omitempty"` // nil if the pod has no such condition
+	Events     []Event     `json:"events,omitempty"`     // of the pod, the oldest first
 
 	Remarks
 
@@ -92,20 +78,18 @@ func (e *Explanation) Complete(m *Managed) {
 	}
 }
 
-// budgetInTheWay says which budget is in the way of a pod that should be gone; "" if it is evicted without asking one.
-func (e *Explanation) budgetInTheWay() string {
-	if !e.Overdue() || e.Method() != evictMethod {
-		return ""
+// keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
+func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
+	switch {
+	case e.Method() != evictMethod || !b.Asked:
+		return "", ""
+	case len(e.Budgets) > 1:
+		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
+			"shows one of the budgets that select it: the API server evicts no pod that two select"
+	case b.Admits == 0:
+		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
 	}
-	for i := range e.Budgets {
-		switch b := &e.Budgets[i]; {
-		case len(e.Budgets) > 1:
-			return "several PodDisruptionBudgets select it, and the API server evicts no such pod"
-		case b.Asked && b.Admits == 0:
-			return "PodDisruptionBudget " + b.Name + " admits no eviction now"
-		}
-	}
-	return ""
+	return "", ""
 }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
@@ -117,46 +101,29 @@ type ExplainedPod struct {
 	Owner     *Owner `json:"owner,omitempty"`
 	Phase     string `json:"phase,omitempty"`
 
-	// Gone is set if the pod no longer exists.
-	Gone bool `json:"gone"`
-
-	// Ends is when the grace period of a pod that is being deleted ends.
-	Ends *time.Time `json:"ends,omitempty"`
+	Gone bool       `json:"gone"`           // the pod no longer exists
+	Ends *time.Time `json:"ends,omitempty"` // end of the grace period of a pod that is being deleted
 }
 
 // ExplainedTaint is one taint of the pod's node, and what it alone would do.
 type ExplainedTaint struct {
 	Taint string `json:"taint"`
 
-	// Since is the start of the taint; the latest possible one if the start is not known. Nil for taints that do
-	// not evict.
-	Since *time.Time `json:"since,omitempty"`
+	Since         *time.Time `json:"since,omitempty"`         // the latest possible start; nil if it does not evict
+	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"` // the earliest possible start, if the start is not known
+	SinceFrom     string     `json:"sinceFrom,omitempty"`     // the source of the start, as a Prediction has it
 
-	// SinceEarliest is the earliest possible start, if the start is not known.
-	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
+	Toleration        string `json:"toleration,omitempty"`        // the pod's first that matches; empty if none does
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // of the toleration; nil if it has no limit
 
-	// SinceFrom is the source of the start, as a Prediction has it.
-	SinceFrom string `json:"sinceFrom,omitempty"`
-
-	// Toleration is the first of the pod's tolerations that matches; empty if none does.
-	Toleration string `json:"toleration,omitempty"`
-
-	// TolerationSeconds are those of the toleration; nil if it has no limit.
-	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
-
-	// Arithmetic explains step by step what follows from this taint; empty for taints that do not evict.
-	Arithmetic []string `json:"arithmetic,omitempty"`
-
-	// Prediction is the prediction for the pod if this were the only taint; nil for taints that do not evict.
-	Prediction *Prediction `json:"prediction,omitempty"`
+	Arithmetic []string    `json:"arithmetic,omitempty"` // what follows, step by step; empty if it does not evict
+	Prediction *Prediction `json:"prediction,omitempty"` // if this were the only taint; nil if it does not evict
 }
 
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
 type ExplainedBudget struct {
-	Name string `json:"name"`
-
-	// Admits is the number of evictions that the budget admits now.
-	Admits int `json:"admits"`
+	Name   string `json:"name"`
+	Admits int    `json:"admits"` // number of evictions that the budget admits now
 
 	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
 	// some that are not ready, do not.
@@ -168,20 +135,16 @@ const EvictedByManager = "evicted"
 
 // Managed is a manager's state of a pod.
 type Managed struct {
-	// Identity of the replica that answered; Role is leading or standby.
-	Identity string `json:"identity,omitempty"`
-	Role     string `json:"role"`
+	Identity string `json:"identity,omitempty"` // of the replica that answered
+	Role     string `json:"role"`               // of the replica: leading or standby
 
 	// State of the eviction: scheduled, due, in-flight, blocked, refused, delayed or done; evicted if the manager
 	// has evicted the pod; empty if the manager has no eviction of the pod.
 	State string `json:"state,omitempty"`
 
-	// At is the deadline by the manager's state, or when the pod was evicted.
-	At *time.Time `json:"at,omitempty"`
-
-	// Policy decides, and HeldBy holds the pod, by the manager's state.
-	Policy string `json:"policy,omitempty"`
-	HeldBy string `json:"heldBy,omitempty"`
+	At     *time.Time `json:"at,omitempty"`     // the deadline by the manager's state, or when the pod was evicted
+	Policy string     `json:"policy,omitempty"` // the policy that decides
+	HeldBy string     `json:"heldBy,omitempty"` // what holds the pod
 
 	Progress
 }
@@ -215,7 +178,7 @@ func NewExplanation(at time.Time, pod ExplainedPod, prediction *Prediction) *Exp
 	return e
 }
 
-// Disruption is a condition DisruptionTarget.
+// Disruption is the pod's condition DisruptionTarget.
 type Disruption struct {
 	Reason  string     `json:"reason"`
 	Message string     `json:"message"`

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // Journal has the partitions of the manager's journal that were read, and the errors of the others.
@@ -48,22 +51,43 @@ func (j *Journal) Add(number int, stored journal.StoredPartition, err error) boo
 	return true
 }
 
-// records returns the records of the nodes, by name.
-func (j *Journal) records() map[string]journal.Record {
-	all := map[string]journal.Record{}
+// record returns the record of a node; without a UID if there is none.
+func (j *Journal) record(node string) journal.Record {
+	return j.partitions[journal.PartitionOf(node)].Records[node]
+}
+
+// nodes returns the nodes that have records: their UIDs, their NoExecute taints and their triggers.
+func (j *Journal) nodes() map[string]*node {
+	all := map[string]*node{}
 	for _, partition := range j.partitions {
-		maps.Copy(all, partition.Records)
+		for name, r := range partition.Records {
+			n := &node{Node: guard.Node{Name: name, UID: r.UID}, version: r.Version}
+			for _, history := range slices.Concat(r.Taints, r.Triggers) {
+				for i := range history {
+					if !history[i].Ended {
+						n.Taints = append(n.Taints, history[i].Taint)
+					}
+				}
+			}
+			all[name] = n
+		}
 	}
 	return all
 }
 
-// guards returns the record of guards and holds.
-func (j *Journal) guards() guards {
-	partition := j.partitions[journal.GuardsPartition]
-	if partition.err != nil {
-		return guards{}
+// guards returns the record of guards and holds as a manager adopts it at this time.
+func (j *Journal) guards(now time.Time) guard.Journaled {
+	g := j.partitions[journal.GuardsPartition]
+	if g.Guards == nil {
+		return guard.Journaled{}
 	}
-	return guards{partition.Guards, partition.writing}
+	return guard.Journaled{Record: g.writing.Guards(*g.Guards, now, 0), Known: true}
+}
+
+// hasHold reports whether the record of guards and holds has a hold of this kind.
+func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
+	g := j.partitions[journal.GuardsPartition]
+	return g.Guards != nil && slices.ContainsFunc(g.Guards.Holds, of)
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".
@@ -85,15 +109,29 @@ func (j *Journal) Missing() string {
 	return ""
 }
 
-// failed reports whether the partition of the guards exists, or may exist, and can't be read.
-func (j *Journal) failed() bool { return j.partitions[journal.GuardsPartition].err != nil }
+// writtenEvery is more than the time between two writings of a partition with records, while a leader can write it.
+const writtenEvery = time.Minute
 
-// unguarded returns the note that the journal's record of guards and holds is not known.
-func (j *Journal) unguarded() string {
-	cause := j.Missing()
-	if cause == "" {
-		cause = "the journal has no record of guards and holds"
+// isWritten reports whether a journal with this writing was being written at this time.
+func isWritten(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
+
+// watched returns the last time at which a writer of the journal is known to have watched the node.
+func watched(r journal.Record, at time.Time) time.Time {
+	if isWritten(r.Writing, at) {
+		return at
 	}
-	return cause + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
-		"deleteAfter may count from later"
+	return r.Writing.At
+}
+
+// clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
+// of at, and its times must not be rejected for that.
+func clockOf(r journal.Record, at time.Time) time.Time {
+	for _, history := range slices.Concat(r.Taints, r.Triggers) {
+		for i := range history {
+			if at.Before(history[i].Since) {
+				at = history[i].Since
+			}
+		}
+	}
+	return at
 }

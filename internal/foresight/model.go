@@ -3,48 +3,22 @@ package foresight
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
-// [Model.Explain].
-//
-// A [Builder] makes it. Objects that change later are updated, and count from then, as in a manager. A Model must not
-// be used by several goroutines at once.
-type Model struct {
-	rules   Ruleset
-	focus   Focus
-	reading Reading
-	at      time.Time // for which it was loaded
-
-	nodes      map[string]*node
-	namespaces map[string]map[string]string // labels
-	pods       map[types.UID]*pod
-	budgets    map[string]budget
-	records    map[string]journal.Record // by node
-	guards     guards
-	events     []v1.Event
-
-	replicas map[ownerKey]int // of pods that are not kept
-	shared   sharing
-	missing  missing
-}
-
 // Focus selects the pods that a model keeps; the zero value keeps all.
 type Focus struct {
-	// Namespace of the pods; empty for all.
-	Namespace string
-
-	// Labels of the pods; nil for all.
-	Labels labels.Selector
+	Namespace string          // of the pods; empty for all
+	Labels    labels.Selector // of the pods; nil for all
 
 	// Nodes in question. Of other nodes the model keeps the pods on those with NoExecute taints only, and counts
 	// the rest by owner. Nil keeps the pods of all nodes.
@@ -79,7 +53,7 @@ type Selection struct {
 }
 
 // selects reports whether the node is in the selection.
-func (s *Selection) selects(n *v1.Node) bool {
+func (s *Selection) selects(n *node) bool {
 	if len(s.Names) > 0 {
 		return slices.Contains(s.Names, n.Name)
 	}
@@ -89,21 +63,127 @@ func (s *Selection) selects(n *v1.Node) bool {
 // among reports whether a node is one of these; every node is if none is named.
 func among(nodes []string, name string) bool { return len(nodes) == 0 || slices.Contains(nodes, name) }
 
+// QuestionError reports that a question does not fit the cluster.
+type QuestionError struct {
+	What    string
+	Kubectl string   // the command of kubectl that shows the nodes and their taints or labels
+	Typed   string   // a name that does not exist
+	Names   []string // those that do exist
+}
+
+func (q *QuestionError) Error() string { return q.What }
+
+// objects are those of a cluster that a question needs.
+type objects struct {
+	rules      Ruleset
+	focus      Focus
+	nodes      map[string]*node
+	namespaces map[string]map[string]string // their labels
+	pods       map[types.UID]*pod
+	podsIn     map[string]int   // number of pods by namespace, whatever the focus
+	replicas   map[ownerKey]int // of pods that are not kept
+	budgets    map[string]BudgetPlan
+	events     []v1.Event
+	lacking    lacking
+}
+
 // node is a node with the estimate of its taints.
 type node struct {
-	object   *v1.Node // its metadata and taints
+	guard.Node
+	created  time.Time
+	version  string // resourceVersion
 	estimate nodeEstimate
 }
 
-// trimmed returns the node without the fields that the package does not use.
-func trimmed(n *v1.Node) *v1.Node {
-	return &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp,
-			Labels: n.Labels, ResourceVersion: n.ResourceVersion,
-		},
-		Spec: v1.NodeSpec{Taints: n.Spec.Taints},
+func nodeOf(n *v1.Node) *node {
+	fields := guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+	return &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
+}
+
+// withTaints returns the node with other taints, as a change that is not observed yet would show it.
+func (n *node) withTaints(taints []v1.Taint) *node {
+	changed := *n
+	changed.Taints, changed.version = taints, ""
+	return &changed
+}
+
+// keeps reports whether a pod is kept: its node is in question, has taints that may evict, or is not known yet.
+func (o *objects) keeps(p *pod) bool {
+	n := o.nodes[p.Node]
+	return n == nil || o.focus.Nodes == nil || o.focus.Nodes.selects(n) || o.concerned(n)
+}
+
+// concerned reports whether pods may have to go because of a taint of the node.
+func (o *objects) concerned(n *node) bool {
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
+}
+
+// Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
+func (o *objects) Tainted(nodes []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(o.nodes)), func(name string) bool {
+		return !o.concerned(o.nodes[name]) || !among(nodes, name)
+	})
+}
+
+// HasNodes reports whether a node was added.
+func (o *objects) HasNodes() bool { return len(o.nodes) > 0 }
+
+// CheckNodes returns a [QuestionError] if a node of these names was not added.
+func (o *objects) CheckNodes(names []string) error {
+	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.nodes[name] != nil })
+	what := "there are no nodes "
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		what = "there is no node "
 	}
+	existing := slices.Sorted(maps.Keys(o.nodes))
+	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], existing}
+}
+
+// Namespaces returns the namespaces in which pods were added.
+func (o *objects) Namespaces() []string { return slices.Collect(maps.Keys(o.podsIn)) }
+
+// Pods returns the number of pods that were added in a namespace, or in all if it is empty, kept or not.
+func (o *objects) Pods(namespace string) (n int) {
+	for name, pods := range o.podsIn {
+		if namespace == "" || namespace == name {
+			n += pods
+		}
+	}
+	return n
+}
+
+// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
+func (o *objects) Find(name string) []string {
+	var list []string
+	for _, p := range o.pods {
+		if p.Name == name {
+			list = append(list, p.Namespace)
+		}
+	}
+	for i := range o.events {
+		if of := &o.events[i].InvolvedObject; len(list) == 0 && of.Name == name {
+			list = append(list, of.Namespace)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Budgets returns the number of PodDisruptionBudgets that were added.
+func (o *objects) Budgets() int { return len(o.budgets) }
+
+// Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
+// [Model.Explain].
+//
+// A [Builder] makes it. Objects that change later are updated, and count from then, as in a manager. A Model must not
+// be used by several goroutines at once.
+type Model struct {
+	objects
+	reading Reading
+	at      time.Time // for which it was loaded
 }
 
 // At returns the time for which the model was loaded.
@@ -115,85 +195,44 @@ func (m *Model) Hidden() bool { return m.reading.Hidden != "" }
 // partial reports whether some nodes of the cluster may not be in the model.
 func (m *Model) partial() bool { return m.reading.Partial || m.Hidden() }
 
-// matters reports whether the pods of a node are kept.
-func (m *Model) matters(n *node) bool {
-	return m.focus.Nodes == nil || m.focus.Nodes.selects(n.object) || m.concerned(n)
-}
-
-// concerned reports whether pods may have to go because of a taint of the node.
-func (m *Model) concerned(n *node) bool {
-	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return m.rules.concerns(&t) })
-}
-
-// tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
-// nodes, or among all if none is named.
-func (m *Model) tainted(nodes []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.nodes)), func(name string) bool {
-		return !m.concerned(m.nodes[name]) || !among(nodes, name)
-	})
-}
-
-// countReplica counts a pod that is not kept for its owner.
-func (m *Model) countReplica(p *pod) {
-	if p.owner != (Owner{}) && p.replica() {
-		m.replicas[keyOf(p)]++
-	}
-}
-
-// loadJournal takes in all partitions of the journal, as they are at this time. If the nodes are hidden, the nodes of
-// the model are those that have records.
+// loadJournal estimates the taints of all nodes by the journal. Hidden nodes are replaced by those that have records.
 func (m *Model) loadJournal(at time.Time) {
-	m.guards, m.records = m.reading.Journal.guards(), m.reading.Journal.records()
 	if m.Hidden() {
-		m.nodes = map[string]*node{}
-		for name, record := range m.records {
-			m.nodes[name] = &node{object: nodeOf(name, record)}
-		}
+		m.nodes = m.reading.Journal.nodes()
 	}
 	for name, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n.object, m.records[name], at)
+		n.estimate = estimateOf(&m.rules, n, m.reading.Journal.record(name), at)
 	}
 }
 
 // UpdateJournal takes in a version of a partition of the journal, or the error of reading it, at this time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
-	if !m.reading.Journal.Add(number, stored, err) {
-		return
-	}
-	if m.Hidden() {
+	switch j := m.reading.Journal; {
+	case !j.Add(number, stored, err):
+	case m.Hidden():
 		m.loadJournal(at)
-		return
-	}
-	m.guards = m.reading.Journal.guards()
-	for name, record := range m.reading.Journal.partitions[number].Records {
-		m.records[name] = record
-		if n, ok := m.nodes[name]; ok {
-			n.estimate = n.estimate.adopt(&m.rules, record, at)
+	default:
+		for name, record := range j.partitions[number].Records {
+			if n, ok := m.nodes[name]; ok {
+				n.estimate = n.estimate.adopt(&m.rules, record, at)
+			}
 		}
 	}
 }
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	before, ok := m.nodes[n.Name]
-	same := ok && before.object.UID == n.UID
-	switch {
-	case same && older(n, before.object): // a list may come from a cache that lags behind
-	case same:
-		before.object = trimmed(n)
-		before.estimate = before.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
-	default:
-		bare := *n
-		bare.Spec.Taints = nil
-		estimate := estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at)
-		m.nodes[n.Name] = &node{trimmed(n), estimate}
+	before, updated, record := m.nodes[n.Name], nodeOf(n), m.reading.Journal.record(n.Name)
+	if before == nil || before.UID != n.UID {
+		before, record = updated.withTaints(nil), journal.Record{}
+		before.estimate = estimateOf(&m.rules, before, record, at)
 	}
-}
-
-// older reports whether a node is an older version than the other one.
-func older(n, than *v1.Node) bool {
-	order, err := resourceversion.CompareResourceVersion(n.ResourceVersion, than.ResourceVersion)
-	return err == nil && order < 0
+	order, err := resourceversion.CompareResourceVersion(updated.version, before.version)
+	if err == nil && order < 0 {
+		return // a list may come from a cache that lags behind
+	}
+	updated.estimate = before.estimate.with(&m.rules, updated, at).adopt(&m.rules, record, at)
+	m.nodes[n.Name] = updated
 }
 
 // ReplaceNodes replaces all nodes by a list that was observed at this time.
@@ -216,7 +255,7 @@ func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
 	if before, ok := m.pods[updated.key()]; ok {
 		updated.Bound = before.Bound
 	}
-	m.pods[updated.key()] = &updated
+	m.pods[updated.key()] = updated
 }
 
 // ReplacePods replaces all pods by a list that was observed at this time.

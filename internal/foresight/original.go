@@ -29,14 +29,16 @@ func NotableOriginal(clause string) string {
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
 	rules := by.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
-	if by.configured() {
-		if clause := whenOriginalDeletes(v, ours); clause != "" {
-			return clause
-		}
+	first := ours.First()
+	if method, _ := ours.Due(first.At); by.configured() && v.Evict &&
+		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
+		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
 	}
 	switch v.Stay {
 	case taint.Finished, taint.Terminating, taint.Mirror:
-		if other := taint.Decide(ordinary(p), &ne.latest.Node, rules); other.Evict {
+		running := *p
+		running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
+		if other := taint.Decide(&running, &ne.latest.Node, rules); other.Evict {
 			return deletesToo + ", because of taint " + other.Taint.ToString()
 		}
 		return ""
@@ -46,6 +48,11 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
 			"tolerations with the operators Lt and Gt"
 	}
+	return ne.originalCountdown(p, &v, rules)
+}
+
+// originalCountdown returns the clause about countdowns of the original: they overflow, and no other taint moves them.
+func (ne *nodeEstimate) originalCountdown(p *taint.Pod, v *taint.Verdict, rules taint.Rules) string {
 	var countdowns []*taint.State
 	for _, history := range ne.latest.Taints {
 		for i := range history {
@@ -60,29 +67,14 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 			}
 		}
 	}
-	slices.SortStableFunc(countdowns, func(a, b *taint.State) int { return a.Since.Compare(b.Since) })
-	if n := len(countdowns); v.Evict && v.Toleration != nil && n > 0 &&
-		countdowns[0].Since.Before(countdowns[n-1].Since) && !countdowns[0].Taint.MatchTaint(v.Taint) {
-		return "the countdown of the original began with taint " + countdowns[0].Taint.ToString() + ", and no other " +
+	if len(countdowns) == 0 || !v.Evict || v.Toleration == nil {
+		return ""
+	}
+	bySince := func(a, b *taint.State) int { return a.Since.Compare(b.Since) }
+	first, last := slices.MinFunc(countdowns, bySince), slices.MaxFunc(countdowns, bySince)
+	if first.Since.Before(last.Since) && !first.Taint.MatchTaint(v.Taint) {
+		return "the countdown of the original began with taint " + first.Taint.ToString() + ", and no other " +
 			"taint moves it"
 	}
 	return ""
-}
-
-// whenOriginalDeletes returns a clause with the time at which the original deletes the pod, if policies or guards
-// decide otherwise.
-func whenOriginalDeletes(original taint.Verdict, ours *policy.Verdict) string {
-	first := ours.First()
-	method, _ := ours.Due(first.At)
-	if !original.Evict || first.Evict && method == policy.Delete && !first.At.After(original.At) {
-		return ""
-	}
-	return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(original.At)
-}
-
-// ordinary returns the pod as if it were running.
-func ordinary(p *taint.Pod) *taint.Pod {
-	running := *p
-	running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
-	return &running
 }

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,19 +15,15 @@ import (
 
 // PastEviction is an eviction because of a taint, as events tell it.
 type PastEviction struct {
-	// Predecessor is set if an earlier pod of the same name was evicted.
-	Predecessor bool `json:"predecessor,omitempty"`
+	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	// Node and Reason are those of the first call, Due is when it was due, and At when it was made. An event of the
-	// original has only At.
-	Node   string     `json:"node,omitempty"`
-	Due    *time.Time `json:"due,omitempty"`
-	At     time.Time  `json:"at"`
-	Reason string     `json:"reason,omitempty"`
+	Node   string     `json:"node,omitempty"`   // of the first call; an event of the original has only At
+	Due    *time.Time `json:"due,omitempty"`    // when the first call was due
+	At     time.Time  `json:"at"`               // when the first call was made
+	Reason string     `json:"reason,omitempty"` // of the first call
 
-	// Obstacle is what was in the way last, and ObstacleAt when; empty if nothing was.
-	Obstacle   string     `json:"obstacle,omitempty"`
-	ObstacleAt *time.Time `json:"obstacleAt,omitempty"`
+	Obstacle   string     `json:"obstacle,omitempty"`   // what was in the way last; empty if nothing was
+	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when that was in the way
 }
 
 // began matches the message of the event of a first call.
@@ -78,8 +75,8 @@ func (p *PastEviction) words(was, of string) string {
 	return text
 }
 
-// addPast adds what events report about the eviction of a pod that is going or gone, or of its predecessor, and what is
-// in the way of a pod that is overdue.
+// addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
+// way of an overdue pod.
 func (m *Model) addPast(e *Explanation, p *pod) {
 	past := pastOf(e.Events)
 	switch {
@@ -116,14 +113,12 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 // predecessor returns the latest eviction of an earlier pod of this name; At is zero if no events report one.
 func (m *Model) predecessor(p *pod) (last PastEviction) {
 	byUID := map[types.UID][]Event{}
-	for i := range m.events {
-		o := &m.events[i].InvolvedObject
-		if o.Namespace == p.Namespace && o.Name == p.Name && o.UID != "" && p.UID != "" && o.UID != p.UID {
-			byUID[o.UID] = append(byUID[o.UID], eventOf(&m.events[i]))
+	for _, e := range m.eventsAbout(p.Namespace, p.Name) {
+		if uid := e.InvolvedObject.UID; uid != "" && p.UID != "" && uid != p.UID {
+			byUID[uid] = append(byUID[uid], eventOf(e))
 		}
 	}
 	for _, events := range byUID {
-		slices.SortStableFunc(events, byTime)
 		if past := pastOf(events); last.At.Before(past.At) {
 			last = past
 		}
@@ -131,6 +126,32 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 	return last
 }
 
+// eventsOf returns the events of this very pod, not of an earlier pod of its name; all of the name if the pod is gone.
+func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
+	var list []Event
+	for _, e := range m.eventsAbout(namespace, name) {
+		if uid := e.InvolvedObject.UID; p == nil || uid == "" || p.UID == "" || uid == p.UID {
+			list = append(list, eventOf(e))
+		}
+	}
+	return list
+}
+
+// eventsAbout returns the events about pods of this name, in the order of their times.
+func (m *Model) eventsAbout(namespace, name string) []*v1.Event {
+	var list []*v1.Event
+	for i := range m.events {
+		if o := &m.events[i].InvolvedObject; o.Namespace == namespace && o.Name == name {
+			list = append(list, &m.events[i])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *v1.Event) int { return eventTime(a).Compare(eventTime(b)) })
+	return list
+}
+
 func eventOf(e *v1.Event) Event { return Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message} }
 
-func byTime(a, b Event) int { return a.Time.Compare(b.Time) }
+// eventTime returns when an event happened last. Clients that write events fill in different fields.
+func eventTime(e *v1.Event) time.Time {
+	return cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time, e.CreationTimestamp.Time)
+}

@@ -36,12 +36,10 @@ type Pending struct {
 	// Leaving is the number of pods in question that are being deleted and had to go; they are not gone yet. Staying is
 	// the number of those that stay. Neither is known to a manager that was asked. Stale is set if the state may be out
 	// of date.
-	Leaving int  `json:"-"`
-	Staying int  `json:"-"`
-	Stale   bool `json:"-"`
+	Leaving, Staying int  `json:"-"`
+	Stale            bool `json:"-"`
 
-	// Paused is set if the manager that was asked is paused: it starts no call.
-	Paused bool `json:"paused,omitempty"`
+	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
 
 	// TaintedNodes is the number of nodes with NoExecute taints, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
@@ -62,29 +60,22 @@ type PendingPod struct {
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
-
-	// InSeconds is the time from At of the answer to the deadline; 0 is at once.
-	InSeconds float64 `json:"inSeconds"`
+	InSeconds  float64 `json:"inSeconds"` // from At of the answer to the deadline; 0 is at once
 
 	Progress
 }
 
 // Progress is what only the manager knows of an eviction.
 type Progress struct {
-	// NextTry is when the next call may start, Attempts the number of calls made. Cause and Message are the outcome of
-	// the last one, and Budget is the PodDisruptionBudget that it names.
-	NextTry  *time.Time `json:"nextTry,omitempty"`
-	Attempts int        `json:"attempts,omitempty"`
-	Cause    string     `json:"cause,omitempty"`
-	Message  string     `json:"message,omitempty"`
-	Budget   string     `json:"budget,omitempty"`
+	NextTry  *time.Time `json:"nextTry,omitempty"`  // when the next call may start
+	Attempts int        `json:"attempts,omitempty"` // number of calls made
+	Cause    string     `json:"cause,omitempty"`    // outcome of the last call
+	Message  string     `json:"message,omitempty"`  // of the last call
+	Budget   string     `json:"budget,omitempty"`   // the PodDisruptionBudget that the outcome names
 
-	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one.
-	WaitsFor     string `json:"waitsFor,omitempty"`
-	WaitsForRate string `json:"waitsForRate,omitempty"`
-
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
-	SlowPlace bool `json:"slowPlace,omitempty"`
+	WaitsFor     string `json:"waitsFor,omitempty"`     // what a due eviction waits for
+	WaitsForRate string `json:"waitsForRate,omitempty"` // name of the rate, if it waits for one
+	SlowPlace    bool   `json:"slowPlace,omitempty"`    // it waits for a slow place: calls for pods like it are slow
 }
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
@@ -94,15 +85,14 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	leaving, staying := 0, 0
 	by := m.rulesNow(at)
 	for _, p := range m.pods {
-		n := m.nodes[p.Node]
-		if n == nil || !among(nodes, p.Node) {
+		if m.nodes[p.Node] == nil || !among(nodes, p.Node) {
 			continue
 		}
-		switch prediction, _ := n.estimate.predict(&p.Pod, &by); {
+		switch prediction, _ := by.predict(&p.Pod); {
 		case prediction.Goes():
 			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
-		case p.Terminating && n.hadToGo(p, &by):
+		case p.Terminating && by.hadToGo(p):
 			leaving++
 		default:
 			staying++
@@ -111,37 +101,47 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending := NewPending(at, m.focus, nodes, list)
 	pending.Leaving, pending.Staying = leaving, staying
 	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
+		pending.Remarks = m.readingRemarks()
+		pending.Trips = by.trips
 		m.addUndecided(pending, missing, nodes)
-		pending.Trips, pending.Notes, pending.Warnings = by.trips, m.readingNotes(), m.reading.Warnings
 		return pending
 	}
-	pending.TaintedNodes = new(len(m.tainted(nodes)))
+	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, at, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	if len(list) > 0 {
-		pending.Notes = append(pending.Notes, m.staleNote(nodes, at)...)
+		m.noteStale(&pending.Remarks, nodes, at)
 	}
 	pending.noteOverdue(m.readBefore(at))
 	return pending
 }
 
 // hadToGo reports whether a pod that is being deleted would have to go otherwise.
-func (n *node) hadToGo(p *pod, by *rulesAt) bool {
+func (r *rulesAt) hadToGo(p *pod) bool {
 	present := p.Pod
 	present.Terminating = false
-	prediction, _ := n.estimate.predict(&present, by)
+	prediction, _ := r.predict(&present)
 	return prediction.Goes()
 }
 
-// addUndecided adds the number of pods on these nodes that may be scheduled, if neither the nodes nor their journal
-// can be read.
-func (m *Model) addUndecided(p *Pending, missing string, nodes []string) {
-	could, all := m.undecided(nodes)
-	p.Undecided = &could
-	p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
-		"which taints there are: none to %d of %s are scheduled%s; "+
-		"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
-		"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
+// addUndecided adds the number of pods on these nodes that would be evicted if their node had a taint that they do not
+// tolerate, if neither the nodes nor their journal can be read.
+func (m *Model) addUndecided(answer *Pending, missing string, nodes []string) {
+	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
+	could, all := 0, 0
+	for _, p := range m.pods {
+		if !among(nodes, p.Node) {
+			continue
+		}
+		all++
+		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
+		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
+	}
+	answer.Undecided = &could
+	answer.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
+		"which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole "+
+		"taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"),
+		m.focus.Words(nodes)))
 }
 
 // noteOverdue notes how many pods should have gone when they were read.
@@ -151,8 +151,8 @@ func (p *Pending) noteOverdue(read time.Time) {
 		countIf(&overdue, p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
-		p.Notes = append(p.Notes, Count(overdue, "pod")+" should have gone by now: no manager runs, or something is in "+
-			"the way; --server asks the manager, and 'taint-manager explain POD' tells what its events say")
+		p.note("%s should have gone by now: no manager runs, or something is in the way; --server asks the manager, "+
+			"and 'taint-manager explain POD' tells what its events say", Count(overdue, "pod"))
 	}
 }
 
@@ -173,32 +173,16 @@ func (m *Model) Stays(uid types.UID) (reason string, stays bool) {
 	if !ok {
 		return "", false
 	}
-	n := m.nodes[p.Node]
-	if n == nil {
-		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules.config.Rules).Because(), !p.Terminating
-	}
 	by := m.rulesNow(m.at)
-	prediction, _ := n.estimate.predict(&p.Pod, &by)
+	prediction, _ := by.predict(&p.Pod)
 	return prediction.Reason, !prediction.Evict && !p.Terminating
-}
-
-// undecided counts the pods that would be evicted if their node had a taint that they do not tolerate, on these
-// nodes, or on all if none is named; and all pods.
-func (m *Model) undecided(nodes []string) (could, all int) {
-	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
-	for _, p := range m.pods {
-		if !among(nodes, p.Node) {
-			continue
-		}
-		all++
-		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
-		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
-	}
-	return could, all
 }
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
 func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *Pending {
+	if pods == nil {
+		pods = []PendingPod{} // JSON has [], not null
+	}
 	for i := range pods {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
@@ -206,7 +190,7 @@ func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *P
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: orNone(pods)}
+	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: pods}
 }
 
 // Names returns the namespaces and names of the pods that are to be evicted; the others are held.
@@ -221,9 +205,4 @@ func (p *Pending) Names() []string {
 }
 
 // Evictions returns the number of pods that are to be evicted.
-func (p *Pending) Evictions() (because, all int) {
-	for i := range p.Pods {
-		countIf(&all, p.Pods[i].Evict)
-	}
-	return all, all
-}
+func (p *Pending) Evictions() (because, all int) { return len(p.Names()), len(p.Names()) }

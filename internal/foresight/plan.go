@@ -2,7 +2,16 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Plan predicts the effect of changes of taints.
@@ -16,12 +25,9 @@ type Plan struct {
 	// no changes.
 	Compared string `json:"compared,omitempty"`
 
-	// Focus is what was asked for.
-	Focus Focus `json:"-"`
-
+	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
-
-	Total Total `json:"total"`
+	Total Total         `json:"total"`
 
 	// Pods to be evicted, in the order of their evictions, and then the pods of the nodes in question that stay.
 	// Pods of other nodes that are evicted are included, as they ask the same budgets; their effect is anyway.
@@ -29,12 +35,9 @@ type Plan struct {
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
 	Owners     []OwnerTotal     `json:"owners"`
+	Budgets    []BudgetPlan     `json:"budgets"` // those that cover pods to be evicted
 
-	// Budgets are those that cover pods to be evicted.
-	Budgets []BudgetPlan `json:"budgets"`
-
-	// BudgetsUnknown is set if budgets were not read.
-	BudgetsUnknown bool `json:"-"`
+	BudgetsUnknown bool `json:"-"` // budgets were not read
 
 	Remarks
 }
@@ -65,17 +68,14 @@ func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.
 
 // PlannedNode is a node that gets the taints.
 type PlannedNode struct {
-	Name    string       `json:"name"`
-	Changes []NodeChange `json:"changes"`
-
-	// Total counts the pods of the node.
-	Total `json:",inline"`
+	Name    string           `json:"name"`
+	Changes []NodeChange     `json:"changes"`
+	Total   `json:",inline"` // of its pods
 }
 
 // PlannedPod is the prediction for one pod.
 type PlannedPod struct {
 	PodRef
-
 	Prediction `json:",inline"`
 
 	// Effect is the effect of the changes on the pod: evicted, sooner, later, anyway (it is evicted at that time
@@ -86,20 +86,19 @@ type PlannedPod struct {
 	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// InSeconds is the time from the plan's time to the eviction; 0 is at once.
-	InSeconds *float64 `json:"inSeconds,omitempty"`
-
-	// Without is the prediction for the pod without the changes; nil if the pod would stay.
-	Without *Prediction `json:"without,omitempty"`
+	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
+	Without   *Prediction `json:"without,omitempty"`   // without the changes; nil if the pod would stay
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 
-	Warnings []string `json:"warnings,omitempty"`
-
-	// FirstMatch reports whether a later toleration of the pod would tolerate a taint longer than the first that
-	// matches.
+	// FirstMatch is set if a later toleration would tolerate a taint longer than the first that matches.
 	FirstMatch bool `json:"-"`
+
+	of       *pod // until the plan is finished
+	selected bool // on a node in question
+	waits    bool // until budgets admit its eviction
 }
 
 // The effects of the changes on a pod.
@@ -115,16 +114,215 @@ const (
 
 // Question is the question that a plan answers.
 type Question struct {
-	// Selection of the nodes that get the taints.
-	Selection
-
-	Changes []Change
-
-	// At is the time at which the nodes get the taints.
-	At time.Time
+	Selection // of the nodes that get the taints
+	Changes   []Change
+	At        time.Time // at which the nodes get the taints
 
 	// Compare, if not nil, is the configuration that the changes are compared with, instead of no changes. Compared is
 	// the name of that configuration.
 	Compare  *Ruleset
 	Compared string
+}
+
+// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not exist.
+func (m *Model) Plan(q Question) (*Plan, error) {
+	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
+	taints, err := m.change(plan, &q)
+	if err != nil {
+		return nil, err
+	}
+	by := m.planRules(&q, taints)
+	plan.Pods = m.planPods(by, q.At)
+	plan.Budgets = ask(m.budgetsInOrder(), plan.Pods)
+	plan.count(m.replicasOf())
+	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	m.noteStale(&plan.Remarks, nil, q.At)
+	plan.Incomplete = m.gaps(q.Names)
+	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
+	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
+	return plan, nil
+}
+
+// change adds the nodes in question to the plan, and returns their taints after the changes.
+func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
+	if err := m.CheckNodes(q.Names); err != nil {
+		return nil, err
+	}
+	taints := map[string][]v1.Taint{}
+	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
+		if n := m.nodes[name]; q.selects(n) {
+			after, done := apply(q.Changes, n.Taints)
+			taints[name] = after
+			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
+		}
+	}
+	if len(taints) == 0 {
+		return nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
+	}
+	for _, c := range q.Changes {
+		if t := c.Taint.ToString(); c.Remove && len(nodesWith(plan.Nodes, Absent, t)) == len(plan.Nodes) {
+			return nil, &QuestionError{What: "no node has a taint " + t, Kubectl: "describe nodes"}
+		}
+	}
+	return taints, nil
+}
+
+// planRules holds the rules with the changes and without them, and the taints of the nodes in question with them.
+type planRules struct {
+	with, without rulesAt
+	taints        map[string][]v1.Taint
+}
+
+// planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
+// compared, the nodes get the taints under both.
+func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
+	with := m.rulesAt(&m.rules, q.At, taints)
+	if q.Compare != nil {
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints}
+	}
+	return &planRules{with, m.rulesNow(q.At), taints}
+}
+
+// planPods returns the predictions for the pods of the nodes in question, and for those that other nodes lose.
+func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
+	pods := []*PlannedPod{}
+	for _, p := range m.pods {
+		if m.nodes[p.Node] == nil {
+			continue
+		}
+		if planned := m.planPod(p, by, at); planned.selected || planned.Evict {
+			pods = append(pods, planned)
+		}
+	}
+	slices.SortFunc(pods, inOrder)
+	return pods
+}
+
+func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
+	with, verdict := by.with.predict(&p.Pod)
+	without, _ := by.without.predict(&p.Pod)
+	taints, selected := by.taints[p.Node]
+	result := &PlannedPod{
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
+		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, by.with.ruleset),
+	}
+	result.share()
+	if without.Evict {
+		without.share()
+		result.Without = new(without) // a pod that stays keeps none in memory
+	}
+	if result.SinceFrom == FromSight {
+		result.SinceFrom = FromPlan
+	}
+	if !result.Evict {
+		return result
+	}
+	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
+	if selected {
+		result.Warnings = shadowed(&p.Pod, taints, m.rules.config.Rules)
+		result.FirstMatch = len(result.Warnings) > 0
+		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, taints, &verdict)...)
+	}
+	return result
+}
+
+// effect returns the effect of the changes on a pod, by the predictions with them and without.
+func effect(with, without *Prediction) string {
+	switch {
+	case !with.Evict && with.HeldBy != "":
+		return Held
+	case !with.Evict && !without.Evict:
+		return Stays
+	case !with.Evict:
+		return Saved
+	case !without.Evict:
+		return Evicted
+	case with.At.Before(*without.At):
+		return Sooner
+	case with.At.After(*without.At):
+		return Later
+	}
+	return Anyway
+}
+
+// inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
+func inOrder(a, b *PlannedPod) int {
+	switch {
+	case a.Evict && !b.Evict:
+		return -1
+	case b.Evict && !a.Evict:
+		return 1
+	case a.Evict && !a.At.Equal(*b.At):
+		return a.At.Compare(*b.At)
+	}
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// replicasOf returns the number of pods of each owner.
+func (m *Model) replicasOf() map[ownerKey]int {
+	all := maps.Clone(m.replicas)
+	for _, p := range m.pods {
+		p.countIn(all)
+	}
+	return all
+}
+
+// doubts returns the doubts about the times of the plan.
+func (p *Plan) doubts() (d doubts) {
+	for _, pod := range p.Pods {
+		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
+		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
+	}
+	return d
+}
+
+// shadowed returns warnings of tolerations that have no effect because an earlier toleration matches the same taint.
+func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
+	var warnings []string
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != v1.TaintEffectNoExecute {
+			continue
+		}
+		if longer := taint.Longer(p, t, rules); longer != nil {
+			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+
+				granted(taint.Matching(p, t, rules))+"; a later one, "+granted(longer)+", would have tolerated it "+
+				"longer if it came first")
+		}
+	}
+	return warnings
+}
+
+// returnsToNode returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
+// keeps the scheduler from binding its replacement to the same node.
+func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.Verdict) []string {
+	first := verdict.First()
+	if !first.Evict || first.Toleration == nil || first.Toleration.TolerationSeconds != nil {
+		return nil
+	}
+	for i := range taints {
+		if t := &taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
+			taint.Matching(p, t, m.rules.config.Rules) == nil {
+			return nil
+		}
+	}
+	return []string{"it tolerates " + first.Taint.ToString() + ", and every other taint of its node that keeps pods " +
+		"away, so its replacement may be bound to the same node; set a taint of effect NoSchedule that it does not " +
+		"tolerate"}
+}
+
+// granted formats a toleration with the time for which it tolerates a taint.
+func granted(t *v1.Toleration) string {
+	if t.TolerationSeconds == nil {
+		return taint.TolerationString(t) + " without a limit"
+	}
+	return fmt.Sprintf("%s for %d s", taint.TolerationString(t), *t.TolerationSeconds)
+}
+
+// unquoted formats a toleration without the quotes that it has within a sentence.
+func unquoted(t *v1.Toleration) string {
+	if t == nil {
+		return ""
+	}
+	return strings.Trim(taint.TolerationString(t), `"`)
 }

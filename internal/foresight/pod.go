@@ -1,7 +1,9 @@
 package foresight
 
 import (
+	"encoding/json"
 	"time"
+	"unique"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +30,8 @@ func (o *Owner) String() string {
 // pod has the fields of a pod that are kept. Until the model is loaded, Bound is as the API has it.
 type pod struct {
 	taint.Pod
-	owner   Owner // empty if there is none
-	ready   bool
-	version string // resourceVersion
+	owner *Owner // nil if there is none
+	ready bool
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -38,10 +39,12 @@ type pod struct {
 	disruption *Disruption
 }
 
-func podOf(p *v1.Pod) pod {
-	result := pod{
-		Pod: cluster.PodOf(p, boundAt(p)), owner: ownerOf(p), ready: condition(p, v1.PodReady) != nil,
-		version: p.ResourceVersion, disruption: disruption(p),
+func podOf(p *v1.Pod) *pod {
+	result := &pod{
+		Pod: cluster.PodOf(p, boundAt(p)), ready: condition(p, v1.PodReady) != nil, disruption: disruption(p),
+	}
+	if result.Controller != nil {
+		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))
 	}
 	if p.DeletionTimestamp != nil {
 		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
@@ -59,8 +62,7 @@ func condition(p *v1.Pod, of v1.PodConditionType) *v1.PodCondition {
 	return nil
 }
 
-// boundAt returns when a pod was bound by the API, in whole seconds, or else when it was created; zero if the API
-// does not have these times.
+// boundAt returns when a pod was bound, in whole seconds, or else created; zero if the API has neither time.
 func boundAt(p *v1.Pod) time.Time {
 	if c := condition(p, v1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
@@ -70,8 +72,8 @@ func boundAt(p *v1.Pod) time.Time {
 
 // boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
 func (p *pod) boundBefore(observed time.Time) time.Time {
-	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.Bound}}},
-		observed)
+	created := metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.Bound}}
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: created}, observed)
 }
 
 // disruption returns the pod's condition DisruptionTarget, or nil.
@@ -95,12 +97,10 @@ func (p *pod) key() types.UID {
 	return types.UID(p.Key())
 }
 
-// ownerOrNil returns the pod's owner, or nil.
-func (p *pod) ownerOrNil() *Owner {
-	if p.owner == (Owner{}) {
-		return nil
-	}
-	return &p.owner
+// ownerKey identifies an owner.
+type ownerKey struct {
+	namespace string
+	owner     Owner
 }
 
 // replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
@@ -108,11 +108,32 @@ func (p *pod) replica() bool {
 	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
 }
 
-// ownerOf returns the pod's workload; empty if the pod has no controller.
-func ownerOf(p *v1.Pod) Owner {
-	controller := metav1.GetControllerOfNoCopy(p)
-	if controller == nil {
-		return Owner{}
+// countIn counts the pod for its owner.
+func (p *pod) countIn(replicas map[ownerKey]int) {
+	if p.owner != nil && p.replica() {
+		replicas[ownerKey{p.Namespace, *p.owner}]++
 	}
-	return Owner(taint.Workload(taint.Owner{Kind: controller.Kind, Name: controller.Name}, p.Labels))
+}
+
+// sharing has the first of equal values, by their JSON: replicas have the same labels, tolerations and owners.
+type sharing map[string]any
+
+// share returns the first value that was shared and equals this one.
+func share[V any](s sharing, value V) V {
+	key, _ := json.Marshal(value) // strings and numbers always have a text
+	if first, ok := s[string(key)].(V); ok {
+		return first
+	}
+	s[string(key)] = value
+	return value
+}
+
+// sharedText returns the text that all texts equal to t share.
+func sharedText[T ~string](t T) T { return unique.Make(t).Value() }
+
+// share replaces values of the pod by those that equal pods share.
+func (p *pod) share(s sharing) {
+	p.Namespace, p.Node, p.Phase = sharedText(p.Namespace), sharedText(p.Node), sharedText(p.Phase)
+	p.Labels, p.Tolerations = share(s, p.Labels), share(s, p.Tolerations)
+	p.Controller, p.owner = share(s, p.Controller), share(s, p.owner)
 }

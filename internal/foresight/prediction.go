@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,51 +11,33 @@ import (
 
 // Prediction is the predicted verdict on a pod.
 type Prediction struct {
-	// Evict reports whether the pod is evicted.
-	Evict bool `json:"evict"`
+	Evict bool `json:"evict"` // the pod is evicted
 
-	// At is the deadline. A time in the past means at once.
-	At *time.Time `json:"at,omitempty"`
+	At       *time.Time `json:"at,omitempty"`       // the deadline, the latest possible; in the past means at once
+	Earliest *time.Time `json:"earliest,omitempty"` // the earliest possible deadline, if a taint's start is not known
 
-	// Earliest is set if the start of a taint is not known: then it is the earliest possible deadline, and At is
-	// the latest.
-	Earliest *time.Time `json:"earliest,omitempty"`
+	Reason     string `json:"reason"`               // in the manager's words
+	Taint      string `json:"taint,omitempty"`      // the taint because of which the pod is evicted
+	Toleration string `json:"toleration,omitempty"` // matches the taint until the pod is evicted; empty if none does
 
-	// Reason is the reason, in the manager's words.
-	Reason string `json:"reason"`
-
-	// Taint is the taint because of which the pod is evicted.
-	Taint string `json:"taint,omitempty"`
-
-	// Toleration is the toleration that matches the taint until the pod is evicted; empty if none does.
-	Toleration string `json:"toleration,omitempty"`
-
-	// ExposedSince is the start of the exposure; the latest possible one if Earliest is set.
-	ExposedSince *time.Time `json:"exposedSince,omitempty"`
-
-	// ExposedSinceEarliest is set if Earliest is: the earliest possible start of the exposure.
-	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
+	ExposedSince         *time.Time `json:"exposedSince,omitempty"`         // the latest possible start of the exposure
+	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"` // the earliest possible one
 
 	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (no
 	// journal has the NoSchedule taint, which counts from when a manager with the policy sees it, as if that were now)
 	// or, if there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
-	// Policy is the name of the policy that decides, and Method, delete or evict, what it does at At; empty if no
-	// policy matches.
-	Policy string `json:"policy,omitempty"`
-	Method string `json:"method,omitempty"`
+	Policy   string     `json:"policy,omitempty"`   // name of the policy that decides; empty if none matches
+	Method   string     `json:"method,omitempty"`   // what the policy does at At: delete or evict
+	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
-	// DeleteAt is when a pod that is evicted at At is deleted if its eviction is still refused.
-	DeleteAt *time.Time `json:"deleteAt,omitempty"`
-
-	// HeldBy names the policy or the breaker that holds a pod, and HeldDeadline is the deadline that it would have.
-	// A pod that is held because of one taint may be evicted because of another one.
+	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
+	// because of another one.
 	HeldBy       string     `json:"heldBy,omitempty"`
-	HeldDeadline *time.Time `json:"heldDeadline,omitempty"`
+	HeldDeadline *time.Time `json:"heldDeadline,omitempty"` // the deadline that the pod would have
 
-	// Audits has a clause for each policy in mode Audit that would decide otherwise.
-	Audits []string `json:"audits,omitempty"`
+	Audits []string `json:"audits,omitempty"` // a clause for each policy in mode Audit that would decide otherwise
 }
 
 // Predicted returns the prediction itself.
@@ -77,31 +60,44 @@ const overdueAfter = 10 * time.Second
 // Overdue reports whether the deadline has passed by so much that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
 
-// predict returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
+// isSwapped reports whether the taint may have started before its timeAdded, which is set anew at each swap.
+func (p *Prediction) isSwapped() bool {
+	return p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
+}
+
+// predict returns the prediction for a pod, and the verdict behind it, by the latest starts of the taints.
+func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
+	if e := r.nodes[p.Node]; e != nil {
+		return e.predict(p, r)
+	}
+	var unseen *taint.Node
+	if r.hidden { // the journal has records of tainted nodes only
+		unseen = &taint.Node{Name: p.Node}
+	}
+	verdict := r.Decide(p, unseen)
+	return predictionOf(&verdict), verdict
+}
+
+// predict returns the prediction for a pod on the node, and the verdict behind it.
 func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
 	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
 	prediction := predictionOf(&byLatest)
 	if by.Audits() {
-		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
+		prediction.Audits = by.audits(p, &ne.latest.Node)
 	}
 	latest, earliest := byLatest.First(), byEarliest.First()
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		byEarliest = by.Decide(atTheEarliest(p), &ne.earliest.Node)
+		early := *p
+		early.Bound = p.Bound.Add(-time.Second) // the API's times are whole seconds, cut off
+		byEarliest = by.Decide(&early, &ne.earliest.Node)
 		earliest = byEarliest.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
 	return prediction, byLatest
-}
-
-// atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.
-func atTheEarliest(p *taint.Pod) *taint.Pod {
-	early := *p
-	early.Bound = p.Bound.Add(-time.Second)
-	return &early
 }
 
 // unsure returns the end of the reason if the deadline is a range.
@@ -112,6 +108,12 @@ func unsure(latest, earliest taint.Verdict) string {
 		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
 	}
 	return s
+}
+
+// share replaces the texts of a prediction by those that equal predictions share.
+func (p *Prediction) share() {
+	p.Reason, p.Taint, p.Toleration = sharedText(p.Reason), sharedText(p.Taint), sharedText(p.Toleration)
+	p.Policy, p.Method, p.HeldBy = sharedText(p.Policy), sharedText(p.Method), sharedText(p.HeldBy)
 }
 
 func predictionOf(v *policy.Verdict) Prediction {
@@ -157,12 +159,13 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 }
 
 // audits returns a clause for each policy in mode Audit that matches a taint of the node.
-func audits(pairs []policy.PairDecision) []string {
+func (r *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 	var list []string
-	for i := range pairs {
-		for j := range pairs[i].Audits {
-			a := &pairs[i].Audits[j]
-			list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pairs[i].Taint.ToString())
+	for _, pair := range r.Pairs(p, node) {
+		for i := range pair.Audits {
+			if a := &pair.Audits[i]; !r.hidden || !slices.Contains(r.ruleset.byNode, a.Policy) {
+				list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pair.Taint.ToString())
+			}
 		}
 	}
 	return list
@@ -183,10 +186,4 @@ func would(p *policy.PairDecision) string {
 		s += ", and delete it from " + taint.Stamp(p.Delete.At) + " on,"
 	}
 	return s
-}
-
-// utc returns the time as JSON has it.
-func utc(t time.Time) *time.Time {
-	t = t.UTC().Round(0)
-	return &t
 }

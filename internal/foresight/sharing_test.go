@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"maps"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,13 +12,12 @@ func TestOnlyPodsWithTheSameLabelsShareThem(t *testing.T) {
 	few := rapid.StringOfN(rapid.SampledFrom([]rune("a\x00\"")), 0, 3, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := rapid.MapOfN(few, few, 0, 2).Draw(t, "one"), rapid.MapOfN(few, few, 0, 2).Draw(t, "other")
-		same := len(one) == len(other)
-		for name, value := range one {
-			got, ok := other[name]
-			same = same && ok && got == value
+		s := sharing{}
+		if first, second := share(s, one), share(s, other); !maps.Equal(first, one) || !maps.Equal(second, other) {
+			t.Fatalf("%q and %q: got %q and %q", one, other, first, second)
 		}
-		if got := sharingKey(one) == sharingKey(other); got != same {
-			t.Fatalf("%q and %q: the same key %t", one, other, got)
+		if same := maps.Equal(one, other); (len(s) == 1) != same {
+			t.Fatalf("%q and %q: %d are stored", one, other, len(s))
 		}
 	})
 }
@@ -40,22 +40,20 @@ func TestOnlyPodsWithTheSameTolerationsShareThem(t *testing.T) {
 		{{Key: "a", TolerationSeconds: &seconds}},
 		{{Key: "a\" \""}},
 	}
-	keys := map[string]int{}
+	s := sharing{}
 	for i, list := range different {
-		key := sharingKey(list)
-		if before, ok := keys[key]; ok {
-			t.Errorf("%v and %v have the same key", different[before], list)
+		if share(s, list); len(s) != i+1 {
+			t.Errorf("%v is shared with another list", list)
 		}
-		keys[key] = i
 	}
 }
 
 func TestReplicasShareTheirLabelsAndTolerations(t *testing.T) {
-	s := newSharing()
+	s := sharing{}
 	var pods [2]pod
 	for i := range pods {
 		pods[i].Labels, pods[i].Tolerations = map[string]string{"app": "web"}, []v1.Toleration{{Key: "a"}}
-		s.pod(&pods[i])
+		pods[i].share(s)
 	}
 	pods[0].Labels["seen"] = "yes"
 	if pods[1].Labels["seen"] != "yes" || &pods[0].Tolerations[0] != &pods[1].Tolerations[0] {

@@ -8,35 +8,19 @@ import (
 
 // Total counts pods.
 type Total struct {
-	// Evict is the number of pods that are evicted because of the changes, or sooner because of them.
-	Evict int `json:"evict"`
-
-	// Stay is the number of pods of the nodes in question that stay.
-	Stay int `json:"stay"`
-
-	// Saved is the number of those that stay and would be evicted without the changes.
-	Saved int `json:"saved"`
-
-	// Anyway is the number of pods of the nodes in question that are evicted without the changes, too, and no
-	// later.
-	Anyway int `json:"anyway"`
-
-	// Elsewhere is the number of pods that are evicted from other nodes, whose taints do not change.
-	Elsewhere int `json:"elsewhere"`
-
-	// Held is the number of pods of the nodes in question that a policy or a breaker holds.
-	Held int `json:"held,omitempty"`
-
-	// Blocked is the number of pods of all these with a blockedBy: budgets would block them with the method evict.
-	Blocked int `json:"blocked"`
+	Evict     int `json:"evict"`          // those that are evicted because of the changes, or sooner because of them
+	Stay      int `json:"stay"`           // those of the nodes in question that stay
+	Saved     int `json:"saved"`          // those of Stay that would be evicted without the changes
+	Anyway    int `json:"anyway"`         // those of the nodes in question that go without the changes, too, and no later
+	Elsewhere int `json:"elsewhere"`      // those that are evicted from other nodes, whose taints do not change
+	Held      int `json:"held,omitempty"` // those of the nodes in question that a policy or a breaker holds
+	Blocked   int `json:"blocked"`        // those of all with a blockedBy: with the method evict, budgets would block them
 
 	// Now is the number of pods of Evict that go at once, and Waiting the number of those that wait for budgets. Last
 	// is the latest prediction of those that do not wait; nil if there are none. AllWaiting also has those that go
 	// anyway.
-	Now        int         `json:"-"`
-	Waiting    int         `json:"-"`
-	AllWaiting int         `json:"-"`
-	Last       *Prediction `json:"-"`
+	Now, Waiting, AllWaiting int         `json:"-"`
+	Last                     *Prediction `json:"-"`
 }
 
 // NamespaceTotal counts the pods of one namespace.
@@ -51,19 +35,16 @@ type OwnerTotal struct {
 	Owner     `json:",inline"`
 	Total     `json:",inline"`
 
-	// Replicas are its pods on all nodes, except those that have finished or are being deleted.
-	Replicas int `json:"replicas"`
-
-	// LosesAll reports whether each of its replicas is evicted, some of them because of the changes.
-	LosesAll bool `json:"losesAll"`
+	Replicas int  `json:"replicas"` // on all nodes, except those that have finished or are being deleted
+	LosesAll bool `json:"losesAll"` // each of its replicas is evicted, some of them because of the changes
 }
 
 // going returns the number of pods that go, be it anyway.
 func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
 
 // add counts a pod.
-func (t *Total) add(p *planned) {
-	switch p.result.Effect {
+func (t *Total) add(p *PlannedPod) {
+	switch p.Effect {
 	case Evicted, Sooner:
 		t.Evict++
 		t.addGoing(p)
@@ -78,42 +59,46 @@ func (t *Total) add(p *planned) {
 		countIf(&t.Anyway, p.selected)
 		countIf(&t.Elsewhere, !p.selected)
 	}
-	countIf(&t.Blocked, len(p.result.BlockedBy) > 0)
+	countIf(&t.Blocked, len(p.BlockedBy) > 0)
 	countIf(&t.AllWaiting, p.waits)
 }
 
 // addGoing counts a pod of Evict.
-func (t *Total) addGoing(p *planned) {
+func (t *Total) addGoing(p *PlannedPod) {
 	if p.waits {
 		t.Waiting++
 		return
 	}
-	countIf(&t.Now, *p.result.InSeconds == 0)
-	if t.Last == nil || t.Last.At.Before(*p.result.At) {
-		t.Last = &p.result.Prediction
+	countIf(&t.Now, *p.InSeconds == 0)
+	if t.Last == nil || t.Last.At.Before(*p.At) {
+		t.Last = &p.Prediction
 	}
 }
 
-// count adds the pods and their totals to the plan, in the order of their names.
-func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
-	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
-	for _, pod := range pods {
-		p.Pods = append(p.Pods, pod.result)
-		pod.waits = p.Waits(pod.result)
+// count adds the totals of the pods to the plan, in the order of their names.
+func (p *Plan) count(replicas map[ownerKey]int) {
+	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
+	for _, pod := range p.Pods {
+		pod.of, pod.waits = nil, p.Waits(pod)
 		p.Total.add(pod)
 	}
-	nodes := totalsBy(pods, func(p *planned) string { return p.Node })
+	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })
 	for i := range p.Nodes {
 		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
 	}
-	for name, total := range totalsBy(pods, func(p *planned) string { return p.Namespace }) {
+	for name, total := range totalsBy(p.Pods, func(p *PlannedPod) string { return p.Namespace }) {
 		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
-	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return keyOf(p.pod) }) {
-		if key.owner != (Owner{}) {
-			all := replicas[key]
-			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 &&
-				total.going() == all})
+	owner := func(p *PlannedPod) ownerKey {
+		if p.Owner == nil {
+			return ownerKey{}
+		}
+		return ownerKey{p.Namespace, *p.Owner}
+	}
+	for key, total := range totalsBy(p.Pods, owner) {
+		if all := replicas[key]; key != (ownerKey{}) {
+			losesAll := total.Evict > 0 && total.going() == all
+			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, losesAll})
 		}
 	}
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })
@@ -123,7 +108,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 }
 
 // totalsBy counts the pods by a key that some pod on a node in question has.
-func totalsBy[K comparable](pods []*planned, key func(*planned) K) map[K]Total {
+func totalsBy[K comparable](pods []*PlannedPod, key func(*PlannedPod) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {
 		if p.selected {

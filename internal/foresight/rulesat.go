@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,17 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Trip is a breaker that is tripped for a group of nodes.
 type Trip struct {
-	Breaker string `json:"breaker"`
-
-	// Group is the value of the breaker's topologyKey; empty if it guards the whole cluster.
-	Group string `json:"group,omitempty"`
-
-	// Since is when it tripped.
-	Since time.Time `json:"since"`
+	Breaker string    `json:"breaker"`
+	Group   string    `json:"group,omitempty"` // the value of the breaker's topologyKey; empty for the whole cluster
+	Since   time.Time `json:"since"`           // when it tripped
 
 	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
 	// the taints of the nodes.
@@ -30,81 +28,91 @@ type Trip struct {
 	Reset string `json:"reset,omitempty"`
 }
 
-// reset is the end of a trip between the reading of the model and the time of the question, provided that no node
-// changes meanwhile. A manager that has led before the reading may reset the breaker earlier.
-type reset struct {
-	Trip
-	at time.Time
-}
-
-// guards has the journal's record of guards and holds, and the writing of the record. The record is nil if it is not
-// known.
-type guards struct {
-	record  *guard.Record
-	writing journal.Writing
-}
-
-// at returns the record as a manager adopts it at this time.
-func (g *guards) at(now time.Time) guard.Journaled {
-	if g.record == nil {
-		return guard.Journaled{}
+// String says that the breaker is tripped for the group, and what ends the trip, if that is known.
+func (t Trip) String() string {
+	switch policy.Reset(t.Reset) {
+	case policy.Manual:
+		return t.tripped() + ", until its resetBefore is set"
+	case policy.Automatic:
+		return t.tripped() + ", until few enough nodes have been affected for its resetAfter"
 	}
-	return guard.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
+	return t.tripped()
 }
 
-// hasHold reports whether the record has a hold of this kind.
-func (g *guards) hasHold(of func(policy.HoldRecord) bool) bool {
-	return g.record != nil && slices.ContainsFunc(g.record.Holds, of)
+// tripped says that the breaker is tripped for the group.
+func (t Trip) tripped() string {
+	return "breaker " + guard.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 }
 
-// rulesAt judges pods by a ruleset, with the facts of one moment.
+// rulesAt judges the pods of a model by a ruleset, with the taints and the facts of one moment.
 type rulesAt struct {
 	policy.Judge
 	ruleset *Ruleset
+	nodes   map[string]*nodeEstimate
+	hidden  bool // the nodes are those of the journal
 	trips   []Trip
-	resets  []reset // until that moment
+	resets  []string // notes about the trips that end until that moment
 }
-
-// rulesNow returns the rules that judge the pods of the model at this time.
-func (m *Model) rulesNow(at time.Time) rulesAt { return m.rulesAt(&m.rules, at, nil) }
 
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
 // facts are those of a manager with the ruleset that reads the journal, and begins to lead when the model was read.
-func (m *Model) rulesAt(by *Ruleset, at time.Time, other map[string][]v1.Taint) rulesAt {
-	from, present := m.readBefore(at), other
+func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint) rulesAt {
+	from, present := m.readBefore(at), changed
 	ahead := from.Before(at)
 	if ahead {
 		present = nil
 	}
 	core := guard.NewCore(guard.Config{Config: by.config, Set: by.set, Paused: by.paused})
-	core.Step(from, guard.NamespacesChanged{Namespaces: m.labelsOf})
+	core.Step(from, guard.NamespacesChanged{Namespaces: func(name string) (map[string]string, bool) {
+		labels, ok := m.namespaces[name]
+		return labels, ok
+	}})
 	counting := by.Guarded() && !m.partial() // else only recorded trips count
 	if counting {
 		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
 	}
-	journaled := m.guards.at(from)
+	journaled := m.reading.Journal.guards(from)
 	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
 		core.Step(from, guard.LeadershipBegan{})
 	}
 	core.Step(from, guard.Ready{Journaled: journaled})
-	var resets []reset
+	var resets []string
 	if counting && ahead {
 		resets = resetsUntil(at, core)
-		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(other)})
+		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	judge := core.Judge()
 	if m.Hidden() {
 		judge = by.withoutLabels(judge)
 	}
-	return rulesAt{judge, by, by.trips(core.Trips(), journaled.Record.Trips), resets}
+	trips := by.trips(core.Trips(), journaled.Record.Trips)
+	return rulesAt{judge, by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
+}
+
+// rulesNow returns the rules that judge the pods of the model at this time.
+func (m *Model) rulesNow(at time.Time) rulesAt { return m.rulesAt(&m.rules, at, nil) }
+
+// estimates returns the estimates of the nodes, some of which get other taints at this time.
+func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Taint) map[string]*nodeEstimate {
+	all := make(map[string]*nodeEstimate, len(m.nodes))
+	for name, n := range m.nodes {
+		all[name] = &n.estimate
+		if by != &m.rules {
+			all[name] = new(estimateOf(by, n, m.reading.Journal.record(name), m.at))
+		}
+		if taints, ok := changed[name]; ok {
+			all[name] = new(all[name].with(by, n.withTaints(taints), at))
+		}
+	}
+	return all
 }
 
 // readBefore returns when the model was read, or the time of the question if the model was read later. The objects are
 // not older than the record of guards that was read with the objects.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
-	if m.guards.record != nil && m.guards.writing.At.After(read) {
-		read = m.guards.writing.At
+	if g := m.reading.Journal.partitions[journal.GuardsPartition]; g.Guards != nil && g.writing.At.After(read) {
+		read = g.writing.At
 	}
 	if m.reading.At.IsZero() || read.After(at) {
 		return at
@@ -112,37 +120,29 @@ func (m *Model) readBefore(at time.Time) time.Time {
 	return read
 }
 
-// labelsOf returns the labels of a namespace, if they are known.
-func (m *Model) labelsOf(namespace string) (map[string]string, bool) {
-	set, ok := m.namespaces[namespace]
-	return set, ok
-}
-
 // nodeChanges returns the nodes in the form that breakers use, some of them with other taints.
-func (m *Model) nodeChanges(other map[string][]v1.Taint) []guard.NodeChange {
+func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
 	changes := make([]guard.NodeChange, 0, len(m.nodes))
 	for name, n := range m.nodes {
-		taints, changed := other[name]
-		if !changed {
-			taints = n.object.Spec.Taints
+		if taints, ok := changed[name]; ok {
+			n = n.withTaints(taints)
 		}
-		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{
-			Name: name, UID: n.object.UID, Labels: n.object.Labels, Taints: taints,
-		}})
+		changes = append(changes, guard.NodeChange{Name: name, Node: &n.Node})
 	}
 	return changes
 }
 
-// resetsUntil lets the time pass until then, while nothing else happens. It returns the trips that end meanwhile.
-func resetsUntil(then time.Time, core *guard.Core) []reset {
-	var resets []reset
+// resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A manager
+// that has led before the reading may reset the breaker earlier.
+func resetsUntil(then time.Time, core *guard.Core) []string {
+	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
 		before := core.Trips()
 		core.Step(next, guard.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				trip := Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}
-				resets = append(resets, reset{trip, *utc(next)})
+				resets = append(resets, fmt.Sprintf("breaker %s, and is reset at %s at the latest if nothing changes until then",
+					t.Words(), taint.Stamp(next)))
 			}
 		}
 	}

@@ -1,0 +1,267 @@
+package foresight
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// doubts are the reasons why a manager may evict at other times than an answer says.
+type doubts struct {
+	unsure  bool // a start of a taint is known only as a range
+	swapped bool // a taint may have started before its timeAdded
+	asIfNow bool // a manager may have seen a trigger earlier
+}
+
+func (d *doubts) add(p *Prediction) {
+	d.unsure = d.unsure || p.Earliest != nil
+	d.swapped = d.swapped || p.isSwapped()
+	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
+}
+
+// remarks returns the remarks on an answer about this time, by these rules. own are the notes of the question.
+func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remarks {
+	r := m.readingRemarks()
+	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
+	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
+		r.note("%s, so since when a taint is there is known only where it has a timeAdded", cause)
+	}
+	if d.swapped {
+		r.note("not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
+			"a manager that has seen the first of them counts from then, and the pod goes earlier")
+	}
+	if d.asIfNow {
+		r.note("a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
+			"tells when, here as if that were now, and a manager that saw it earlier evicts earlier")
+	}
+	m.noteHolds(&r, by, at)
+	return r
+}
+
+// readingRemarks returns the remarks on what was read.
+func (m *Model) readingRemarks() Remarks {
+	r := Remarks{Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings)}
+	if m.reading.Dumped {
+		m.lacking.note(&r)
+	}
+	if m.Hidden() && m.reading.Journal.Missing() == "" {
+		r.note("this user may not %s nodes, so those taints count that the manager has recorded in its journal",
+			m.reading.Hidden)
+	}
+	return r
+}
+
+// noteHolds notes what holds evictions: trips, a pause, or that these are not known.
+func (m *Model) noteHolds(r *Remarks, by *rulesAt, at time.Time) {
+	for _, t := range by.trips {
+		r.note("%s", m.tripNote(t, at))
+	}
+	r.Notes = append(r.Notes, by.resets...)
+	if m.partial() && m.rules.Guarded() {
+		r.note("this user may not list nodes, so whether their taints trip a breaker is not known: only trips that " +
+			"the journal has count, pods may be held, and deleteAfter may count from later")
+	}
+	j := m.reading.Journal
+	byLabels := func(h policy.HoldRecord) bool { return h.TopologyKey != "" }
+	if m.Hidden() && m.rules.deletesLater() && j.hasHold(byLabels) {
+		r.note("the journal has the end of a hold for nodes with certain labels, and this user may not list nodes, " +
+			"so deleteAfter may count from later")
+	}
+	paused := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
+	switch guards := j.partitions[journal.GuardsPartition]; {
+	case !m.rules.paused && j.hasHold(paused):
+		r.note("the manager that has written the journal is paused: it starts no call, and here the pods are judged " +
+			"as if it were not")
+	case guards.Guards == nil && (m.rules.Guarded() || guards.err != nil):
+		r.note("%s, so whether a breaker has tripped or the manager is paused is not known: pods may be held, and "+
+			"deleteAfter may count from later", cmp.Or(j.Missing(), "the journal has no record of guards and holds"))
+	}
+}
+
+// tripNote returns the note about a trip.
+func (m *Model) tripNote(t Trip, at time.Time) string {
+	switch {
+	case t.Reset == "" && m.rules.File == "":
+		return t.tripped() + "; name the manager's file with --config, so that the pods that it holds are shown"
+	case t.Reset == "":
+		return t.tripped() + "; this configuration has no such breaker, so the pods that it holds are not shown"
+	case !t.Recorded:
+		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
+	case m.Hidden() && m.rules.usesLabels(t.Breaker):
+		return t.tripped() + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so " +
+			"which pods it holds is not known: here none"
+	case t.Reset == string(policy.Automatic) && m.partial() && m.readBefore(at).Before(at):
+		return t.String() + "; whether that comes before " + taint.Stamp(at) + " is not known, as this user may " +
+			"not list nodes"
+	}
+	return t.String()
+}
+
+// noteStale notes that the journal of these nodes is no longer written, with the time at which the oldest partition
+// with records of tainted ones was written. The partition of the guards counts if it has holds or trips.
+func (m *Model) noteStale(r *Remarks, nodes []string, at time.Time) {
+	j, read := m.reading.Journal, m.readBefore(at)
+	var writings []time.Time
+	add := func(w journal.Writing) {
+		if !isWritten(w, read) {
+			writings = append(writings, w.At)
+		}
+	}
+	for _, name := range m.Tainted(nodes) {
+		if record := j.record(name); record.UID != "" {
+			add(record.Writing)
+		}
+	}
+	guards := j.partitions[journal.GuardsPartition]
+	holds := j.hasHold(func(h policy.HoldRecord) bool { return h.Holds })
+	if holds || guards.Guards != nil && len(guards.Guards.Trips) > 0 {
+		add(guards.writing)
+	}
+	if len(writings) > 0 {
+		r.note("the journal was last written at %s: no taint-manager seems to lead, so perhaps no pod is evicted",
+			taint.Stamp(slices.MinFunc(writings, time.Time.Compare)))
+	}
+}
+
+// addBudgetsUnknown adds that PodDisruptionBudgets are not known: if an eviction asks them, the answer is incomplete.
+func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
+	switch cause := m.reading.BudgetsUnknown; {
+	case cause == "":
+	case asked:
+		r.Incomplete = append(r.Incomplete, cause+", so whether one blocks an eviction is not known; --no-budgets says "+
+			"that there are none")
+	default:
+		r.note("%s, so what they would say is not known", cause)
+	}
+}
+
+// lacking counts the objects that lack a field that the API server always sets. A dump may have been edited.
+type lacking struct {
+	uids, phases, times int // number of pods without the field
+	nodeNames           int // number of pods that run and have no node
+	nodeUIDs, nodeTimes int // number of nodes without the field
+}
+
+func (l *lacking) count(object any) {
+	switch o := object.(type) {
+	case *v1.Node:
+		countIf(&l.nodeUIDs, o.UID == "")
+		countIf(&l.nodeTimes, o.CreationTimestamp.IsZero())
+	case *v1.Pod:
+		countIf(&l.uids, o.UID == "")
+		countIf(&l.phases, o.Status.Phase == "")
+		countIf(&l.times, boundAt(o).IsZero())
+		countIf(&l.nodeNames, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
+			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))
+	}
+}
+
+// note notes each field that verdicts depend on and that objects lack.
+func (l *lacking) note(r *Remarks) {
+	for _, lack := range []struct {
+		n                int
+		kind, what, then string
+	}{
+		{l.uids, "pod", "no metadata.uid", "pods are identified by namespace and name"},
+		{l.phases, "pod", "no status.phase", "a pod that has finished is judged as if it ran"},
+		{
+			l.times, "pod", "neither metadata.creationTimestamp nor the time of their condition PodScheduled",
+			"such a pod counts as bound at the moment of the question",
+		},
+		{l.nodeUIDs, "node", "no metadata.uid", "what a journal has recorded of them does not count"},
+		{
+			l.nodeTimes, "node", "no metadata.creationTimestamp",
+			"a taint without a usable timeAdded counts from the moment of the question",
+		},
+	} {
+		if lack.n > 0 {
+			r.note("%s %s, so %s", having(lack.n, lack.kind), lack.what, lack.then)
+		}
+	}
+}
+
+func having(n int, kind string) string {
+	if n == 1 {
+		return "1 " + kind + " has"
+	}
+	return Count(n, kind) + " have"
+}
+
+// gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
+func (m *Model) gaps(nodes []string) []string {
+	return append(m.unjudged(nodes), m.unknownMatches(nodes)...)
+}
+
+// unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
+func (m *Model) unjudged(nodes []string) (list []string) {
+	if n := m.lacking.nodeNames; m.reading.Dumped && n > 0 {
+		list = append(list, having(n, "pod")+" no spec.nodeName, and so no known taints, though not Pending")
+	}
+	var lost, unknown []string // nodes, and namespaces
+	for _, p := range m.pods {
+		if p.Node != "" && m.nodes[p.Node] == nil && p.replica() {
+			lost = append(lost, p.Node)
+		}
+		if _, ok := m.namespaces[p.Namespace]; !ok && m.rules.needs.NamespaceLabels {
+			unknown = append(unknown, p.Namespace)
+		}
+	}
+	if m.reading.Dumped && !m.Hidden() && len(nodes) == 0 && len(lost) > 0 {
+		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no known taints",
+			having(len(lost), "pod"), slices.Min(lost)))
+	}
+	if len(unknown) == 0 {
+		return list
+	}
+	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
+	which := fmt.Sprintf("%d namespaces", len(unknown))
+	if len(unknown) == 1 {
+		which = "one namespace"
+	}
+	return append(list, fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
+		"count as held", which, ShortList(unknown),
+		cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")))
+}
+
+// unknownMatches returns a clause about the policies with a nodeSelector that may match pods on these nodes, or on all
+// if none is named, if the nodes come from the journal. The journal has no labels, so the model judges as if these
+// policies matched no pod.
+func (m *Model) unknownMatches(nodes []string) []string {
+	if !m.Hidden() || len(m.rules.byNode) == 0 {
+		return nil
+	}
+	matching, by := map[string]bool{}, m.rulesNow(m.at)
+	for _, p := range m.pods {
+		n := m.nodes[p.Node]
+		if n == nil || !among(nodes, p.Node) {
+			continue
+		}
+		for _, pair := range by.Pairs(&p.Pod, &n.estimate.latest.Node) {
+			for i := range pair.Audits {
+				matching[pair.Audits[i].Policy] = true
+			}
+		}
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(matching)), func(name string) bool {
+		return !slices.Contains(m.rules.byNode, name)
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	which := "the nodeSelector of policy " + names[0] + " matches"
+	if len(names) > 1 {
+		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), ShortList(names))
+	}
+	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so " +
+		"pods may go at another time, be held or stay, and others may go"}
+}
