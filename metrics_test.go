@@ -55,7 +55,7 @@ func TestAShardThatDoesNotAnswerCountsWithItsLastAnswer(t *testing.T) {
 		began := time.Now()
 		m, stop := managing(t)
 		metrics := newMetrics(m)
-		oldest := func() time.Time { times := metrics.walk(); return times[eviction.PendingDue] }
+		oldest := func() time.Time { return metrics.walk().Oldest[eviction.PendingDue] }
 		if got := oldest(); !got.Equal(began) {
 			t.Fatalf("the oldest is of %v, want %v", got, began)
 		}
@@ -75,8 +75,8 @@ func TestAShardThatDoesNotAnswerKeepsNoOtherFromAnswering(t *testing.T) {
 		m, stop := managing(t)
 		stop[0]()
 		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble, whose time is virtual
-		asked, times := time.Now(), newMetrics(m).walk()
-		if got, want := times[eviction.PendingDue], began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
+		asked, pending := time.Now(), newMetrics(m).walk()
+		if got, want := pending.Oldest[eviction.PendingDue], began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
 			t.Errorf("the oldest is of %v, want %v, after %v", got, want, time.Since(asked))
 		}
 		stop[1]()

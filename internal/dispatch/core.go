@@ -40,7 +40,6 @@ type Core struct {
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
-	called     map[eviction.Wait]int // candidates that are not stuck, with calls that are not settled, by their waits
 	own        ordered.Queue[*item]
 	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
 	serial     uint64
@@ -77,14 +76,6 @@ type item struct {
 	pos      int    // in the turns of its node, or among the pods of this program
 }
 
-// counts returns how much the candidate counts as waiting: 1 unless it is stuck.
-func (it *item) counts() int {
-	if it.Stuck {
-		return 0
-	}
-	return 1
-}
-
 // bySerial is the order in which items were first offered.
 func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
 
@@ -99,7 +90,6 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
 		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
-		called: map[eviction.Wait]int{},
 	}
 }
 
@@ -168,9 +158,7 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
 		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
 	if same {
-		counted := it.counts()
 		it.Candidate = *candidate
-		it.group.recount(it.counts() - counted)
 		it.group.turns.set(it)
 	}
 	return same
@@ -191,7 +179,6 @@ func (c *Core) withdraw(uid types.UID) bool {
 func (c *Core) settle(uid types.UID) {
 	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
 		delete(c.items, uid)
-		c.countCalled(it, -1)
 	}
 }
 

@@ -160,11 +160,6 @@ func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 // Waiting returns how many candidates wait.
 func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
-// Waits returns how many of them that are not stuck wait for what.
-func (d *Dispatcher) Waits() map[eviction.Wait]int {
-	return locked(d, func(c *Core) map[eviction.Wait]int { return c.Waits(time.Now()) })
-}
-
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {
 	d.mu.Lock()

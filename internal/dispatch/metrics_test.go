@@ -130,37 +130,6 @@ func TestATakenMetricNameIsAnError(t *testing.T) {
 	}
 }
 
-func TestRatesShow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Rates: []policy.Rate{
-			{Name: "cluster", EvictionsPerSecond: 1, Burst: 5}, {Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 2, Burst: 3},
-		}})
-		defer u.lead()()
-		u.taint = "down"
-		time.Sleep(4 * time.Second)
-		u.offer(9)
-		synctest.Wait()
-		want := `
-# HELP taint_manager_rate_tokens Evictions that each rate permits now, in the group of nodes that has the fewest.
-# TYPE taint_manager_rate_tokens gauge
-taint_manager_rate_tokens{rate="cluster"} 1
-taint_manager_rate_tokens{rate="zones"} 0
-# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate, or did until their present call; those apart that are blocked, refused or delayed.
-# TYPE taint_manager_rate_waiting gauge
-taint_manager_rate_waiting{rate="cluster"} 0
-taint_manager_rate_waiting{rate="zones"} 6
-`
-		rates := NewRateCollector(u.Dispatcher)
-		if err := testutil.CollectAndCompare(rates, strings.NewReader(want)); err != nil {
-			t.Error(err)
-		}
-		u.SetRates(nil, 0)
-		if n := testutil.CollectAndCount(rates); n != 0 {
-			t.Errorf("%d metrics without rates", n)
-		}
-	})
-}
-
 // latenesses returns how many deletions the histogram has for each value of its label.
 func latenesses(t *testing.T, r *prometheus.Registry) map[string]uint64 {
 	t.Helper()

@@ -193,7 +193,6 @@ func (c *Core) refresh(now time.Time, w *workload) {
 	}
 	for _, l := range n.lines {
 		if g := l.groups[w]; g != nil {
-			g.recount(0)
 			l.place(g)
 		}
 		l.arrange()

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -89,29 +88,6 @@ func (c *Core) waits(now time.Time, cl *class, startSlow bool) Status {
 
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
-
-// countCalled adds to the calls that are not settled, unless the candidate is stuck.
-func (c *Core) countCalled(it *item, by int) {
-	c.called[it.waited] += by * it.counts()
-	if c.called[it.waited] == 0 {
-		delete(c.called, it.waited)
-	}
-}
-
-// Waits returns how many of them that are not stuck wait for what; a candidate counts until the outcome of its call is
-// settled, as a call does not change why an eviction was kept waiting. It takes time in proportion to the number of
-// classes.
-func (c *Core) Waits(now time.Time) map[eviction.Wait]int {
-	all := maps.Clone(c.called)
-	for _, cl := range c.classes {
-		for i, n := range cl.counts {
-			if n > 0 {
-				all[c.waits(now, cl, i == 1).Waits] += n
-			}
-		}
-	}
-	return all
-}
 
 // InFlight returns how many calls are under way.
 func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }

@@ -136,7 +136,7 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 				t.Errorf("%s: waits for rate %q, next %v, want %v", uid, v.Waits.Rate, v.Next, at(want))
 			}
 		}
-		if waiting := r.dispatcher.Waits(); waiting[eviction.Wait{Cause: eviction.WaitsForRate, Rate: "slow"}] != 2 {
+		if waiting := r.pending(t).Rates; waiting["slow"] != 2 {
 			t.Errorf("waiting: %v", waiting)
 		}
 	})
@@ -305,20 +305,12 @@ func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 			r.put("n", "", 1000)
 			for i := range 100 {
 				r.sleep(601 + float64(i)*0.9)
-				oldest, err := r.Oldest(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				due, waiting := oldest[eviction.PendingDue], oldest[c.want]
+				pending := r.pending(t)
+				due, waiting := pending.Oldest[eviction.PendingDue], pending.Oldest[c.want]
 				if !due.IsZero() || !waiting.Equal(at(1)) {
 					t.Fatalf("at %v the oldest that is due is of %v, and the oldest %s of %v", time.Now(), due, c.want, waiting)
 				}
-				counted := r.Pending()
-				for w, n := range r.dispatcher.Waits() {
-					counted[eviction.PendingDue] -= n
-					counted[w.Pending()] += n
-				}
-				if counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
+				if counted := pending.Counts; counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
 					t.Fatalf("at %v counted are %v", time.Now(), counted)
 				}
 			}

@@ -54,7 +54,6 @@ type Shard struct {
 // progress is what a shard shows of its evictions at any time.
 type progress struct {
 	scheduled int
-	pending   eviction.PendingCounts
 	next      time.Time
 }
 
@@ -82,12 +81,6 @@ func New(o Options) *Shard {
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
 
-// Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
-func (s *Shard) Held() int { return s.progress.Load().pending[eviction.PendingHeld] }
-
-// Pending returns how many evictions are in which state; see [Core.Pending]. It is safe for concurrent use.
-func (s *Shard) Pending() eviction.PendingCounts { return s.progress.Load().pending }
-
 // Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
 // concurrent use.
 func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
@@ -103,9 +96,9 @@ func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
 
-// Oldest returns the earliest deadline of each state but scheduled, as Views returns views.
-func (s *Shard) Oldest(ctx context.Context) (eviction.PendingTimes, error) {
-	return ask(ctx, s, s.core.Oldest)
+// Pending counts the evictions by state, and is called as Views is.
+func (s *Shard) Pending(ctx context.Context) (Pending, error) {
+	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
 
 // ask has the goroutine of the shard answer a question, and waits for the answer until the context ends.
@@ -196,7 +189,7 @@ func (s *Shard) step(in Input) {
 	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
 	next, _ := s.core.Next()
-	if now := (progress{s.core.Scheduled(), s.core.Pending(), next}); now != *s.progress.Load() {
+	if now := (progress{s.core.Scheduled(), next}); now != *s.progress.Load() {
 		s.progress.Store(&now)
 	}
 	for _, note := range do.Notes {
