@@ -90,7 +90,9 @@ func (m *Manager) wire(
 	}
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+			CoreOptions: shard.CoreOptions{
+				Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
 		}))
 	}
@@ -127,10 +129,12 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) error {
 		return err
 	}
 	m.dispatcher = dispatch.New(dispatch.Options{
-		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
-		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
-		Started: m.callBegun, Ended: m.options.Ended, Metrics: calls,
+		CoreOptions: dispatch.CoreOptions{
+			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
+			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
+			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
+		},
+		Evictor: evictor, Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {

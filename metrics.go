@@ -112,7 +112,7 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 		show("rate_tokens", "Evictions that each rate permits now, in the group of nodes that has the fewest.",
 			float64(level.Tokens), "rate", level.Rate)
 		show("rate_waiting", "Evictions that are due and wait for each rate, or did until their present call; those apart "+
-			"that are blocked, refused or delayed. As old as taint_manager_pending_evictions.",
+			"that are blocked, refused or delayed. At most 5 s old. From the leader; 0 elsewhere, and in a dry run.",
 			float64(pending.Rates[level.Rate]), "rate", level.Rate)
 	}
 	if m.Paused() {
@@ -121,8 +121,8 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 	for _, p := range eviction.AllPending() {
 		show("pending_evictions", "Evictions by state, each in exactly one. A call under way does not change the state. "+
 			"At most 5 s old. From the leader; 0 elsewhere, and in a dry run.", float64(pending.Counts[p]), "state", p.String())
-		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. As old as "+
-			"taint_manager_pending_evictions.", sinceDeadline(pending.Oldest[p]), "state", p.String())
+		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. At most 5 s old. From "+
+			"the leader; 0 elsewhere, and in a dry run.", sinceDeadline(pending.Oldest[p]), "state", p.String())
 	}
 	show("leading", "1 while this replica leads, by its own clock; 0 in a dry run.", oneIf(m.evicts()))
 	show("paused", "1 while the configuration of this replica pauses all evictions.", oneIf(m.Paused()))

@@ -37,8 +37,11 @@ func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	m = &Manager{dispatcher: dispatch.New(dispatch.Options{})}
 	for i := range stop {
 		s := shard.New(shard.Options{
-			Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Judge: policy.Judge{Facts: &policy.Facts{}},
-			Dispatcher: m.dispatcher, Notify: func(eviction.Note) {},
+			CoreOptions: shard.CoreOptions{
+				Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Judge: policy.Judge{Facts: &policy.Facts{}},
+				Dispatcher: m.dispatcher,
+			},
+			Notify: func(eviction.Note) {},
 		})
 		var ctx context.Context
 		ctx, stop[i] = context.WithCancel(t.Context())

@@ -15,20 +15,35 @@ import (
 
 // CoreOptions are the settings of a [Core].
 type CoreOptions struct {
-	// These have the meaning of the fields of [Options] with the same names. The numbers are at least 1.
+	// Slots is how many calls may be under way at once, each for its first second at most. SlowPlaces is how many slow
+	// calls may be under way beside them. They are at least 1.
 	Slots, SlowPlaces int
-	CallsPerSecond    float64
-	Rates             []policy.Rate
-	Paused            bool
-	Leading           func() bool
-	Upcoming          func() time.Time
-	AwayUntil         func() time.Time
 
-	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
-	Jitter func() float64
+	// CallsPerSecond limits how many calls start in a second. 0: no limit.
+	CallsPerSecond float64
+
+	// Rates limit how many calls start that delete a pod. They must be valid. Their buckets begin empty with each term.
+	Rates []policy.Rate
+
+	// Paused withholds all calls.
+	Paused bool
+
+	// Leading is asked before a candidate is chosen; no call starts while it denies.
+	Leading func() bool
 
 	// Yields: the leadership is given back instead of a call for the pod of this process.
 	Yields bool
+
+	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yields.
+	Upcoming func() time.Time
+
+	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
+	// zero if it always has. It explains the lateness of evictions also where another process has led during the
+	// outage. Nil: only calls report outages.
+	AwayUntil func() time.Time
+
+	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
+	Jitter func() float64
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.

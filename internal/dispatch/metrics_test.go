@@ -36,7 +36,7 @@ func inTurn(all ...eviction.Outcome) evictor {
 func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		u := newUser(t, Options{Slots: 4, Metrics: metricsOf(t, registry), Evictor: inTurn(
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Metrics: metricsOf(t, registry), Evictor: inTurn(
 			succeeds, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, eviction.Outcome{Kind: eviction.Failed, Cause: "a caller's own"},
 		)})
 		defer u.lead()()
@@ -70,7 +70,7 @@ func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
 				t.Errorf("%s: slots, slow places, in flight, slow are %v", when, got)
 			}
 		}
-		u := newUser(t, Options{Slots: 3, SlowPlaces: 4, Metrics: m, Evictor: lasting(10 * time.Second)}).demand(8)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 3, SlowPlaces: 4}, Metrics: m, Evictor: lasting(10 * time.Second)}).demand(8)
 		want("before the term", 3, 4, 0, 0)
 		end := u.lead()
 		want("at once", 3, 4, 3, 0)
@@ -85,7 +85,7 @@ func TestPausesShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metricsOf(t, nil)
 		throttled := eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Second}
-		u := newUser(t, Options{Slots: 1, Metrics: m, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1}, Metrics: m, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
 		defer u.lead()()
 		want := func(after time.Duration, on, unavailable, throttled float64) {
 			t.Helper()
@@ -155,8 +155,9 @@ func TestLatenessThatARateOrAPauseExplainsHasALabel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		u := newUser(t, Options{
-			Evictor: always(succeeds), Metrics: metricsOf(t, registry), Paused: true,
-			Rates: []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: 1, Burst: 1}},
+			CoreOptions: CoreOptions{Paused: true, Rates: []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: 1, Burst: 1}}},
+			Evictor:     always(succeeds),
+			Metrics:     metricsOf(t, registry),
 		})
 		defer u.lead()()
 		add := func(n int, key string, deadline time.Duration) {
@@ -242,7 +243,7 @@ func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
 func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), CallsPerSecond: 0.1})
+		u := newUser(t, Options{CoreOptions: CoreOptions{CallsPerSecond: 0.1}, Evictor: always(succeeds), Metrics: metricsOf(t, registry)})
 		defer u.lead()()
 		u.deadline = time.Now()
 		u.offer(10)
@@ -261,7 +262,7 @@ func TestAnOutageUnderAnotherLeaderExplainsLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		var away time.Time
-		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), AwayUntil: func() time.Time { return away }})
+		u := newUser(t, Options{CoreOptions: CoreOptions{AwayUntil: func() time.Time { return away }}, Evictor: always(succeeds), Metrics: metricsOf(t, registry)})
 		u.deadline = time.Now()
 		u.offer(10)
 		time.Sleep(10 * time.Minute)

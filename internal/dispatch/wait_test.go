@@ -66,7 +66,7 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 
 func TestManyWaitsAreAskedForAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Paused: true})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Paused: true}, Evictor: always(succeeds)})
 		u.offer(2*waitsAtOnce + 1)
 		var uids []types.UID
 		for i := range u.offered {

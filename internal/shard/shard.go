@@ -10,38 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Options are the settings of a shard. The fields have the meaning of those of [CoreOptions] with the same names. All
-// fields but Judge, Own, OwnMethod, Overtaken and Drained are required.
+// Options are the settings of a shard. Of CoreOptions, Done and Jitter need not be set. The functions receive the
+// [Effects] of the core, and must not block.
 type Options struct {
-	Reader     Reader
-	Judge      policy.Judge
-	Dispatcher Dispatcher
-	Own        func(*taint.Pod) dispatch.Own
-	OwnMethod  bool
+	CoreOptions
 
-	// Notify receives each note. It must not block.
-	Notify func(eviction.Note)
-
-	// Overtaken receives each eviction that another client has overtaken. It must not block. Nil: none is reported.
+	Notify    func(eviction.Note)
 	Overtaken func(eviction.Overtaken)
-
-	// Drained receives the name of each node whose last pod that had to go is gone; see [Effects]. It must not block.
-	// Nil: none is reported.
-	Drained func(node string)
+	Drained   func(node string)
 }
 
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
 // before and while Run runs; they do not block.
 type Shard struct {
 	core      *Core
-	notify    func(eviction.Note)
-	overtaken func(eviction.Overtaken)
-	drained   func(node string)
+	options   Options
 	inbox     *inbox
 	questions chan func() // that the goroutine answers
 	timer     *time.Timer
@@ -59,22 +45,13 @@ type progress struct {
 
 // New returns a shard that does nothing before Run.
 func New(o Options) *Shard {
-	if o.Overtaken == nil {
-		o.Overtaken = func(eviction.Overtaken) {}
-	}
-	if o.Drained == nil {
-		o.Drained = func(string) {}
-	}
 	s := &Shard{
-		notify: o.Notify, overtaken: o.Overtaken, drained: o.Drained, inbox: newInbox(),
-		questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
+		options: o, inbox: newInbox(), questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
 	}
 	close(s.now)
 	s.progress.Store(&progress{})
-	s.core = NewCore(CoreOptions{
-		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.inbox.addEnded,
-		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
-	})
+	o.Done, o.Jitter = s.inbox.addEnded, rand.Float64
+	s.core = NewCore(o.CoreOptions)
 	return s
 }
 
@@ -193,13 +170,13 @@ func (s *Shard) step(in Input) {
 		s.progress.Store(&now)
 	}
 	for _, note := range do.Notes {
-		s.notify(note)
+		s.options.Notify(note)
 	}
 	for _, o := range do.Overtaken {
-		s.overtaken(o)
+		s.options.Overtaken(o)
 	}
 	for _, node := range do.Drained {
-		s.drained(node)
+		s.options.Drained(node)
 	}
 }
 

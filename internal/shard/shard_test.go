@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,11 +37,13 @@ type real struct {
 }
 
 // newReal returns a shard that does not run yet, and a dispatcher that leads.
-func newReal(t *testing.T, d dispatch.Options, o shard.Options) *real {
+func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real {
 	r := &real{world: newWorld(), t: t}
-	d.Evictor = r
-	r.dispatcher = dispatch.New(d)
+	d.Slots, d.SlowPlaces = cmp.Or(d.Slots, 32), cmp.Or(d.SlowPlaces, 64)
+	r.dispatcher = dispatch.New(dispatch.Options{CoreOptions: d, Evictor: r})
+	o := shard.Options{CoreOptions: core}
 	o.Reader, o.Dispatcher = r.world, r.dispatcher
+	o.Overtaken, o.Drained = func(eviction.Overtaken) {}, func(string) {}
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
 	r.background(func(ctx context.Context) {
@@ -69,8 +72,8 @@ func (r *real) background(f func(context.Context)) {
 }
 
 // running returns a shard that runs, with these rates, and the judge of the policies.
-func running(t *testing.T, d dispatch.Options, policies ...policy.Policy) *real {
-	r := newReal(t, d, shard.Options{Judge: judgeWith(t, policy.Guards{Rates: d.Rates}, policies...)})
+func running(t *testing.T, d dispatch.CoreOptions, policies ...policy.Policy) *real {
+	r := newReal(t, d, shard.CoreOptions{Judge: judgeWith(t, policy.Guards{Rates: d.Rates}, policies...)})
 	r.background(r.Run)
 	return r
 }
@@ -163,7 +166,7 @@ func inBubble(t *testing.T, name string, test func(t *testing.T)) {
 // In a bubble, virtual time only goes on once every goroutine waits: a shard that spins would keep the test from ending.
 func TestAShardOffersEachEvictionAtItsDeadlineAndSleepsUntilThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{})
+		r := running(t, dispatch.CoreOptions{})
 		r.put("n", "", 4)
 		r.bears("n-0", bears("gpu", 4))
 		r.bears("n-1", bears("gpu", 2))
@@ -178,7 +181,7 @@ func TestAShardOffersEachEvictionAtItsDeadlineAndSleepsUntilThen(t *testing.T) {
 
 func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReal(t, dispatch.Options{}, shard.Options{})
+		r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{})
 		r.put("n", "", 2)
 		r.NodeChanged("n")
 		r.PodChanged("n-1")
@@ -191,7 +194,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, d, busy := newWorld(), newTurns(t), make(chan struct{})
-		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Notify: func(eviction.Note) { <-busy }})
+		s := shard.New(shard.Options{CoreOptions: shard.CoreOptions{Reader: w, Dispatcher: d}, Notify: func(eviction.Note) { <-busy }})
 		for i := range 1000 {
 			w.add(types.UID(fmt.Sprint(i)))
 		}
@@ -220,7 +223,7 @@ func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 
 func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{})
+		r := running(t, dispatch.CoreOptions{})
 		r.put("n", "", 1)
 		r.bears("n-0", bears("gpu", 10))
 		r.sleep(1)
@@ -254,7 +257,7 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 		"a policy chooses":    {true, "gpu", policy.Evict},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r := newReal(t, dispatch.Options{}, shard.Options{Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own})
+			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own})
 			r.background(r.Run)
 			r.answer = func(e eviction.Request) eviction.Outcome {
 				if e.Method != c.want || e.First != (e.Attempt == 1) {
@@ -273,7 +276,7 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 
 func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReal(t, dispatch.Options{}, shard.Options{})
+		r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := r.Views(ctx); err == nil {
