@@ -11,8 +11,10 @@ import (
 
 const (
 	defaultCapacity = 16384
-	nodeCapacity    = 1024            // of notes on nodes, which no note displaces
 	flushTime       = 5 * time.Second // for what is queued when the context ends
+
+	// summaryEvery is the shortest time between two events on a node about the notes that were dropped.
+	summaryEvery = time.Minute
 )
 
 // Options are the settings of a [Queue].
@@ -38,14 +40,13 @@ type Queue struct {
 	metrics *Metrics
 	serial  atomic.Uint64
 	leading atomic.Bool
-	onNodes chan *queuedNote
 	changed chan struct{} // order has changed: a write may start
-	overrun chan struct{} // dropped is no longer empty
 
-	mu      sync.Mutex
-	closed  bool // Run has ended
-	order   *order
-	dropped map[string]int // by node, since the last summary; nil when none
+	mu        sync.Mutex
+	closed    bool // Run has ended
+	order     *order
+	dropped   map[string]int // notes by node, since the last summary
+	summaries time.Time      // when summaries of dropped are due
 }
 
 // queuedNote is a note, or what is to be said about a node, and the time when it was taken.
@@ -54,6 +55,14 @@ type queuedNote struct {
 	onNode *nodeNote // nil for a note
 	node   string
 	at     time.Time
+}
+
+// namespace returns the namespace of the note's pod; empty for a note on a node.
+func (n *queuedNote) namespace() string {
+	if n.onNode != nil {
+		return ""
+	}
+	return n.note.Pod.Namespace
 }
 
 // New returns a queue that takes notes once it leads, and writes them while Run runs.
@@ -69,8 +78,7 @@ func New(o Options) *Queue {
 	}
 	return &Queue{
 		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
-		order: newOrder(o.Capacity), onNodes: make(chan *queuedNote, nodeCapacity),
-		changed: make(chan struct{}, 1), overrun: make(chan struct{}, 1),
+		order: newOrder(o.Capacity), dropped: map[string]int{}, changed: make(chan struct{}, 1),
 	}
 }
 
@@ -94,40 +102,32 @@ func (q *Queue) put(n *queuedNote) {
 		q.metrics.drop(droppedShutdown, 1)
 		return
 	}
-	if dropped := q.enqueue(n); dropped != nil {
-		q.overflow(dropped.node)
+	if dropped := q.order.put(n); dropped != nil {
+		q.metrics.drop(droppedFull, 1)
+		if len(q.dropped) == 0 {
+			q.summaries = n.at.Add(summaryEvery)
+		}
+		q.dropped[dropped.node]++
 	}
+	q.signal()
 }
 
-// enqueue returns the note that is dropped because the queue is full; q.mu is held.
-func (q *Queue) enqueue(n *queuedNote) (dropped *queuedNote) {
-	if n.onNode == nil {
-		defer signal(q.changed)
-		return q.order.put(n)
-	}
+// signal wakes the goroutine that starts writes; repeats collapse.
+func (q *Queue) signal() {
 	select {
-	case q.onNodes <- n:
-		return nil
+	case q.changed <- struct{}{}:
 	default:
-		return n
 	}
 }
 
-// overflow counts a note that is dropped because the queue is full; q.mu is held.
-func (q *Queue) overflow(node string) {
-	q.metrics.drop(droppedFull, 1)
-	if q.dropped == nil {
-		q.dropped = map[string]int{}
-		signal(q.overrun)
-	}
-	q.dropped[node]++
-}
-
-// signal wakes the receiver; repeats collapse.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+// summarize queues a note for each node of which notes were dropped, while there is room; q.mu is held.
+func (q *Queue) summarize(now time.Time) {
+	for node, n := range q.dropped {
+		if q.order.waiting == q.order.capacity {
+			return
+		}
+		q.order.put(&queuedNote{onNode: summary(n), node: node, at: now})
+		delete(q.dropped, node)
 	}
 }
 
@@ -137,13 +137,8 @@ func (q *Queue) Run(ctx context.Context) {
 	// Writes outlive ctx by the time to flush.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var group sync.WaitGroup
-	group.Go(func() { q.writeNotes(ctx, writing) })
-	group.Go(func() { q.writeOnNodes(ctx, writing) })
-	<-ctx.Done()
-	timer := time.AfterFunc(flushTime, stop)
-	defer timer.Stop()
-	group.Wait()
+	context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
+	q.writeNotes(ctx, writing)
 	q.close()
 }
 
@@ -152,9 +147,6 @@ func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.onNodes))
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.dropped))
 	q.order = newOrder(q.order.capacity)
-	for len(q.onNodes) > 0 {
-		<-q.onNodes
-	}
 }
