@@ -124,29 +124,19 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) error {
 	if err != nil {
 		return err
 	}
-	calls, err := dispatch.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return err
-	}
 	m.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{
 			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
 			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
 		},
-		Evictor: evictor, Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended, Metrics: calls,
+		Evictor: evictor, Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {
 		sink = event.NewSink(client)
 	}
-	stored, err := event.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return err
-	}
-	m.events = event.New(event.Options{
-		Sink: sink, Metrics: stored, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
-	})
+	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
 	return nil
 }
 

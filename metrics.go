@@ -55,8 +55,12 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.Register(me.decisions), r.Register(me.trips), r.Register(prometheus.CollectorFunc(me.collect)))
-	if err != nil {
+	var errs []error
+	for _, c := range slices.Concat(me.manager.dispatcher.Collectors(), me.manager.events.Collectors(),
+		[]prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}) {
+		errs = append(errs, r.Register(c))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
 	return nil

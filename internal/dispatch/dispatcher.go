@@ -43,15 +43,12 @@ type Options struct {
 	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
 	// outcome. It must not block. Nil: nothing is called.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
-
-	// Metrics counts what the dispatcher does. Nil: nothing is counted.
-	Metrics *Metrics
 }
 
 // Dispatcher is the goroutines and the timer round a [Core]. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	options Options
-	metrics *Metrics
+	metrics *metrics
 
 	mu         sync.Mutex
 	core       *Core
@@ -71,15 +68,11 @@ func New(o Options) *Dispatcher {
 	if o.Ended == nil {
 		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
 	}
-	if o.Metrics == nil {
-		o.Metrics = newMetrics()
-	}
-	d := &Dispatcher{options: o, metrics: o.Metrics}
+	d := &Dispatcher{options: o, metrics: newMetrics()}
 	o.CoreOptions.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
 	d.core = NewCore(time.Now(), o.CoreOptions)
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
-	d.metrics.stepped(d.core, &Effects{})
 	return d
 }
 
@@ -168,7 +161,7 @@ func (d *Dispatcher) step(in Input) Effects {
 	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
 		term.calls.Add(n)
 	}
-	d.metrics.stepped(d.core, &do)
+	d.metrics.stepped(&do)
 	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
 	if report {
 		d.lastReport = time.Now()

@@ -50,7 +50,7 @@ func TestTheNumberOfSlotsChangesWhileCallsAreUnderWay(t *testing.T) {
 			}
 			time.Sleep(1800 * time.Millisecond)
 			synctest.Wait()
-			if got, slots := u.InFlight(), testutil.ToFloat64(u.metrics.slots); got != step.later || int(slots) != step.slots {
+			if got, slots := u.InFlight(), u.gauge("eviction_slots"); got != step.later || int(slots) != step.slots {
 				t.Errorf("%d slots: %d calls are under way later, want %d; the metric has %v", step.slots, got, step.later, slots)
 			}
 		}
@@ -89,7 +89,7 @@ func TestSlowCallsThatKeepTheirSlotsAreCountedAndLoggedOnceAMinute(t *testing.T)
 		} {
 			time.Sleep(want.after)
 			lines := strings.Count(u.logged(), "keep their slots")
-			kept, slow := testutil.ToFloat64(u.metrics.kept), testutil.ToFloat64(u.metrics.slow)
+			kept, slow := testutil.ToFloat64(u.metrics.kept), u.gauge("slow_evictions_in_flight")
 			if kept != want.kept || slow != want.slow || lines != want.lines {
 				t.Errorf("%v kept their slots, %v are slow, %d lines; want %+v", kept, slow, lines, want)
 			}

@@ -28,16 +28,13 @@ type Options struct {
 	// Busy reports whether evictions are under way. While they are, the writers go slower, unless half
 	// the queue is full. Nil: they never are.
 	Busy func() bool
-
-	// Metrics counts what is written and dropped. Nil: nothing is counted.
-	Metrics *Metrics
 }
 
 // Queue takes notes and writes them as events. Its methods are safe for concurrent use.
 type Queue struct {
 	sink    Sink
 	busy    func() bool
-	metrics *Metrics
+	metrics *metrics
 	serial  atomic.Uint64
 	leading atomic.Bool
 	changed chan struct{} // order has changed: a write may start
@@ -58,11 +55,11 @@ type queuedNote struct {
 }
 
 // namespace returns the namespace of the note's pod; empty for a note on a node.
-func (n *queuedNote) namespace() string {
-	if n.onNode != nil {
+func (q *queuedNote) namespace() string {
+	if q.onNode != nil {
 		return ""
 	}
-	return n.note.Pod.Namespace
+	return q.note.Pod.Namespace
 }
 
 // New returns a queue that takes notes once it leads, and writes them while Run runs.
@@ -73,11 +70,8 @@ func New(o Options) *Queue {
 	if o.Busy == nil {
 		o.Busy = func() bool { return false }
 	}
-	if o.Metrics == nil {
-		o.Metrics, _ = NewMetrics(nil) // without a registry it can't fail
-	}
 	return &Queue{
-		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
+		sink: o.Sink, busy: o.Busy, metrics: newMetrics(),
 		order: newOrder(o.Capacity), dropped: map[string]int{}, changed: make(chan struct{}, 1),
 	}
 }
