@@ -141,7 +141,7 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 
 // evicts reports whether this process leads and may evict.
 func (m *Manager) evicts() bool {
-	return m.leads.Load() && !m.options.DryRun && (m.options.Leading == nil || m.options.Leading())
+	return m.leads.Load() && !m.options.DryRun && m.options.Leading()
 }
 
 // pause counts as paused what is due or delayed: during a pause, nothing else explains why it is not evicted.

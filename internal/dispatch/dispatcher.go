@@ -24,24 +24,23 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher]. Of CoreOptions, Yields and Jitter need not be set, and Leading is also
-// asked right before each call, by many goroutines; nil: Lead's context alone decides. Upcoming and AwayUntil are called
-// under the dispatcher's lock.
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Yields and Jitter need not be set. Leading is also asked
+// right before each call, by many goroutines. Upcoming and AwayUntil are called under the dispatcher's lock.
 type Options struct {
 	CoreOptions
 
-	// Evictor makes the calls. Required.
+	// Evictor makes the calls.
 	Evictor Evictor
 
 	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block.
 	// Nil: that pod is evicted by this process, after all others.
 	Yield func()
 
-	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
+	// Started is called by the goroutine of a call before its first request. It must not block.
 	Started func(e eviction.Request)
 
 	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
-	// outcome. It must not block. Nil: nothing is called.
+	// outcome. It must not block.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 }
 
@@ -59,15 +58,6 @@ type Dispatcher struct {
 
 // New returns a dispatcher that starts no call before Lead is called.
 func New(o Options) *Dispatcher {
-	if o.Leading == nil {
-		o.Leading = func() bool { return true }
-	}
-	if o.Started == nil {
-		o.Started = func(eviction.Request) {}
-	}
-	if o.Ended == nil {
-		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
-	}
 	d := &Dispatcher{options: o, metrics: newMetrics()}
 	o.CoreOptions.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
 	d.core = NewCore(time.Now(), o.CoreOptions)

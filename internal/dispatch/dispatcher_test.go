@@ -87,9 +87,23 @@ type user struct {
 	log      strings.Builder
 }
 
-func newUser(t *testing.T, o Options) *user {
+// complete sets what a test leaves out.
+func (o Options) complete() Options {
 	o.Slots, o.SlowPlaces = cmp.Or(o.Slots, 32), cmp.Or(o.SlowPlaces, 64)
-	return &user{Dispatcher: New(o), t: t, reported: map[types.UID][]eviction.Outcome{}}
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	if o.Started == nil {
+		o.Started = func(eviction.Request) {}
+	}
+	if o.Ended == nil {
+		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
+	}
+	return o
+}
+
+func newUser(t *testing.T, o Options) *user {
+	return &user{Dispatcher: New(o.complete()), t: t, reported: map[types.UID][]eviction.Outcome{}}
 }
 
 // uidOf returns the UID of a pod of a user.
@@ -424,7 +438,7 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		var order []string
 		var d *Dispatcher
 		d = New(Options{
-			CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1},
+			CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1, Leading: func() bool { return true }},
 			Evictor:     always(succeeds),
 			Started:     func(eviction.Request) { order = append(order, "started") },
 			Ended: func(eviction.Request, eviction.Outcome, time.Time) {

@@ -62,7 +62,6 @@ func (c *Core) stand(it *item) {
 		l = newLine(w.namespace, it.class, c.nextSerial())
 		w.namespace.lines[it.class] = l
 	}
-	w.namespace.waiting++
 	w.waiting++
 	c.waiting++
 	it.workload = w
@@ -142,7 +141,6 @@ func (c *Core) left(it *item) {
 	g, l := it.group, it.group.line
 	it.group = nil
 	it.workload.waiting--
-	l.namespace.waiting--
 	c.waiting--
 	if g.turns.empty() {
 		delete(l.groups, g.workload)

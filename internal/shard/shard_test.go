@@ -40,7 +40,10 @@ type real struct {
 func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real {
 	r := &real{world: newWorld(), t: t}
 	d.Slots, d.SlowPlaces = cmp.Or(d.Slots, 32), cmp.Or(d.SlowPlaces, 64)
-	r.dispatcher = dispatch.New(dispatch.Options{CoreOptions: d, Evictor: r})
+	d.Leading = func() bool { return true }
+	r.dispatcher = dispatch.New(dispatch.Options{
+		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+	})
 	o := shard.Options{CoreOptions: core}
 	o.Reader, o.Dispatcher = r.world, r.dispatcher
 	o.Overtaken, o.Drained = func(eviction.Overtaken) {}, func(string) {}
