@@ -92,6 +92,16 @@ func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
 // InFlight returns how many calls are under way.
 func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
 
+// UnderWay returns the requests of the calls under way, in no order.
+func (c *Core) UnderWay() (all []eviction.Request) {
+	for _, it := range c.items {
+		if it.call != nil {
+			all = append(all, *it.request)
+		}
+	}
+	return all
+}
+
 // Slow returns how many calls under way are slow, or started in slow places.
 func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }
 
