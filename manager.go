@@ -85,12 +85,15 @@ func (m *Manager) wire(
 	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
 ) error {
 	m.createSource(client, pods)
-	if err := errors.Join(m.createDispatcher(client), m.createChecker(client)); err != nil {
+	m.createDispatcher(client)
+	if err := m.createChecker(client); err != nil {
 		return err
 	}
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+			CoreOptions: shard.CoreOptions{
+				Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
 		}))
 	}
@@ -117,33 +120,20 @@ func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.P
 }
 
 // createDispatcher creates the dispatcher and the queue of events.
-func (m *Manager) createDispatcher(client kubernetes.Interface) error {
-	evictor, err := m.evictor(client)
-	if err != nil {
-		return err
-	}
-	calls, err := dispatch.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return err
-	}
+func (m *Manager) createDispatcher(client kubernetes.Interface) {
 	m.dispatcher = dispatch.New(dispatch.Options{
-		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
-		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
-		Started: m.callBegun, Ended: m.options.Ended, Metrics: calls,
+		CoreOptions: dispatch.CoreOptions{
+			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
+			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
+			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
+		},
+		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {
 		sink = event.NewSink(client)
 	}
-	stored, err := event.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return err
-	}
-	m.events = event.New(event.Options{
-		Sink: sink, Metrics: stored, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
-	})
-	return nil
+	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
 }
 
 // createJournal creates the journal's keeper.
@@ -165,20 +155,16 @@ func (m *Manager) createJournal() error {
 	return nil
 }
 
-func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
+func (m *Manager) evictor(client kubernetes.Interface) evict.Evictor {
 	switch {
 	case m.options.DryRun:
-		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}, nil
+		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}
 	case m.options.Evictor != nil:
-		return m.confirmed(client, m.options.Evictor), nil
+		return m.confirmed(client, m.options.Evictor)
 	}
-	api, err := evict.NewAPI(client, evict.APIOptions{
+	return m.confirmed(client, evict.NewAPI(client, evict.APIOptions{
 		Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return m.confirmed(client, api), nil
+	}))
 }
 
 func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {

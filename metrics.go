@@ -11,13 +11,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 const (
-	// walkEvery is the shortest time between two walks over the evictions that are due.
+	// walkEvery is the shortest time between two walks over the evictions.
 	walkEvery = 5 * time.Second
 
 	// walkTimeout bounds how long a scrape waits for a walk.
@@ -32,12 +31,12 @@ type metrics struct {
 
 	mu     sync.Mutex
 	walked time.Time
-	oldest map[*shard.Shard]eviction.PendingTimes // what each shard has answered last
+	last   map[*shard.Shard]shard.Pending // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
 	return &metrics{
-		manager: m, oldest: map[*shard.Shard]eviction.PendingTimes{},
+		manager: m, last: map[*shard.Shard]shard.Pending{},
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_policy_decisions_total",
 			Help: "Decisions about pods, by policy (empty if none matches), its method and its mode: Enforce for pods whose " +
@@ -56,9 +55,12 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.Register(dispatch.NewRateCollector(me.manager.dispatcher)), r.Register(me.decisions),
-		r.Register(me.trips), r.Register(prometheus.CollectorFunc(me.collect)))
-	if err != nil {
+	var errs []error
+	for _, c := range slices.Concat(me.manager.dispatcher.Collectors(), me.manager.events.Collectors(),
+		[]prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}) {
+		errs = append(errs, r.Register(c))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
 	return nil
@@ -106,19 +108,25 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, values...)
 	}
 	m := me.manager
-	var counts eviction.PendingCounts
-	var oldest eviction.PendingTimes
+	var pending shard.Pending
 	if m.evicts() && m.HasSynced() {
-		counts, oldest = m.pending(), me.walk()
+		pending = me.walk()
+	}
+	for _, level := range m.dispatcher.Levels() {
+		show("rate_tokens", "Evictions that each rate permits now, in the group of nodes that has the fewest.",
+			float64(level.Tokens), "rate", level.Rate)
+		show("rate_waiting", "Evictions that are due and wait for each rate, or did until their present call; those apart "+
+			"that are blocked, refused or delayed. At most 5 s old. From the leader; 0 elsewhere, and in a dry run.",
+			float64(pending.Rates[level.Rate]), "rate", level.Rate)
 	}
 	if m.Paused() {
-		pause(&counts, &oldest)
+		pause(&pending)
 	}
 	for _, p := range eviction.AllPending() {
 		show("pending_evictions", "Evictions by state, each in exactly one. A call under way does not change the state. "+
-			"From the leader; 0 elsewhere, and in a dry run.", float64(counts[p]), "state", p.String())
+			"At most 5 s old. From the leader; 0 elsewhere, and in a dry run.", float64(pending.Counts[p]), "state", p.String())
 		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. At most 5 s old. From "+
-			"the leader; 0 elsewhere, and in a dry run.", sinceDeadline(oldest[p]), "state", p.String())
+			"the leader; 0 elsewhere, and in a dry run.", sinceDeadline(pending.Oldest[p]), "state", p.String())
 	}
 	show("leading", "1 while this replica leads, by its own clock; 0 in a dry run.", oneIf(m.evicts()))
 	show("paused", "1 while the configuration of this replica pauses all evictions.", oneIf(m.Paused()))
@@ -133,48 +141,32 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 
 // evicts reports whether this process leads and may evict.
 func (m *Manager) evicts() bool {
-	return m.leads.Load() && !m.options.DryRun && (m.options.Leading == nil || m.options.Leading())
-}
-
-// pending returns how many evictions are in which state. Shards count each in one, and the dispatcher says what those
-// wait for that are due.
-func (m *Manager) pending() (all eviction.PendingCounts) {
-	waits := m.dispatcher.Waits()
-	for _, s := range m.shards {
-		all.Add(s.Pending())
-	}
-	for w, n := range waits {
-		n = min(n, all[eviction.PendingDue]) // a shard may show its counts later
-		all[eviction.PendingDue] -= n
-		all[w.Pending()] += n
-	}
-	return all
+	return m.leads.Load() && !m.options.DryRun && m.options.Leading()
 }
 
 // pause counts as paused what is due or delayed: during a pause, nothing else explains why it is not evicted.
-func pause(counts *eviction.PendingCounts, oldest *eviction.PendingTimes) {
-	for _, p := range []eviction.Pending{eviction.PendingDue, eviction.PendingDelayed} {
-		counts[eviction.PendingPaused] += counts[p]
-		oldest.Take(eviction.PendingPaused, oldest[p])
-		counts[p], oldest[p] = 0, time.Time{}
+func pause(p *shard.Pending) {
+	for _, is := range []eviction.Pending{eviction.PendingDue, eviction.PendingDelayed} {
+		p.Counts[eviction.PendingPaused] += p.Counts[is]
+		p.Oldest.Take(eviction.PendingPaused, p.Oldest[is])
+		p.Counts[is], p.Oldest[is] = 0, time.Time{}
 	}
 }
 
-// walk returns the earliest deadline of each state, at most walkEvery old. A shard that does not answer counts with its
+// walk counts the evictions of all shards, at most walkEvery ago. A shard that does not answer counts with its
 // last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
-func (me *metrics) walk() (oldest eviction.PendingTimes) {
+func (me *metrics) walk() shard.Pending {
 	me.mu.Lock()
 	defer me.mu.Unlock()
 	if time.Since(me.walked) >= walkEvery {
 		me.askShards()
 		me.walked = time.Now()
 	}
-	for _, times := range me.oldest {
-		for _, p := range eviction.AllPending() {
-			oldest.Take(p, times[p])
-		}
+	all := shard.Pending{Rates: map[string]int{}}
+	for _, p := range me.last {
+		all.Add(p)
 	}
-	return oldest
+	return all
 }
 
 // askShards asks all shards at the same time.
@@ -185,13 +177,13 @@ func (me *metrics) askShards() {
 	var asking sync.WaitGroup
 	for _, s := range me.manager.shards {
 		asking.Go(func() {
-			times, err := s.Oldest(ctx)
+			pending, err := s.Pending(ctx)
 			if err != nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			me.oldest[s] = times
+			me.last[s] = pending
 		})
 	}
 	asking.Wait()

@@ -37,8 +37,11 @@ func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	m = &Manager{dispatcher: dispatch.New(dispatch.Options{})}
 	for i := range stop {
 		s := shard.New(shard.Options{
-			Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Judge: policy.Judge{Facts: &policy.Facts{}},
-			Dispatcher: m.dispatcher, Notify: func(eviction.Note) {},
+			CoreOptions: shard.CoreOptions{
+				Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Judge: policy.Judge{Facts: &policy.Facts{}},
+				Dispatcher: m.dispatcher,
+			},
+			Notify: func(eviction.Note) {},
 		})
 		var ctx context.Context
 		ctx, stop[i] = context.WithCancel(t.Context())
@@ -55,7 +58,7 @@ func TestAShardThatDoesNotAnswerCountsWithItsLastAnswer(t *testing.T) {
 		began := time.Now()
 		m, stop := managing(t)
 		metrics := newMetrics(m)
-		oldest := func() time.Time { times := metrics.walk(); return times[eviction.PendingDue] }
+		oldest := func() time.Time { return metrics.walk().Oldest[eviction.PendingDue] }
 		if got := oldest(); !got.Equal(began) {
 			t.Fatalf("the oldest is of %v, want %v", got, began)
 		}
@@ -75,8 +78,8 @@ func TestAShardThatDoesNotAnswerKeepsNoOtherFromAnswering(t *testing.T) {
 		m, stop := managing(t)
 		stop[0]()
 		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble, whose time is virtual
-		asked, times := time.Now(), newMetrics(m).walk()
-		if got, want := times[eviction.PendingDue], began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
+		asked, pending := time.Now(), newMetrics(m).walk()
+		if got, want := pending.Oldest[eviction.PendingDue], began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
 			t.Errorf("the oldest is of %v, want %v, after %v", got, want, time.Since(asked))
 		}
 		stop[1]()

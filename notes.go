@@ -52,7 +52,11 @@ const maxHeldReports = 100
 // reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there
 // are. One that it finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
-	if !slices.ContainsFunc(m.shards, func(s *shard.Shard) bool { return s.Held() > 0 }) {
+	holds := func(s *shard.Shard) bool {
+		p, err := s.Pending(ctx)
+		return err == nil && p.Counts[eviction.PendingHeld] > 0
+	}
+	if !m.HasSynced() || !slices.ContainsFunc(m.shards, holds) {
 		return
 	}
 	views, err := m.Views(ctx)

@@ -168,6 +168,12 @@ func (o *Options) complete() error {
 	}
 	o.CallTimeout = cmp.Or(o.CallTimeout, config.CallTimeout)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, drainTimeout)
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	if o.Ended == nil {
+		o.Ended = func(Eviction, Outcome, time.Time) {}
+	}
 	if o.Logger.GetSink() == nil {
 		o.Logger = klog.Background().WithName("taint-manager")
 	}

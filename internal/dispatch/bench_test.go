@@ -13,7 +13,7 @@ import (
 func BenchmarkCall(b *testing.B) {
 	for _, waiting := range []int{0, 10_000} {
 		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
-			d := New(Options{Evictor: always(succeeds), Slots: 1})
+			d := New(Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: always(succeeds)}.complete())
 			ctx, cancel := context.WithCancel(context.Background())
 			led := make(chan error)
 			go func() { led <- d.Lead(ctx) }()

@@ -34,7 +34,6 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, d
 	request.LateBy = c.lateBy(it, place, request.LateBy)
 	k := &call{item: it, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
 	it.workload, it.call, it.request, it.waited = w, k, &request, c.waited(it, w)
-	c.countCalled(it, 1)
 	c.outage.probing = c.outage.on()
 	c.calls = append(c.calls, k)
 	k.buckets.Take(now)

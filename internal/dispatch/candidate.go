@@ -25,10 +25,6 @@ type Candidate struct {
 	// NodeLabels are the labels of the node. With the key of a request's taint they say which rates count the request.
 	NodeLabels map[string]string
 
-	// Stuck: the last call was blocked or refused, or several calls have failed in a row. The eviction counts as that,
-	// and not by what it waits for.
-	Stuck bool
-
 	// Own reports whether the pod belongs to this program.
 	Own Own
 

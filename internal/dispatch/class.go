@@ -16,7 +16,6 @@ type class struct {
 	ways     []guard.Buckets
 	rated    bool                        // each way has buckets
 	size     int                         // candidates
-	counts   [2]int                      // of those that are not stuck: others, and those that start in slow places
 	doors    [doors]ordered.Queue[*line] // the lines that may use each door
 	dryUntil time.Time                   // when its last wait for tokens ends, or has ended
 	dryRate  string                      // the rate of that wait

@@ -15,20 +15,35 @@ import (
 
 // CoreOptions are the settings of a [Core].
 type CoreOptions struct {
-	// These have the meaning of the fields of [Options] with the same names. The numbers are at least 1.
+	// Slots is how many calls may be under way at once, each for its first second at most. SlowPlaces is how many slow
+	// calls may be under way beside them. They are at least 1.
 	Slots, SlowPlaces int
-	CallsPerSecond    float64
-	Rates             []policy.Rate
-	Paused            bool
-	Leading           func() bool
-	Upcoming          func() time.Time
-	AwayUntil         func() time.Time
 
-	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
-	Jitter func() float64
+	// CallsPerSecond limits how many calls start in a second. 0: no limit.
+	CallsPerSecond float64
+
+	// Rates limit how many calls start that delete a pod. They must be valid. Their buckets begin empty with each term.
+	Rates []policy.Rate
+
+	// Paused withholds all calls.
+	Paused bool
+
+	// Leading is asked before a candidate is chosen; no call starts while it denies.
+	Leading func() bool
 
 	// Yields: the leadership is given back instead of a call for the pod of this process.
 	Yields bool
+
+	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yields.
+	Upcoming func() time.Time
+
+	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
+	// zero if it always has. It explains the lateness of evictions also where another process has led during the
+	// outage. Nil: only calls report outages.
+	AwayUntil func() time.Time
+
+	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
+	Jitter func() float64
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.
@@ -40,7 +55,6 @@ type Core struct {
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
-	called     map[eviction.Wait]int // candidates that are not stuck, with calls that are not settled, by their waits
 	own        ordered.Queue[*item]
 	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
 	serial     uint64
@@ -77,14 +91,6 @@ type item struct {
 	pos      int    // in the turns of its node, or among the pods of this program
 }
 
-// counts returns how much the candidate counts as waiting: 1 unless it is stuck.
-func (it *item) counts() int {
-	if it.Stuck {
-		return 0
-	}
-	return 1
-}
-
 // bySerial is the order in which items were first offered.
 func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
 
@@ -99,7 +105,6 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
 		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
-		called: map[eviction.Wait]int{},
 	}
 }
 
@@ -168,9 +173,7 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
 		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
 	if same {
-		counted := it.counts()
 		it.Candidate = *candidate
-		it.group.recount(it.counts() - counted)
 		it.group.turns.set(it)
 	}
 	return same
@@ -191,7 +194,6 @@ func (c *Core) withdraw(uid types.UID) bool {
 func (c *Core) settle(uid types.UID) {
 	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
 		delete(c.items, uid)
-		c.countCalled(it, -1)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -25,56 +24,30 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher].
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Yields and Jitter need not be set. Leading is also asked
+// right before each call, by many goroutines. Upcoming and AwayUntil are called under the dispatcher's lock.
 type Options struct {
-	// Evictor makes the calls. Required.
+	CoreOptions
+
+	// Evictor makes the calls.
 	Evictor Evictor
-
-	// Slots is how many calls may be under way at once, each for its first second at most. SlowPlaces is how many slow
-	// calls may be under way beside them. 0: those of config.Default.
-	Slots, SlowPlaces int
-
-	// CallsPerSecond limits how many calls start in a second. 0: no limit.
-	CallsPerSecond float64
-
-	// Rates limit how many calls start that delete a pod. They must be valid. Their buckets begin empty with each Lead.
-	Rates []policy.Rate
-
-	// Paused withholds all calls.
-	Paused bool
-
-	// Leading is asked before a candidate is chosen and right before its call; a call that it denies does not start. It
-	// is called by many goroutines. Nil: Lead's context alone decides.
-	Leading func() bool
 
 	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block.
 	// Nil: that pod is evicted by this process, after all others.
 	Yield func()
 
-	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yield.
-	// It is called under the dispatcher's lock.
-	Upcoming func() time.Time
-
-	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
-	// zero if it always has. It is called under the dispatcher's lock. It explains the lateness of evictions also where
-	// another process has led during the outage. Nil: only calls report outages.
-	AwayUntil func() time.Time
-
-	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
+	// Started is called by the goroutine of a call before its first request. It must not block.
 	Started func(e eviction.Request)
 
 	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
-	// outcome. It must not block. Nil: nothing is called.
+	// outcome. It must not block.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
-
-	// Metrics counts what the dispatcher does. Nil: nothing is counted.
-	Metrics *Metrics
 }
 
 // Dispatcher is the goroutines and the timer round a [Core]. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	options Options
-	metrics *Metrics
+	metrics *metrics
 
 	mu         sync.Mutex
 	core       *Core
@@ -85,33 +58,11 @@ type Dispatcher struct {
 
 // New returns a dispatcher that starts no call before Lead is called.
 func New(o Options) *Dispatcher {
-	if o.Slots <= 0 {
-		o.Slots = config.Default().EvictionWorkers
-	}
-	if o.SlowPlaces <= 0 {
-		o.SlowPlaces = config.Default().MaxSlowEvictions
-	}
-	if o.Leading == nil {
-		o.Leading = func() bool { return true }
-	}
-	if o.Started == nil {
-		o.Started = func(eviction.Request) {}
-	}
-	if o.Ended == nil {
-		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
-	}
-	if o.Metrics == nil {
-		o.Metrics = newMetrics()
-	}
-	d := &Dispatcher{options: o, metrics: o.Metrics}
-	d.core = NewCore(time.Now(), CoreOptions{
-		Slots: o.Slots, SlowPlaces: o.SlowPlaces, CallsPerSecond: o.CallsPerSecond, Rates: o.Rates, Paused: o.Paused,
-		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil, Upcoming: o.Upcoming,
-		AwayUntil: o.AwayUntil,
-	})
+	d := &Dispatcher{options: o, metrics: newMetrics()}
+	o.CoreOptions.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
+	d.core = NewCore(time.Now(), o.CoreOptions)
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
-	d.metrics.stepped(d.core, &Effects{})
 	return d
 }
 
@@ -125,13 +76,10 @@ func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withd
 // Settled reports that the outcome of the last call for the UID has been taken in.
 func (d *Dispatcher) Settled(uid types.UID) { d.step(Settled{uid}) }
 
-// SetRates replaces the rates, which must be valid, and the number of slots; 0 stands for that of config.Default. A
-// rate that keeps its name and its topologyKey keeps its level; others begin empty, less the calls under way that they
-// count. Calls under way keep their places.
+// SetRates replaces the rates, which must be valid, and the number of slots. A rate that keeps its name and its
+// topologyKey keeps its level; others begin empty, less the calls under way that they count. Calls under way keep their
+// places.
 func (d *Dispatcher) SetRates(rates []policy.Rate, slots int) {
-	if slots <= 0 {
-		slots = config.Default().EvictionWorkers
-	}
 	d.step(Configured{Rates: rates, Slots: slots})
 }
 
@@ -159,11 +107,6 @@ func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 
 // Waiting returns how many candidates wait.
 func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
-
-// Waits returns how many of them that are not stuck wait for what.
-func (d *Dispatcher) Waits() map[eviction.Wait]int {
-	return locked(d, func(c *Core) map[eviction.Wait]int { return c.Waits(time.Now()) })
-}
 
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {
@@ -208,7 +151,7 @@ func (d *Dispatcher) step(in Input) Effects {
 	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
 		term.calls.Add(n)
 	}
-	d.metrics.stepped(d.core, &do)
+	d.metrics.stepped(&do)
 	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
 	if report {
 		d.lastReport = time.Now()

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,8 +87,23 @@ type user struct {
 	log      strings.Builder
 }
 
+// complete sets what a test leaves out.
+func (o Options) complete() Options {
+	o.Slots, o.SlowPlaces = cmp.Or(o.Slots, 32), cmp.Or(o.SlowPlaces, 64)
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	if o.Started == nil {
+		o.Started = func(eviction.Request) {}
+	}
+	if o.Ended == nil {
+		o.Ended = func(eviction.Request, eviction.Outcome, time.Time) {}
+	}
+	return o
+}
+
 func newUser(t *testing.T, o Options) *user {
-	return &user{Dispatcher: New(o), t: t, reported: map[types.UID][]eviction.Outcome{}}
+	return &user{Dispatcher: New(o.complete()), t: t, reported: map[types.UID][]eviction.Outcome{}}
 }
 
 // uidOf returns the UID of a pod of a user.
@@ -192,7 +208,7 @@ func (u *user) expect(when string, waiting, inFlight, reported int) {
 
 func TestCallsStartOnlyInATermAndEndBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: lasting(500 * time.Millisecond), Slots: 4})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: lasting(500 * time.Millisecond)})
 		u.offer(10)
 		u.expect("before the term", 10, 0, 0)
 		end := u.lead()
@@ -242,7 +258,7 @@ func TestDrainCutsCallsThatLastTooLong(t *testing.T) {
 	}{{"in time", time.Minute, 10 * time.Second, 0}, {"too late", time.Second, time.Second, 3}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := newUser(t, Options{Evictor: lasting(10 * time.Second), Slots: 3, SlowPlaces: 1})
+				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 3, SlowPlaces: 1}, Evictor: lasting(10 * time.Second)})
 				defer u.lead()()
 				u.offer(5)
 				u.expect("before", 2, 3, 0)
@@ -271,7 +287,7 @@ func TestADrainedDispatcherLeadsNoMore(t *testing.T) {
 
 func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Paused: true})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Paused: true}, Evictor: always(succeeds)})
 		defer u.lead()()
 		u.offer(3)
 		time.Sleep(time.Hour)
@@ -289,7 +305,7 @@ func TestInAnOutageOneCallAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 		var down atomic.Bool
 		down.Store(true)
 		var calls atomic.Int32
-		u := newUser(t, Options{Slots: 4, Evictor: evictor(func(ctx context.Context) eviction.Outcome {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: evictor(func(ctx context.Context) eviction.Outcome {
 			calls.Add(1)
 			if down.Load() {
 				return eviction.Outcome{Kind: eviction.Unavailable, NothingDeleted: true}
@@ -319,7 +335,7 @@ func TestInAnOutageOneCallAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 
 func TestASlowCallKeepsItsSlotWhileAllSlowPlacesAreTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: lasting(10 * time.Second), Slots: 2, SlowPlaces: 1})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 2, SlowPlaces: 1}, Evictor: lasting(10 * time.Second)})
 		defer u.lead()()
 		u.offer(5)
 		u.expect("at once", 3, 2, 0)
@@ -385,8 +401,8 @@ func TestNoCallIsMadeWhileLeadingDenies(t *testing.T) {
 		var made, asked atomic.Int32
 		var leading atomic.Bool
 		u := newUser(t, Options{
-			Leading: func() bool { asked.Add(1); return leading.Load() },
-			Evictor: evictor(func(context.Context) eviction.Outcome { made.Add(1); return succeeds }),
+			CoreOptions: CoreOptions{Leading: func() bool { asked.Add(1); return leading.Load() }},
+			Evictor:     evictor(func(context.Context) eviction.Outcome { made.Add(1); return succeeds }),
 		})
 		defer u.lead()()
 		u.offer(1)
@@ -405,8 +421,8 @@ func TestALeadershipLostSinceTheChoiceInterruptsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		u := newUser(t, Options{
-			Leading: func() bool { return asked.Add(1) == 1 },
-			Evictor: evictor(func(context.Context) eviction.Outcome { t.Error("the call is made"); return succeeds }),
+			CoreOptions: CoreOptions{Leading: func() bool { return asked.Add(1) == 1 }},
+			Evictor:     evictor(func(context.Context) eviction.Outcome { t.Error("the call is made"); return succeeds }),
 		})
 		defer u.lead()()
 		u.offer(1)
@@ -422,8 +438,9 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		var order []string
 		var d *Dispatcher
 		d = New(Options{
-			Evictor: always(succeeds),
-			Started: func(eviction.Request) { order = append(order, "started") },
+			CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1, Leading: func() bool { return true }},
+			Evictor:     always(succeeds),
+			Started:     func(eviction.Request) { order = append(order, "started") },
 			Ended: func(eviction.Request, eviction.Outcome, time.Time) {
 				order = append(order, fmt.Sprint("ended, in flight ", d.InFlight()))
 			},

@@ -21,23 +21,7 @@ type group struct {
 	line     *line
 	workload *workload // nil unless the namespace is slow
 	turns    *turns
-	counted  [2]int // as class.counts, of this group
 	pos      [doors]int
-}
-
-// recount counts the candidates of a group that are not stuck anew in its class, after their number has changed by this
-// much or the speed of the workload has.
-func (g *group) recount(by int) {
-	n, is := g.counted[0]+g.counted[1]+by, 0
-	if g.workload != nil && g.workload.speed != quick {
-		is = 1
-	}
-	for i := range g.counted {
-		g.line.class.counts[i] -= g.counted[i]
-		g.counted[i] = 0
-	}
-	g.counted[is] = n
-	g.line.class.counts[is] += n
 }
 
 func newLine(n *namespace, cl *class, serial uint64) *line {
@@ -69,7 +53,6 @@ func (g *group) before(other *group, d door) bool {
 func (c *Core) stand(it *item) {
 	it.class.size++
 	if it.Own != Other {
-		it.class.counts[0] += it.counts()
 		c.own.Set(it)
 		return
 	}
@@ -79,7 +62,6 @@ func (c *Core) stand(it *item) {
 		l = newLine(w.namespace, it.class, c.nextSerial())
 		w.namespace.lines[it.class] = l
 	}
-	w.namespace.waiting++
 	w.waiting++
 	c.waiting++
 	it.workload = w
@@ -100,7 +82,6 @@ func (l *line) join(it *item) {
 	}
 	it.group = g
 	g.turns.set(it)
-	g.recount(it.counts())
 	l.place(g)
 }
 
@@ -147,7 +128,6 @@ func (c *Core) leave(it *item) {
 func (c *Core) stepOut(it *item) {
 	if it.Own != Other {
 		c.own.Remove(it)
-		it.class.counts[0] -= it.counts()
 		c.drop(it.class)
 		return
 	}
@@ -160,9 +140,7 @@ func (c *Core) stepOut(it *item) {
 func (c *Core) left(it *item) {
 	g, l := it.group, it.group.line
 	it.group = nil
-	g.recount(-it.counts())
 	it.workload.waiting--
-	l.namespace.waiting--
 	c.waiting--
 	if g.turns.empty() {
 		delete(l.groups, g.workload)
@@ -186,9 +164,6 @@ func (c *Core) regroup(n *namespace) {
 	}
 	for _, l := range n.lines {
 		items := l.items()
-		for _, g := range l.groups {
-			g.recount(-g.counted[0] - g.counted[1])
-		}
 		l.clear()
 		for _, it := range items {
 			it.pos = 0 // in the turns that were dropped

@@ -18,13 +18,27 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-func metricsOf(t *testing.T, r prometheus.Registerer) *Metrics {
-	t.Helper()
-	m, err := NewMetrics(r)
+// registryOf returns a registry with the metrics of the dispatcher.
+func registryOf(u *user) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(u.Collectors()...)
+	return registry
+}
+
+// gauge returns the value of a metric of taint_manager without labels.
+func (u *user) gauge(name string) float64 {
+	u.t.Helper()
+	families, err := registryOf(u).Gather()
 	if err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
-	return m
+	for _, family := range families {
+		if family.GetName() == "taint_manager_"+name {
+			return family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	u.t.Fatalf("there is no metric %s", name)
+	return 0
 }
 
 // inTurn gives the outcomes one after the other.
@@ -35,8 +49,7 @@ func inTurn(all ...eviction.Outcome) evictor {
 
 func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
-		u := newUser(t, Options{Slots: 4, Metrics: metricsOf(t, registry), Evictor: inTurn(
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: inTurn(
 			succeeds, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, eviction.Outcome{Kind: eviction.Failed, Cause: "a caller's own"},
 		)})
 		defer u.lead()()
@@ -52,7 +65,7 @@ taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
 taint_manager_eviction_calls_total{cause="other",outcome="failed"} 1
 taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
 `
-		if err := testutil.GatherAndCompare(registry, strings.NewReader(want),
+		if err := testutil.GatherAndCompare(registryOf(u), strings.NewReader(want),
 			"taint_eviction_controller_pod_deletions_total", "taint_manager_eviction_calls_total"); err != nil {
 			t.Error(err)
 		}
@@ -61,16 +74,15 @@ taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
 
 func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := metricsOf(t, nil)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 3, SlowPlaces: 4}, Evictor: lasting(10 * time.Second)}).demand(8)
 		want := func(when string, slots, places, inFlight, slow float64) {
 			t.Helper()
 			synctest.Wait()
-			got := [4]float64{testutil.ToFloat64(m.slots), testutil.ToFloat64(m.places), testutil.ToFloat64(m.inFlight), testutil.ToFloat64(m.slow)}
+			got := [4]float64{u.gauge("eviction_slots"), u.gauge("slow_eviction_places"), u.gauge("evictions_in_flight"), u.gauge("slow_evictions_in_flight")}
 			if got != [4]float64{slots, places, inFlight, slow} {
 				t.Errorf("%s: slots, slow places, in flight, slow are %v", when, got)
 			}
 		}
-		u := newUser(t, Options{Slots: 3, SlowPlaces: 4, Metrics: m, Evictor: lasting(10 * time.Second)}).demand(8)
 		want("before the term", 3, 4, 0, 0)
 		end := u.lead()
 		want("at once", 3, 4, 3, 0)
@@ -83,17 +95,16 @@ func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
 
 func TestPausesShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := metricsOf(t, nil)
 		throttled := eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Second}
-		u := newUser(t, Options{Slots: 1, Metrics: m, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
 		defer u.lead()()
 		want := func(after time.Duration, on, unavailable, throttled float64) {
 			t.Helper()
 			time.Sleep(after)
 			synctest.Wait()
 			got := [3]float64{
-				testutil.ToFloat64(m.backoff), testutil.ToFloat64(m.pauses.WithLabelValues(pauseUnavailable)),
-				testutil.ToFloat64(m.pauses.WithLabelValues(pauseThrottled)),
+				u.gauge("outage_backoff"), testutil.ToFloat64(u.metrics.pauses.WithLabelValues(pauseUnavailable)),
+				testutil.ToFloat64(u.metrics.pauses.WithLabelValues(pauseThrottled)),
 			}
 			if got != [3]float64{on, unavailable, throttled} {
 				t.Errorf("%v later: paused, pauses by outages, and by a loaded server are %v", after, got)
@@ -109,55 +120,6 @@ func TestPausesShow(t *testing.T) {
 		want(0, 1, 2, 1)
 		u.NodeRead(time.Now(), succeeds)
 		want(0, 0, 2, 1)
-	})
-}
-
-func TestMetricsThatTheRegistryHasAreUsed(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	first, second := metricsOf(t, registry), metricsOf(t, registry)
-	first.deletions.Inc()
-	second.deletions.Inc()
-	if got := testutil.ToFloat64(first.deletions); got != 2 {
-		t.Errorf("%v deletions, want 2", got)
-	}
-}
-
-func TestATakenMetricNameIsAnError(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(gauge("taint_manager_eviction_slots", "Something else."))
-	if _, err := NewMetrics(registry); err == nil || !strings.Contains(err.Error(), "taint_manager_eviction_slots") {
-		t.Errorf("error %v, want one that names the metric", err)
-	}
-}
-
-func TestRatesShow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Rates: []policy.Rate{
-			{Name: "cluster", EvictionsPerSecond: 1, Burst: 5}, {Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 2, Burst: 3},
-		}})
-		defer u.lead()()
-		u.taint = "down"
-		time.Sleep(4 * time.Second)
-		u.offer(9)
-		synctest.Wait()
-		want := `
-# HELP taint_manager_rate_tokens Evictions that each rate permits now, in the group of nodes that has the fewest.
-# TYPE taint_manager_rate_tokens gauge
-taint_manager_rate_tokens{rate="cluster"} 1
-taint_manager_rate_tokens{rate="zones"} 0
-# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate, or did until their present call; those apart that are blocked, refused or delayed.
-# TYPE taint_manager_rate_waiting gauge
-taint_manager_rate_waiting{rate="cluster"} 0
-taint_manager_rate_waiting{rate="zones"} 6
-`
-		rates := NewRateCollector(u.Dispatcher)
-		if err := testutil.CollectAndCompare(rates, strings.NewReader(want)); err != nil {
-			t.Error(err)
-		}
-		u.SetRates(nil, 0)
-		if n := testutil.CollectAndCount(rates); n != 0 {
-			t.Errorf("%d metrics without rates", n)
-		}
 	})
 }
 
@@ -184,10 +146,9 @@ func latenesses(t *testing.T, r *prometheus.Registry) map[string]uint64 {
 
 func TestLatenessThatARateOrAPauseExplainsHasALabel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
 		u := newUser(t, Options{
-			Evictor: always(succeeds), Metrics: metricsOf(t, registry), Paused: true,
-			Rates: []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: 1, Burst: 1}},
+			CoreOptions: CoreOptions{Paused: true, Rates: []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: 1, Burst: 1}}},
+			Evictor:     always(succeeds),
 		})
 		defer u.lead()()
 		add := func(n int, key string, deadline time.Duration) {
@@ -208,7 +169,7 @@ func TestLatenessThatARateOrAPauseExplainsHasALabel(t *testing.T) {
 		u.SetPaused(false) // ends no pause
 		add(1, "other", -30*time.Second)
 		synctest.Wait()
-		if got, want := latenesses(t, registry), map[string]uint64{"none": 6, "hold": 2, "rate": 2}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"none": 6, "hold": 2, "rate": 2}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -259,12 +220,11 @@ func TestLatenessThatAnOutageOrASlowWebhookExplainsHasALabel(t *testing.T) {
 
 func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
-		u := newUser(t, Options{Evictor: lasting(10 * time.Second), Metrics: metricsOf(t, registry)})
+		u := newUser(t, Options{Evictor: lasting(10 * time.Second)})
 		defer u.lead()()
 		u.offer(1)
 		time.Sleep(time.Minute)
-		if got, want := latenesses(t, registry), map[string]uint64{"webhook": 1}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"webhook": 1}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -272,8 +232,7 @@ func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
 
 func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
-		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), CallsPerSecond: 0.1})
+		u := newUser(t, Options{CoreOptions: CoreOptions{CallsPerSecond: 0.1}, Evictor: always(succeeds)})
 		defer u.lead()()
 		u.deadline = time.Now()
 		u.offer(10)
@@ -281,7 +240,7 @@ func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
 		u.deadline = time.Now().Add(-time.Second)
 		u.offer(1) // no call was held meanwhile
 		synctest.Wait()
-		if got, want := latenesses(t, registry), map[string]uint64{"none": 2, "rate": 9}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"none": 2, "rate": 9}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -290,9 +249,8 @@ func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
 // Another process led when the API server was away, so that no call of this one has met the outage.
 func TestAnOutageUnderAnotherLeaderExplainsLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
 		var away time.Time
-		u := newUser(t, Options{Evictor: always(succeeds), Metrics: metricsOf(t, registry), AwayUntil: func() time.Time { return away }})
+		u := newUser(t, Options{CoreOptions: CoreOptions{AwayUntil: func() time.Time { return away }}, Evictor: always(succeeds)})
 		u.deadline = time.Now()
 		u.offer(10)
 		time.Sleep(10 * time.Minute)
@@ -302,7 +260,7 @@ func TestAnOutageUnderAnotherLeaderExplainsLateness(t *testing.T) {
 		time.Sleep(time.Minute)
 		defer u.lead()()
 		synctest.Wait()
-		if got, want := latenesses(t, registry), map[string]uint64{"outage": 10, "none": 3}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"outage": 10, "none": 3}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})

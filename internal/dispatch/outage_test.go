@@ -140,7 +140,7 @@ func TestWhatAProbeShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := noting(c.evictor)
-				u := newUser(t, Options{Evictor: n, Slots: 1, SlowPlaces: 1}).wholePauses().demand(1)
+				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1}, Evictor: n}).wholePauses().demand(1)
 				defer u.lead()()
 				time.Sleep(40 * time.Second)
 				if got := n.begins(); !slices.Equal(got, c.begins) {
@@ -158,7 +158,7 @@ func TestCallsFromBeforeAPauseDoNotLengthenIt(t *testing.T) {
 			time.Sleep(500*time.Millisecond + time.Duration(calls.Add(1))*time.Millisecond) // they fail one after the other
 			return unreachable
 		}))
-		u := newUser(t, Options{Evictor: n, Slots: 4}).wholePauses().demand(4)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: n}).wholePauses().demand(4)
 		defer u.lead()()
 		time.Sleep(620 * time.Millisecond)
 		if got := n.begins(); len(got) != 5 || got[4] != 601*time.Millisecond {
@@ -202,7 +202,7 @@ func TestAProbeMayStartInASlowPlace(t *testing.T) {
 
 func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Slots: 4, SlowPlaces: 4, Evictor: evictor(func(context.Context) eviction.Outcome {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4, SlowPlaces: 4}, Evictor: evictor(func(context.Context) eviction.Outcome {
 			time.Sleep(34 * time.Second)
 			return timesOut
 		})}).demand(20)
@@ -224,7 +224,7 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 		t.Run(fmt.Sprint(c.asked), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := noting(always(eviction.Outcome{Kind: eviction.Throttled, RetryAfter: c.asked}))
-				u := newUser(t, Options{Evictor: n, Slots: 1}).demand(4)
+				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: n}).demand(4)
 				defer u.lead()()
 				time.Sleep(c.want - 1)
 				u.ServerAnswered() // does not cut a wait that the server asked for

@@ -67,7 +67,7 @@ func TestLateTimersDoNotLowerThePace(t *testing.T) {
 func TestTheLimitOfAllCallsCountsEachCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := noting(lasting(1500 * time.Millisecond)) // after their first call all namespaces are slow
-		u := newUser(t, Options{Evictor: n, CallsPerSecond: 2}).demand(20)
+		u := newUser(t, Options{CoreOptions: CoreOptions{CallsPerSecond: 2}, Evictor: n}).demand(20)
 		defer u.lead()()
 		time.Sleep(30 * time.Second)
 		if got := len(n.begins()); got < 60 || got > 62 {

@@ -153,7 +153,7 @@ func offerUntilGone(d *Dispatcher, pods int) *gone {
 // play runs a dispatcher through reloads, pauses, terms and answers of watches, and then until all pods are gone.
 func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
 	slots := 1 + r.draw(8)
-	u := newUser(t, Options{Evictor: r, Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates, Ended: r.ended})
+	u := newUser(t, Options{CoreOptions: CoreOptions{Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates}, Evictor: r, Ended: r.ended})
 	const pods = 40
 	g := offerUntilGone(u.Dispatcher, pods)
 	end := u.lead()

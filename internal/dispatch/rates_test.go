@@ -45,7 +45,7 @@ func TestATokenIsSpentByACallThatMayHaveDeleted(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			outcomes := slices.Concat(c.outcomes, slices.Repeat(c.outcomes[len(c.outcomes)-1:], 4))
 			n := noting(inTurn(outcomes...))
-			u := newUser(t, Options{Evictor: n, Slots: 1, Rates: perSecond(.5, 1)}).wholePauses()
+			u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1, Rates: perSecond(.5, 1)}, Evictor: n}).wholePauses()
 			u.taint = "down"
 			defer u.lead()()
 			u.offer(4)
@@ -64,7 +64,7 @@ func TestATokenIsSpentByACallThatMayHaveDeleted(t *testing.T) {
 func TestEachTermBeginsWithEmptyBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := noting(always(succeeds))
-		u := newUser(t, Options{Evictor: n, Rates: perSecond(1, 5)})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Rates: perSecond(1, 5)}, Evictor: n})
 		u.taint = "down"
 		for range 2 {
 			time.Sleep(time.Hour)
@@ -99,7 +99,7 @@ func TestReplacedRatesCountAtOnce(t *testing.T) {
 			{nil, 0},
 			{perSecond(1, 3), time.Second},
 		} {
-			u.SetRates(step.rates, 0)
+			u.SetRates(step.rates, 32)
 			began := time.Since(n.born)
 			u.offer(1)
 			time.Sleep(4 * time.Second)
@@ -112,12 +112,12 @@ func TestReplacedRatesCountAtOnce(t *testing.T) {
 
 func TestARateThatIsReplacedReleasesThoseThatWaitForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Rates: perSecond(.001, 1)})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Rates: perSecond(.001, 1)}, Evictor: always(succeeds)})
 		defer u.lead()()
 		u.taint = "down"
 		u.offer(5)
 		u.expect("while the bucket is empty", 5, 0, 0)
-		u.SetRates(nil, 0)
+		u.SetRates(nil, 32)
 		u.expect("without the rate", 0, 0, 5)
 	})
 }
@@ -126,8 +126,8 @@ func TestWaitingForARateIsNoBusyLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := atomic.Int32{}
 		u := newUser(t, Options{
-			Evictor: always(succeeds), Rates: perSecond(.01, 1),
-			Leading: func() bool { asked.Add(1); return true },
+			CoreOptions: CoreOptions{Rates: perSecond(.01, 1), Leading: func() bool { asked.Add(1); return true }},
+			Evictor:     always(succeeds),
 		})
 		defer u.lead()()
 		u.taint = "down"

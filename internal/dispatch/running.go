@@ -24,7 +24,6 @@ func (d *Dispatcher) call(t *term, s Start) {
 	now := time.Now()
 	d.metrics.ended(s.Request, outcome, started, now)
 	d.step(CallEnded{UID: s.Request.Pod.UID, Outcome: outcome})
-	d.noteCut(t, s.Request, outcome)
 	d.options.Ended(s.Request, outcome, now)
 	s.Done(Ended{s.Request, outcome})
 }
@@ -44,15 +43,6 @@ func (d *Dispatcher) evict(ctx context.Context, e eviction.Request) (o eviction.
 	}
 	d.options.Started(e)
 	return d.options.Evictor.Evict(ctx, e)
-}
-
-// noteCut remembers a call that has ended if Drain has cut it.
-func (d *Dispatcher) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if t.cutting && o.Kind != eviction.Accepted {
-		t.cut = append(t.cut, e)
-	}
 }
 
 // complete adds what a caller's own evictor may leave out, and cuts its texts.

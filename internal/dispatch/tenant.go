@@ -18,9 +18,6 @@ const remembered = 2 * time.Minute
 // remembered.
 const recovered = 16
 
-// maxIdle is how many workloads of one namespace are remembered that are quick, and have neither candidates nor calls.
-const maxIdle = 1024
-
 // kind is a kind of place.
 type kind uint8
 
@@ -62,7 +59,6 @@ type namespace struct {
 	workloads map[uint64]*workload
 	speeds    [3]int // number of workloads by their speed
 	lines     map[*class]*line
-	waiting   int // candidates
 	probes    int // calls of unknown workloads in slots that started while the namespace was slow
 
 	slowCalls  int // under way
@@ -193,7 +189,6 @@ func (c *Core) refresh(now time.Time, w *workload) {
 	}
 	for _, l := range n.lines {
 		if g := l.groups[w]; g != nil {
-			g.recount(0)
 			l.place(g)
 		}
 		l.arrange()
@@ -204,8 +199,7 @@ func (c *Core) refresh(now time.Time, w *workload) {
 // forgetIdle drops a workload that is not in use and tells nothing, and its namespace with the last workload.
 func (c *Core) forgetIdle(w *workload) {
 	n := w.namespace
-	excess := w.speed == quick && len(n.workloads) > maxIdle+n.waiting
-	if w.waiting+w.allCalls() > 0 || w.speed != unknown && !excess {
+	if w.waiting+w.allCalls() > 0 || w.speed != unknown {
 		return
 	}
 	c.expiries.Remove(w)

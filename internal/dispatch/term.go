@@ -13,9 +13,6 @@ type term struct {
 	ctx    context.Context // of the calls
 	cancel context.CancelFunc
 	calls  sync.WaitGroup // calls are added under the dispatcher's lock, and only before the term ends
-
-	cutting bool               // Drain has ended the context; under the dispatcher's lock
-	cut     []eviction.Request // calls that were under way then; under the dispatcher's lock
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported.
@@ -51,9 +48,9 @@ func (d *Dispatcher) begin(t *term) error {
 	return nil
 }
 
-// Drain stops all calls from starting for good, and blocks until those under way have ended and their outcomes are
-// reported. If its context ends first, it cancels the calls, waits for them, and returns those that were not accepted.
-// Lead goes on until its own context ends.
+// Drain stops all calls from starting for good, and blocks until the calls under way have ended and their outcomes are
+// reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead goes on
+// until its own context ends.
 func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
 	d.step(Drained{})
 	d.mu.Lock()
@@ -62,15 +59,15 @@ func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
 	if t == nil {
 		return nil
 	}
-	stop := context.AfterFunc(ctx, func() {
-		d.mu.Lock()
-		t.cutting = true
-		d.mu.Unlock()
-		t.cancel()
-	})
-	defer stop()
-	t.calls.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return t.cut
+	ended := make(chan struct{})
+	go func() { t.calls.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	cut = locked(d, (*Core).UnderWay)
+	t.cancel()
+	<-ended
+	return cut
 }

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -90,31 +89,18 @@ func (c *Core) waits(now time.Time, cl *class, startSlow bool) Status {
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
 
-// countCalled adds to the calls that are not settled, unless the candidate is stuck.
-func (c *Core) countCalled(it *item, by int) {
-	c.called[it.waited] += by * it.counts()
-	if c.called[it.waited] == 0 {
-		delete(c.called, it.waited)
-	}
-}
+// InFlight returns how many calls are under way.
+func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
 
-// Waits returns how many of them that are not stuck wait for what; a candidate counts until the outcome of its call is
-// settled, as a call does not change why an eviction was kept waiting. It takes time in proportion to the number of
-// classes.
-func (c *Core) Waits(now time.Time) map[eviction.Wait]int {
-	all := maps.Clone(c.called)
-	for _, cl := range c.classes {
-		for i, n := range cl.counts {
-			if n > 0 {
-				all[c.waits(now, cl, i == 1).Waits] += n
-			}
+// UnderWay returns the requests of the calls under way, in no order.
+func (c *Core) UnderWay() (all []eviction.Request) {
+	for _, it := range c.items {
+		if it.call != nil {
+			all = append(all, *it.request)
 		}
 	}
 	return all
 }
-
-// InFlight returns how many calls are under way.
-func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
 
 // Slow returns how many calls under way are slow, or started in slow places.
 func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }

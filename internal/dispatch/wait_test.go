@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,14 +53,8 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			if got := w.core.Status(w.now, p.UID); got != want {
 				t.Errorf("%s: got %+v, want %+v", name, got, want)
 			}
-			waits := map[eviction.Wait]int{want.Waits: 1}
-			for _, it := range w.core.items {
-				if it.request != nil {
-					waits[it.waited]++
-				}
-			}
-			if got := w.core.Waits(w.now); w.core.Waiting() != 1 || !maps.Equal(got, waits) {
-				t.Errorf("%s: %d wait; counted are %v, want %v", name, w.core.Waiting(), got, waits)
+			if n := w.core.Waiting(); n != 1 {
+				t.Errorf("%s: %d wait", name, n)
 			}
 		})
 		w.run([]*evicted{p}, 10*time.Second)
@@ -73,7 +66,7 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 
 func TestManyWaitsAreAskedForAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: always(succeeds), Paused: true})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Paused: true}, Evictor: always(succeeds)})
 		u.offer(2*waitsAtOnce + 1)
 		var uids []types.UID
 		for i := range u.offered {

@@ -107,7 +107,7 @@ func TestADelayedEvictionIsAWarning(t *testing.T) {
 }
 
 func TestASummaryIsAboutTheNode(t *testing.T) {
-	got := summary("n1", 37, time.Now(), 1)
+	got := render(&queuedNote{onNode: summary(37), node: "n1", at: time.Now()}, 1)
 	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n1", UID: "n1"}
 	if got.InvolvedObject != want || got.Namespace != "default" || !strings.HasSuffix(got.Message, ": 37") {
 		t.Errorf("event %+v, want one about the node with the number", got)

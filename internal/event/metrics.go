@@ -1,13 +1,6 @@
 package event
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/taint-manager/taint-manager/internal/registry"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Why an event was dropped: a metric's label.
 const (
@@ -18,16 +11,14 @@ const (
 	droppedShutdown = "shutdown" // this process ended first
 )
 
-// Metrics are what a [Queue] counts. Several queues may share one.
-type Metrics struct {
+// metrics count what a [Queue] does.
+type metrics struct {
 	written prometheus.Counter
 	dropped *prometheus.CounterVec
 }
 
-// NewMetrics registers the metrics; nil registers none. Where the registry has them already, those are
-// used. It fails when a name is taken by something else.
-func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
-	m := &Metrics{
+func newMetrics() *metrics {
+	m := &metrics{
 		written: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taint_manager_events_written_total",
 			Help: "Events written.",
@@ -37,18 +28,17 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Help: "Events dropped, by why.",
 		}, []string{"reason"}),
 	}
-	if r == nil {
-		return m, nil
-	}
-	if err := errors.Join(registry.Register(r, &m.written), registry.Register(r, &m.dropped)); err != nil {
-		return nil, fmt.Errorf("registering metrics of events: %w", err)
-	}
 	for _, reason := range []string{droppedFull, droppedFailed, droppedTimeout, droppedRefused, droppedShutdown} {
 		m.dropped.WithLabelValues(reason)
 	}
-	return m, nil
+	return m
 }
 
-func (m *Metrics) drop(reason string, n int) {
+// Collectors returns the metrics of the queue.
+func (q *Queue) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{q.metrics.written, q.metrics.dropped}
+}
+
+func (m *metrics) drop(reason string, n int) {
 	m.dropped.WithLabelValues(reason).Add(float64(n))
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 const (
 	reasonTripped = "BreakerTripped"
 	reasonDrained = "Drained"
+	reasonDropped = "TaintManagerEventsDropped"
 )
 
 // nodeNote is what an event on a node says.
@@ -33,6 +35,12 @@ func (q *Queue) PutTrip(e guard.Event) {
 func (q *Queue) PutDrained(node string) {
 	note := nodeNote{v1.EventTypeNormal, reasonDrained, "The last pod that had to go because of taints is gone"}
 	q.put(&queuedNote{onNode: &note, node: node, at: time.Now()})
+}
+
+// summary returns what is said about a node of which this number of notes was dropped.
+func summary(dropped int) *nodeNote {
+	const text = "Events about evictions of pods on this node that were dropped, because too many were waiting: "
+	return &nodeNote{v1.EventTypeWarning, reasonDropped, text + strconv.Itoa(dropped)}
 }
 
 func tripMessage(e *guard.Event) string {

@@ -31,7 +31,7 @@ type order struct {
 	writing  []*write             // writes that hold a writer
 }
 
-// line holds the notes of a namespace that wait, in the order of their arrival.
+// line holds the notes of a namespace that wait, or those on nodes, in the order of their arrival.
 type line struct {
 	namespace     string
 	notes         []*queuedNote
@@ -67,9 +67,9 @@ func newOrder(capacity int) *order {
 
 // put adds a note. If there is no room, it returns the note that is dropped: the newest of the longest line.
 func (o *order) put(n *queuedNote) (dropped *queuedNote) {
-	l := o.lines[n.note.Pod.Namespace]
+	l := o.lines[n.namespace()]
 	if l == nil {
-		l = &line{namespace: n.note.Pod.Namespace}
+		l = &line{namespace: n.namespace()}
 	}
 	if o.waiting == o.capacity {
 		longest, _ := o.longest.First()

@@ -11,8 +11,10 @@ import (
 
 const (
 	defaultCapacity = 16384
-	nodeCapacity    = 1024            // of notes on nodes, which no note displaces
 	flushTime       = 5 * time.Second // for what is queued when the context ends
+
+	// summaryEvery is the shortest time between two events on a node about the notes that were dropped.
+	summaryEvery = time.Minute
 )
 
 // Options are the settings of a [Queue].
@@ -26,26 +28,22 @@ type Options struct {
 	// Busy reports whether evictions are under way. While they are, the writers go slower, unless half
 	// the queue is full. Nil: they never are.
 	Busy func() bool
-
-	// Metrics counts what is written and dropped. Nil: nothing is counted.
-	Metrics *Metrics
 }
 
 // Queue takes notes and writes them as events. Its methods are safe for concurrent use.
 type Queue struct {
 	sink    Sink
 	busy    func() bool
-	metrics *Metrics
+	metrics *metrics
 	serial  atomic.Uint64
 	leading atomic.Bool
-	onNodes chan *queuedNote
 	changed chan struct{} // order has changed: a write may start
-	overrun chan struct{} // dropped is no longer empty
 
-	mu      sync.Mutex
-	closed  bool // Run has ended
-	order   *order
-	dropped map[string]int // by node, since the last summary; nil when none
+	mu        sync.Mutex
+	closed    bool // Run has ended
+	order     *order
+	dropped   map[string]int // notes by node, since the last summary
+	summaries time.Time      // when summaries of dropped are due
 }
 
 // queuedNote is a note, or what is to be said about a node, and the time when it was taken.
@@ -56,6 +54,14 @@ type queuedNote struct {
 	at     time.Time
 }
 
+// namespace returns the namespace of the note's pod; empty for a note on a node.
+func (q *queuedNote) namespace() string {
+	if q.onNode != nil {
+		return ""
+	}
+	return q.note.Pod.Namespace
+}
+
 // New returns a queue that takes notes once it leads, and writes them while Run runs.
 func New(o Options) *Queue {
 	if o.Capacity <= 0 {
@@ -64,13 +70,9 @@ func New(o Options) *Queue {
 	if o.Busy == nil {
 		o.Busy = func() bool { return false }
 	}
-	if o.Metrics == nil {
-		o.Metrics, _ = NewMetrics(nil) // without a registry it can't fail
-	}
 	return &Queue{
-		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
-		order: newOrder(o.Capacity), onNodes: make(chan *queuedNote, nodeCapacity),
-		changed: make(chan struct{}, 1), overrun: make(chan struct{}, 1),
+		sink: o.Sink, busy: o.Busy, metrics: newMetrics(),
+		order: newOrder(o.Capacity), dropped: map[string]int{}, changed: make(chan struct{}, 1),
 	}
 }
 
@@ -94,40 +96,32 @@ func (q *Queue) put(n *queuedNote) {
 		q.metrics.drop(droppedShutdown, 1)
 		return
 	}
-	if dropped := q.enqueue(n); dropped != nil {
-		q.overflow(dropped.node)
+	if dropped := q.order.put(n); dropped != nil {
+		q.metrics.drop(droppedFull, 1)
+		if len(q.dropped) == 0 {
+			q.summaries = n.at.Add(summaryEvery)
+		}
+		q.dropped[dropped.node]++
 	}
+	q.signal()
 }
 
-// enqueue returns the note that is dropped because the queue is full; q.mu is held.
-func (q *Queue) enqueue(n *queuedNote) (dropped *queuedNote) {
-	if n.onNode == nil {
-		defer signal(q.changed)
-		return q.order.put(n)
-	}
+// signal wakes the goroutine that starts writes; repeats collapse.
+func (q *Queue) signal() {
 	select {
-	case q.onNodes <- n:
-		return nil
+	case q.changed <- struct{}{}:
 	default:
-		return n
 	}
 }
 
-// overflow counts a note that is dropped because the queue is full; q.mu is held.
-func (q *Queue) overflow(node string) {
-	q.metrics.drop(droppedFull, 1)
-	if q.dropped == nil {
-		q.dropped = map[string]int{}
-		signal(q.overrun)
-	}
-	q.dropped[node]++
-}
-
-// signal wakes the receiver; repeats collapse.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+// summarize queues a note for each node of which notes were dropped, while there is room; q.mu is held.
+func (q *Queue) summarize(now time.Time) {
+	for node, n := range q.dropped {
+		if q.order.waiting == q.order.capacity {
+			return
+		}
+		q.order.put(&queuedNote{onNode: summary(n), node: node, at: now})
+		delete(q.dropped, node)
 	}
 }
 
@@ -137,13 +131,8 @@ func (q *Queue) Run(ctx context.Context) {
 	// Writes outlive ctx by the time to flush.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var group sync.WaitGroup
-	group.Go(func() { q.writeNotes(ctx, writing) })
-	group.Go(func() { q.writeOnNodes(ctx, writing) })
-	<-ctx.Done()
-	timer := time.AfterFunc(flushTime, stop)
-	defer timer.Stop()
-	group.Wait()
+	context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
+	q.writeNotes(ctx, writing)
 	q.close()
 }
 
@@ -152,9 +141,6 @@ func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.onNodes))
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.dropped))
 	q.order = newOrder(q.order.capacity)
-	for len(q.onNodes) > 0 {
-		<-q.onNodes
-	}
 }

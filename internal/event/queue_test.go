@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
@@ -138,7 +137,11 @@ func TestOnlyTheLeaderSends(t *testing.T) {
 		q.SetLeading(true)
 		q.Put(note(2))
 		synctest.Wait()
-		if len(sink.stored) != 1 || sink.stored[0].InvolvedObject.Name != "web-2" || testutil.CollectAndCount(q.metrics.dropped) != 0 {
+		dropped := 0
+		for _, reason := range []string{droppedFull, droppedFailed, droppedTimeout, droppedRefused, droppedShutdown} {
+			dropped += q.droppedBy(reason)
+		}
+		if len(sink.stored) != 1 || sink.stored[0].InvolvedObject.Name != "web-2" || dropped != 0 {
 			t.Errorf("stored %v, want that of the leader only, and nothing counted as dropped", sink.messages())
 		}
 	})
@@ -375,25 +378,6 @@ func TestWritersDoNotGoSlowWhenHalfTheQueueIsFull(t *testing.T) {
 			t.Errorf("%d written in 2 s, want about half", n)
 		}
 	})
-}
-
-func TestMetricsOfTwoQueuesShareARegistry(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	first, err := NewMetrics(registry)
-	second, again := NewMetrics(registry)
-	if err := errors.Join(err, again); err != nil {
-		t.Fatal(err)
-	}
-	first.written.Inc()
-	second.written.Inc()
-	if got := testutil.ToFloat64(first.written); got != 2 {
-		t.Errorf("%v written, want 2", got)
-	}
-	registry = prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "taint_manager_events_written_total"}))
-	if _, err := NewMetrics(registry); err == nil {
-		t.Error("a taken name is no error")
-	}
 }
 
 // The price of a note does not depend on how many namespaces have notes, or how many notes wait.

@@ -20,16 +20,17 @@ const (
 	reasonEviction = "TaintManagerEviction"
 	reasonBlocked  = "EvictionBlocked"
 	reasonHeld     = "EvictionHeld"
-	reasonDropped  = "TaintManagerEventsDropped"
 )
 
 // maxName is the length of the longest name of an object.
 const maxName = 253
 
-// render returns the event for an queuedNote; serial distinguishes the events of one moment.
+// render returns the event for a queued note; serial distinguishes the events of one moment.
 func render(e *queuedNote, serial uint64) *v1.Event {
 	if e.onNode != nil {
-		event := onNode(e.node, e.at, serial)
+		event := blank(metav1.NamespaceDefault, e.node, e.at, serial)
+		// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
+		event.InvolvedObject = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.node, UID: types.UID(e.node)}
 		event.Type, event.Reason, event.Message = e.onNode.kind, e.onNode.reason, e.onNode.message
 		return event
 	}
@@ -45,22 +46,6 @@ func render(e *queuedNote, serial uint64) *v1.Event {
 	case eviction.EvictionHeld:
 		event.Reason = reasonHeld
 	}
-	return event
-}
-
-// summary returns the event on a node that gives the number of those that were dropped.
-func summary(node string, dropped int, at time.Time, serial uint64) *v1.Event {
-	event := onNode(node, at, serial)
-	event.Type, event.Reason = v1.EventTypeWarning, reasonDropped
-	event.Message = fmt.Sprintf("Events about evictions of pods on this node that were dropped, because too many were waiting: %d", dropped)
-	return event
-}
-
-// onNode returns an event on a node without its message.
-func onNode(node string, at time.Time, serial uint64) *v1.Event {
-	event := blank(metav1.NamespaceDefault, node, at, serial)
-	// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
-	event.InvolvedObject = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: node, UID: types.UID(node)}
 	return event
 }
 

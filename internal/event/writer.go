@@ -25,7 +25,7 @@ func (q *Queue) writeNotes(ctx, writing context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ended := ctx.Done(); writing.Err() == nil; {
-		wake, empty := q.startWrites(func(w *write, delay time.Duration) {
+		wake, empty := q.startWrites(ctx, func(w *write, delay time.Duration) {
 			group.Go(func() { q.write(ctx, writing, w, delay) })
 		})
 		if empty && ctx.Err() != nil {
@@ -45,10 +45,13 @@ func (q *Queue) writeNotes(ctx, writing context.Context) {
 	}
 }
 
-// startWrites starts all writes that may start now. While evictions are under way they begin a moment later, so that
-// the API server serves the evictions first, unless half the queue is full. It returns when to call it again, zero if a
-// change decides that, and whether no note waits.
-func (q *Queue) startWrites(begin func(w *write, delay time.Duration)) (wake time.Time, empty bool) {
+// startWrites starts all writes that may start now, also those of summaries that are due, or that are left when ctx
+// has ended. While evictions are under way writes begin a moment later, so that the API server serves the evictions
+// first, unless half the queue is full. It returns when to call it again, zero if a change decides that, and whether no
+// note waits.
+func (q *Queue) startWrites(
+	ctx context.Context, begin func(w *write, delay time.Duration),
+) (wake time.Time, empty bool) {
 	delay := time.Duration(0)
 	if q.busy() {
 		delay = politeness
@@ -59,10 +62,21 @@ func (q *Queue) startWrites(begin func(w *write, delay time.Duration)) (wake tim
 		delay = 0
 	}
 	now := time.Now()
-	for w := q.order.next(now, delay); w != nil; w = q.order.next(now, delay) {
+	for {
+		if ctx.Err() != nil || !now.Before(q.summaries) {
+			q.summarize(now)
+		}
+		w := q.order.next(now, delay)
+		if w == nil {
+			break
+		}
 		begin(w, delay)
 	}
-	return q.order.wake(), q.order.waiting == 0
+	wake = q.order.wake()
+	if q.summaries.After(now) && (wake.IsZero() || q.summaries.Before(wake)) {
+		wake = q.summaries
+	}
+	return wake, q.order.waiting+len(q.dropped) == 0
 }
 
 // write carries a write out, after the delay unless ctx ends before.
@@ -74,7 +88,7 @@ func (q *Queue) write(ctx, writing context.Context, w *write, delay time.Duratio
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.order.end(w, reason == droppedFailed || reason == droppedTimeout, time.Now())
-	signal(q.changed)
+	q.signal()
 }
 
 // send writes an event, with a second try unless the first has timed out. It counts the result, and returns why the

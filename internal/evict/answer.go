@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,12 +79,10 @@ func (a *answer) message() string {
 
 // cause returns the cause of this type in the status's details.
 func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
-	if a.status.Details == nil {
-		return metav1.StatusCause{}, false
-	}
-	for _, cause := range a.status.Details.Causes {
-		if cause.Type == t {
-			return cause, true
+	if details := a.status.Details; details != nil {
+		i := slices.IndexFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == t })
+		if i >= 0 {
+			return details.Causes[i], true
 		}
 	}
 	return metav1.StatusCause{}, false
@@ -91,12 +90,7 @@ func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
 
 // says reports whether the status's message contains any of the phrases.
 func (a *answer) says(phrases ...string) bool {
-	for _, phrase := range phrases {
-		if strings.Contains(a.status.Message, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(a.status.Message, p) })
 }
 
 // unconnected reports whether there was no connection to send the request on.
@@ -126,19 +120,6 @@ func (a *answer) deletedNothing(o eviction.Outcome) bool {
 
 // late reports whether the call's time was up.
 func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
-
-// timedOut reports whether the API server itself ended the request because it took too long.
-func (a *answer) timedOut() bool { return a.serverSays(metav1.StatusReasonTimeout) }
-
-// forbidden reports whether the API server itself forbids the request.
-func (a *answer) forbidden() bool { return a.serverSays(metav1.StatusReasonForbidden) }
-
-// serverSays reports whether the API server itself gives this reason. For the body of a proxy, which is no Status, the
-// client makes up a Status of the same reason, and notes that in a cause.
-func (a *answer) serverSays(reason metav1.StatusReason) bool {
-	_, madeUp := a.cause(metav1.CauseTypeUnexpectedServerResponse)
-	return a.status.Reason == reason && !madeUp
-}
 
 // cut reports whether the network lost the request or its answer.
 func (a *answer) cut() bool {

@@ -15,42 +15,29 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// APIOptions are the settings of an [API]. The zero value is the default.
+// APIOptions are the settings of an [API].
 type APIOptions struct {
-	// Method is how pods are evicted whose requests name no method. Empty: that of config.Default.
+	// Method is how pods are evicted whose requests name no method.
 	Method config.Method
 
 	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
-	// Leading is asked before each request, as an eviction may take two or three and leadership may
-	// end between them. Nil: the context alone decides.
+	// Leading is asked before each request, as leadership may end between the requests of a call.
 	Leading func() bool
 }
 
 // API evicts through the API server. It is safe for concurrent use.
 type API struct {
+	options APIOptions
 	sender  sender
-	method  policy.Method
-	timeout time.Duration
-	leading func() bool
 	table   []rule
 }
 
-// NewAPI returns an evictor that writes with the client. It fails on an unknown method.
-func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
-	o.Method = cmp.Or(o.Method, config.Default().EvictionMethod)
-	if o.Method != config.MethodDelete && o.Method != config.MethodEvict {
-		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, config.MethodDelete,
-			config.MethodEvict)
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = config.CallTimeout
-	}
-	if o.Leading == nil {
-		o.Leading = func() bool { return true }
-	}
-	return &API{newSender(client), o.Method.Policy(), o.Timeout, o.Leading, rules()}, nil
+// NewAPI returns an evictor that writes with the client.
+func NewAPI(client kubernetes.Interface, o APIOptions) *API {
+	o.Timeout = cmp.Or(o.Timeout, config.CallTimeout)
+	return &API{o, newSender(client), rules()}
 }
 
 // Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
@@ -66,7 +53,7 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 // outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
 // Unconfirmed. Method evict sends one POST of an eviction. Each deletion has the grace period of the request.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
-	e.Method = cmp.Or(e.Method, a.method)
+	e.Method = cmp.Or(e.Method, a.options.Method.Policy())
 	if why := whyInvalid(&e); why != "" {
 		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseClient, Message: why, NothingDeleted: true}
 	}
@@ -76,7 +63,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 			outcome.PreflightFirst = patched && outcome.Kind == eviction.Unconfirmed
 			return outcome
 		}
-		if !a.leading() {
+		if !a.options.Leading() {
 			return interrupted()
 		}
 		outcome, generation := a.send(ctx, &e, request)
@@ -132,7 +119,7 @@ func requests(e *eviction.Request) []verb {
 // send makes one request within the timeout, and returns its outcome. generation is that of the pod's spec in the
 // answer; 0 if the answer has none.
 func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (outcome eviction.Outcome, generation int64) {
-	bounded, cancel := context.WithTimeout(ctx, a.timeout)
+	bounded, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
 	generation, err := a.request(bounded, e, v)
 	return classify(a.table, readAnswer(ctx, v, err)), generation

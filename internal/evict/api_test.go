@@ -303,10 +303,3 @@ func TestAFakeClientsetServesBothMethods(t *testing.T) {
 		}
 	}
 }
-
-func TestAnUnknownMethodIsNamed(t *testing.T) {
-	_, err := NewAPI(fake.NewClientset(), APIOptions{Method: "drain"})
-	if err == nil || !contains(err.Error(), `"drain"`) {
-		t.Errorf("error %v, want one that names the method", err)
-	}
-}

@@ -567,7 +567,10 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 // dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and again
 // each pod whose call has ended.
 func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
-	d := dispatch.New(dispatch.Options{Evictor: c.Confirmed})
+	d := dispatch.New(dispatch.Options{
+		CoreOptions: dispatch.CoreOptions{Slots: 32, SlowPlaces: 64, Leading: func() bool { return true }},
+		Evictor:     c.Confirmed, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+	})
 	c.PausedSince, c.reads.ended = d.PausedSince, d.NodeRead
 	pod, node := c.cache.Pod("uid")
 	for i := range n {

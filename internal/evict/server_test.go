@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -133,11 +135,11 @@ func clientOf(t *testing.T, s *server) kubernetes.Interface {
 
 func apiOf(t *testing.T, client kubernetes.Interface, o APIOptions) *API {
 	t.Helper()
-	api, err := NewAPI(client, o)
-	if err != nil {
-		t.Fatal(err)
+	o.Method = cmp.Or(o.Method, config.MethodDelete)
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
 	}
-	return api
+	return NewAPI(client, o)
 }
 
 func evictOnce(t *testing.T, s *server, o APIOptions, e eviction.Request) eviction.Outcome {

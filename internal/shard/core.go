@@ -55,15 +55,13 @@ type CoreOptions struct {
 
 // Core is the logic of one shard. It is not safe for concurrent use.
 type Core struct {
-	options     CoreOptions
-	judge       policy.Judge
-	entries     map[types.UID]*entry
-	timed       ordered.Queue[*entry]   // by the time of the next evaluation
-	counts      [states]int             // of entries, by state
-	pending     eviction.PendingCounts  // of entries
-	unscheduled map[types.UID]*entry    // those that do not count as scheduled
-	audited     map[types.UID][]audited // by pod, one for each policy
-	leaving     map[types.UID]string    // the nodes of pods that had to go and that others have deleted
+	options   CoreOptions
+	judge     policy.Judge
+	entries   map[types.UID]*entry
+	timed     ordered.Queue[*entry]   // by the time of the next evaluation
+	scheduled int                     // entries in this state
+	audited   map[types.UID][]audited // by pod, one for each policy
+	leaving   map[types.UID]string    // the nodes of pods that had to go and that others have deleted
 }
 
 // NewCore returns the logic of a shard.
@@ -73,19 +71,12 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
-		unscheduled: map[types.UID]*entry{}, audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
 	}
 }
 
 // Scheduled returns how many evictions wait for their time. Those whose time has come wait in the dispatcher.
-func (c *Core) Scheduled() int { return c.counts[scheduled] }
-
-// Held returns how many pods are held and have no other reason to go.
-func (c *Core) Held() int { return c.pending[eviction.PendingHeld] }
-
-// Pending returns how many evictions are in which state. Those that are offered count as due unless they are stuck:
-// the dispatcher knows what they wait for.
-func (c *Core) Pending() eviction.PendingCounts { return c.pending }
+func (c *Core) Scheduled() int { return c.scheduled }
 
 // Next returns when the next step is due if nothing else happens before; false if none is due.
 func (c *Core) Next() (time.Time, bool) {

@@ -53,7 +53,7 @@ func TestARateDelaysOnlyWhatItCounts(t *testing.T) {
 					policies = append(policies, of(key, m))
 				}
 			}
-			r := running(t, dispatch.Options{Rates: c.rates}, policies...)
+			r := running(t, dispatch.CoreOptions{Rates: c.rates}, policies...)
 			r.put("n", "a", 2)
 			if len(c.want) > 2 {
 				r.put("m", "b", 2)
@@ -68,7 +68,7 @@ func TestARateDelaysOnlyWhatItCounts(t *testing.T) {
 // due first, at second 25, and that because of dead at second 30.
 func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{Rates: []policy.Rate{rate("drain", 0.05, "gpu")}}, evicting(5*time.Second))
+		r := running(t, dispatch.CoreOptions{Rates: []policy.Rate{rate("drain", 0.05, "gpu")}}, evicting(5*time.Second))
 		r.answer = func(e eviction.Request) eviction.Outcome {
 			if e.Method == policy.Evict {
 				return blocked
@@ -83,19 +83,19 @@ func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing
 
 func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
 	for name, c := range map[string]struct {
-		options dispatch.Options
+		options dispatch.CoreOptions
 		lasts   time.Duration
 		answer  eviction.Outcome
 		at      float64
 		want    eviction.Wait
 		calls   int
 	}{
-		"its turn":       {dispatch.Options{}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
-		"a slow place":   {dispatch.Options{SlowPlaces: 1}, time.Minute, accepted, 3, eviction.Wait{Cause: eviction.WaitsForSlowPlace}, 1},
-		"a pause":        {dispatch.Options{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsPaused}, 0},
-		"the API server": {dispatch.Options{}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
+		"its turn":       {dispatch.CoreOptions{}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
+		"a slow place":   {dispatch.CoreOptions{SlowPlaces: 1}, time.Minute, accepted, 3, eviction.Wait{Cause: eviction.WaitsForSlowPlace}, 1},
+		"a pause":        {dispatch.CoreOptions{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsPaused}, 0},
+		"the API server": {dispatch.CoreOptions{}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
 		"a rate": {
-			dispatch.Options{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
+			dispatch.CoreOptions{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
 		},
 	} {
 		inBubble(t, name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
 
 func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{Rates: []policy.Rate{rate("slow", 0.001, "gpu")}})
+		r := running(t, dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 0.001, "gpu")}})
 		r.put("n", "", 2)
 		r.bears("n-1", bears("dead", 3000))
 		r.taint("dead", 10)
@@ -136,7 +136,7 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 				t.Errorf("%s: waits for rate %q, next %v, want %v", uid, v.Waits.Rate, v.Next, at(want))
 			}
 		}
-		if waiting := r.dispatcher.Waits(); waiting[eviction.Wait{Cause: eviction.WaitsForRate, Rate: "slow"}] != 2 {
+		if waiting := r.pending(t).Rates; waiting["slow"] != 2 {
 			t.Errorf("waiting: %v", waiting)
 		}
 	})
@@ -152,20 +152,20 @@ func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 	}
 	hold := of("gpu", policy.Hold)
 	for name, c := range map[string]struct {
-		options dispatch.Options
+		options dispatch.CoreOptions
 		play    func(r *real)
 		want    eviction.LateBy
 	}{
-		"nothing":                   {dispatch.Options{}, func(*real) {}, ""},
-		"a rate":                    {dispatch.Options{Rates: tenth}, func(*real) {}, eviction.LateByRate},
-		"a rate that has a token":   {dispatch.Options{Rates: tenth}, func(r *real) { r.bears("n-0", bears("gpu", 15)) }, ""},
-		"a rate, and a new verdict": {dispatch.Options{Rates: tenth}, func(r *real) { r.sleep(5); r.bears("n-0", bears("gpu", 2)) }, eviction.LateByRate},
-		"a hold":                    {dispatch.Options{}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByHold},
-		"a hold that ends before":   {dispatch.Options{}, func(r *real) { judged(r, 0.2, hold); judged(r, 0.8) }, ""},
-		"a hold, then a rate":       {dispatch.Options{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
-		"a pause":                   {dispatch.Options{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
-		"a pause that ends before":  {dispatch.Options{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
-		"a rate, before the taint was set anew": {dispatch.Options{Rates: tenth}, func(r *real) {
+		"nothing":                   {dispatch.CoreOptions{}, func(*real) {}, ""},
+		"a rate":                    {dispatch.CoreOptions{Rates: tenth}, func(*real) {}, eviction.LateByRate},
+		"a rate that has a token":   {dispatch.CoreOptions{Rates: tenth}, func(r *real) { r.bears("n-0", bears("gpu", 15)) }, ""},
+		"a rate, and a new verdict": {dispatch.CoreOptions{Rates: tenth}, func(r *real) { r.sleep(5); r.bears("n-0", bears("gpu", 2)) }, eviction.LateByRate},
+		"a hold":                    {dispatch.CoreOptions{}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByHold},
+		"a hold that ends before":   {dispatch.CoreOptions{}, func(r *real) { judged(r, 0.2, hold); judged(r, 0.8) }, ""},
+		"a hold, then a rate":       {dispatch.CoreOptions{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
+		"a pause":                   {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
+		"a pause that ends before":  {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
+		"a rate, before the taint was set anew": {dispatch.CoreOptions{Rates: tenth}, func(r *real) {
 			r.sleep(5)
 			r.lift("gpu")
 			r.NodeChanged("n")
@@ -200,7 +200,7 @@ func TestTheOutcomeOfACallExplainsThatTheNextOneIsLate(t *testing.T) {
 		eviction.LateByNothing: denied,
 	} {
 		inBubble(t, first.Kind.String(), func(t *testing.T) {
-			r := running(t, dispatch.Options{})
+			r := running(t, dispatch.CoreOptions{})
 			r.answer = func(e eviction.Request) eviction.Outcome {
 				if e.Attempt == 1 {
 					return first
@@ -223,7 +223,7 @@ func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
 			random, answers := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			zones := rate("zones", 1)
 			zones.TopologyKey = "zone"
-			r := running(t, dispatch.Options{Slots: 2, SlowPlaces: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
+			r := running(t, dispatch.CoreOptions{Slots: 2, SlowPlaces: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
 			r.lasts = []time.Duration{0, 100 * time.Millisecond, 3 * time.Second}[seed%3]
 			gone := map[types.UID]bool{}
 			r.answer = func(e eviction.Request) eviction.Outcome {
@@ -270,7 +270,7 @@ func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
 
 func TestABudgetExplainsLatenessAlsoAfterAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{Paused: true})
+		r := running(t, dispatch.CoreOptions{Paused: true})
 		r.answer = func(e eviction.Request) eviction.Outcome {
 			if time.Since(zero) < time.Hour {
 				return blocked
@@ -290,14 +290,14 @@ func TestABudgetExplainsLatenessAlsoAfterAPause(t *testing.T) {
 // A drain that a rate limits is not overdue: the deadlines of its calls under way are as old as those of the others.
 func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
-		options dispatch.Options
+		options dispatch.CoreOptions
 		lasts   time.Duration
 		want    eviction.Pending
 	}{
-		"a rate":              {dispatch.Options{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond, eviction.PendingRate},
-		"a rate, slow calls":  {dispatch.Options{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond, eviction.PendingRate},
-		"a rate of all calls": {dispatch.Options{CallsPerSecond: 1}, 900 * time.Millisecond, eviction.PendingRate},
-		"a slow place":        {dispatch.Options{SlowPlaces: 4}, 10 * time.Second, eviction.PendingSlowPlace},
+		"a rate":              {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond, eviction.PendingRate},
+		"a rate, slow calls":  {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond, eviction.PendingRate},
+		"a rate of all calls": {dispatch.CoreOptions{CallsPerSecond: 1}, 900 * time.Millisecond, eviction.PendingRate},
+		"a slow place":        {dispatch.CoreOptions{SlowPlaces: 4}, 10 * time.Second, eviction.PendingSlowPlace},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			r := running(t, c.options)
@@ -305,20 +305,12 @@ func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 			r.put("n", "", 1000)
 			for i := range 100 {
 				r.sleep(601 + float64(i)*0.9)
-				oldest, err := r.Oldest(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				due, waiting := oldest[eviction.PendingDue], oldest[c.want]
+				pending := r.pending(t)
+				due, waiting := pending.Oldest[eviction.PendingDue], pending.Oldest[c.want]
 				if !due.IsZero() || !waiting.Equal(at(1)) {
 					t.Fatalf("at %v the oldest that is due is of %v, and the oldest %s of %v", time.Now(), due, c.want, waiting)
 				}
-				counted := r.Pending()
-				for w, n := range r.dispatcher.Waits() {
-					counted[eviction.PendingDue] -= n
-					counted[w.Pending()] += n
-				}
-				if counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
+				if counted := pending.Counts; counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
 					t.Fatalf("at %v counted are %v", time.Now(), counted)
 				}
 			}

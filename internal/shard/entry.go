@@ -23,8 +23,6 @@ type entry struct {
 	evaluation time.Time // when the pod is judged next, if nothing else happens before
 	pos        int       // in Core.timed
 
-	pending eviction.Pending // as which Core.pending counts it
-
 	hold *hold // the present or the last hold of the pod; nil if there was none
 
 	leaves string // the node from which the pod has to go, also without an outage of the node; else empty
@@ -41,7 +39,6 @@ const (
 	called                 // the call has ended, and the pod is not judged again yet
 	accepted               // the API server took the deletion: no further call
 	dryRun                 // dry run: as if accepted, while the pod stays due
-	states
 )
 
 // plan is the eviction as it was last decided on or carried out.
@@ -62,16 +59,16 @@ func newTimed() ordered.Queue[*entry] {
 
 // become changes the state of an entry, or adds or drops it.
 func (c *Core) become(e *entry, s state) {
-	if e.state != none {
-		c.counts[e.state]--
+	if e.state == scheduled {
+		c.scheduled--
 	}
-	e.state = s
-	if s == none {
+	if s == scheduled {
+		c.scheduled++
+	}
+	if e.state = s; s == none {
 		delete(c.entries, e.uid)
-		c.count(e, 0)
 	} else {
 		c.entries[e.uid] = e
-		c.counts[s]++
 	}
 	if s != scheduled && s != offered {
 		c.timed.Remove(e)
@@ -103,7 +100,7 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
-		NodeLabels: node.Labels, Stuck: e.calls != nil && e.calls.delayed(),
+		NodeLabels: node.Labels,
 	}
 	for i := range ways {
 		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))

@@ -8,8 +8,57 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// isPending returns the state of an entry that is not none.
-func (e *entry) isPending(now time.Time) eviction.Pending {
+// Pending says how many evictions are in which state, and what the oldest of them is.
+type Pending struct {
+	Counts eviction.PendingCounts
+
+	// Oldest has the earliest deadline of each state but scheduled.
+	Oldest eviction.PendingTimes
+
+	// Rates counts by the name of a rate the evictions that wait for it.
+	Rates map[string]int
+}
+
+// Pending counts all evictions and held pods, and asks the dispatcher once what those wait for that are offered.
+func (c *Core) Pending(now time.Time) Pending {
+	all := Pending{Rates: map[string]int{}}
+	var waiting []types.UID
+	for uid, e := range c.entries {
+		if is := e.pending(now); is == eviction.PendingDue && e.state == offered {
+			waiting = append(waiting, uid)
+		} else {
+			all.add(e, is)
+		}
+	}
+	for i, w := range c.options.Dispatcher.WaitsOf(waiting) {
+		all.add(c.entries[waiting[i]], w.Pending())
+		if w.Rate != "" {
+			all.Rates[w.Rate]++
+		}
+	}
+	return all
+}
+
+func (p *Pending) add(e *entry, is eviction.Pending) {
+	p.Counts[is]++
+	if is != eviction.PendingScheduled {
+		p.Oldest.Take(is, e.plan.verdict.At)
+	}
+}
+
+// Add adds the evictions of another shard.
+func (p *Pending) Add(other Pending) {
+	p.Counts.Add(other.Counts)
+	for is, at := range other.Oldest {
+		p.Oldest.Take(eviction.Pending(is), at)
+	}
+	for rate, n := range other.Rates {
+		p.Rates[rate] += n
+	}
+}
+
+// pending returns the state in which the entry counts.
+func (e *entry) pending(now time.Time) eviction.Pending {
 	switch {
 	case e.state == held:
 		return eviction.PendingHeld
@@ -21,39 +70,4 @@ func (e *entry) isPending(now time.Time) eviction.Pending {
 		return e.calls.outcome.Obstacle()
 	}
 	return eviction.PendingDue
-}
-
-// count counts an entry in this state, and no longer in its last one; 0 counts it in none.
-func (c *Core) count(e *entry, as eviction.Pending) {
-	if e.pending == as {
-		return
-	}
-	if e.pending != 0 {
-		c.pending[e.pending]--
-	}
-	if e.pending = as; as != 0 {
-		c.pending[as]++
-	}
-	if as == 0 || as == eviction.PendingScheduled {
-		delete(c.unscheduled, e.uid)
-	} else {
-		c.unscheduled[e.uid] = e
-	}
-}
-
-// Oldest returns the earliest deadline of each state but scheduled. It takes time in proportion to the number of
-// entries in these states, and asks the dispatcher once what those wait for that are offered.
-func (c *Core) Oldest() (oldest eviction.PendingTimes) {
-	var waiting []types.UID
-	for uid, e := range c.unscheduled {
-		if e.pending == eviction.PendingDue && e.state == offered {
-			waiting = append(waiting, uid)
-		} else {
-			oldest.Take(e.pending, e.plan.verdict.At)
-		}
-	}
-	for i, waits := range c.options.Dispatcher.WaitsOf(waiting) {
-		oldest.Take(waits.Pending(), c.unscheduled[waiting[i]].plan.verdict.At)
-	}
-	return oldest
 }

@@ -22,7 +22,7 @@ func (m *machine) checkCounts(rt *rapid.T) {
 			m.states[is]++
 		}
 	}
-	if got := m.core.Pending(); got != want {
+	if got := m.core.Pending(at(m.now)).Counts; got != want {
 		rt.Fatalf("counted are %v, want %v", got, want)
 	}
 }
@@ -129,11 +129,11 @@ func TestAnEvictionWhoseDeadlineComesDuringABackoffIsDueFromThenOn(t *testing.T)
 	p.tried(0.95, failed("")) // the next call is at 1.025
 	p.tolerate("a", bears("gpu", 1))
 	p.podChanged(0.96, "a")
-	if got := p.core.Pending(); got[eviction.PendingScheduled] != 1 {
+	if got := p.core.Pending(at(0.96)).Counts; got[eviction.PendingScheduled] != 1 {
 		t.Errorf("before its deadline: counted are %v", got)
 	}
 	p.pass(1)
-	if got := p.core.Pending(); got[eviction.PendingDue] != 1 || len(p.waiting) != 0 {
+	if got := p.core.Pending(at(1)).Counts; got[eviction.PendingDue] != 1 || len(p.waiting) != 0 {
 		t.Errorf("at its deadline: counted are %v, %d are offered", got, len(p.waiting))
 	}
 	p.wantStart(1.03, "a")
@@ -149,7 +149,7 @@ func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	p.tried(1.5, blocked)
 	var want eviction.PendingTimes
 	want[eviction.PendingBlocked], want[eviction.PendingDue] = at(0), at(1)
-	if got := p.core.Oldest(); got != want {
+	if got := p.core.Pending(at(1.5)).Oldest; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -163,11 +163,12 @@ func TestAnEvictionThatIsNoLongerDueIsScheduledAlsoAfterABlockedCall(t *testing.
 		t.Helper()
 		p.pass(second)
 		views := p.core.Views(at(second))
-		if got := p.core.Pending(); got[is] != 1 || len(views) != 1 || views[0].State != state {
+		got := p.core.Pending(at(second))
+		if got.Counts[is] != 1 || len(views) != 1 || views[0].State != state {
 			t.Errorf("at %v counted are %v, views are %+v", second, got, views)
 		}
-		if oldest := p.core.Oldest(); is == eviction.PendingScheduled && oldest != (eviction.PendingTimes{}) {
-			t.Errorf("at %v the oldest are %v", second, oldest)
+		if is == eviction.PendingScheduled && got.Oldest != (eviction.PendingTimes{}) {
+			t.Errorf("at %v the oldest are %v", second, got.Oldest)
 		}
 	}
 	want(30, eviction.PendingScheduled, eviction.Scheduled)
@@ -189,19 +190,19 @@ func TestAnAcceptedEvictionCountsUntilThePodIsGone(t *testing.T) {
 		p.taint("gpu", 3)
 		p.nodeChanged(3)
 		p.wantNone(1000)
-		if got, oldest := p.core.Pending(), p.core.Oldest(); got[eviction.PendingTerminating] != 1 || !oldest[eviction.PendingTerminating].Equal(at(0)) {
-			t.Errorf("%s: counted are %v, the oldest %v", name, got, oldest)
+		if got := p.core.Pending(at(1000)); got.Counts[eviction.PendingTerminating] != 1 || !got.Oldest[eviction.PendingTerminating].Equal(at(0)) {
+			t.Errorf("%s: counted are %v", name, got)
 		}
 		p.wantNotes()
 		p.remove("a")
 		p.podChanged(1001, "a")
-		if got := p.core.Pending(); got != (eviction.PendingCounts{}) || p.core.Tracks() != 0 {
+		if got := p.core.Pending(at(1001)).Counts; got != (eviction.PendingCounts{}) || p.core.Tracks() != 0 {
 			t.Errorf("%s: it is gone, and counted are %v", name, got)
 		}
 	}
 }
 
-func TestTheOldestAsksOnlyForWhatIsOffered(t *testing.T) {
+func TestPendingAsksOnlyForWhatIsOffered(t *testing.T) {
 	p := newPlay(t)
 	for i, uid := range []types.UID{"blocked", "offered", "also", "scheduled"} {
 		p.add(uid, bears("gpu", int64(i)))
@@ -211,7 +212,7 @@ func TestTheOldestAsksOnlyForWhatIsOffered(t *testing.T) {
 	p.nodeChanged(0)
 	p.wantStart(3, "blocked")
 	p.ended(3, "blocked", blocked)
-	p.core.Oldest()
+	p.core.Pending(at(3))
 	if slices.Sort(p.asked); !slices.Equal(p.asked, []types.UID{"also", "offered"}) {
 		t.Errorf("asked for %v", p.asked)
 	}

@@ -10,38 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Options are the settings of a shard. The fields have the meaning of those of [CoreOptions] with the same names. All
-// fields but Judge, Own, OwnMethod, Overtaken and Drained are required.
+// Options are the settings of a shard. Of CoreOptions, Done and Jitter need not be set. The functions receive the
+// [Effects] of the core, and must not block.
 type Options struct {
-	Reader     Reader
-	Judge      policy.Judge
-	Dispatcher Dispatcher
-	Own        func(*taint.Pod) dispatch.Own
-	OwnMethod  bool
+	CoreOptions
 
-	// Notify receives each note. It must not block.
-	Notify func(eviction.Note)
-
-	// Overtaken receives each eviction that another client has overtaken. It must not block. Nil: none is reported.
+	Notify    func(eviction.Note)
 	Overtaken func(eviction.Overtaken)
-
-	// Drained receives the name of each node whose last pod that had to go is gone; see [Effects]. It must not block.
-	// Nil: none is reported.
-	Drained func(node string)
+	Drained   func(node string)
 }
 
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
 // before and while Run runs; they do not block.
 type Shard struct {
 	core      *Core
-	notify    func(eviction.Note)
-	overtaken func(eviction.Overtaken)
-	drained   func(node string)
+	options   Options
 	inbox     *inbox
 	questions chan func() // that the goroutine answers
 	timer     *time.Timer
@@ -54,39 +40,23 @@ type Shard struct {
 // progress is what a shard shows of its evictions at any time.
 type progress struct {
 	scheduled int
-	pending   eviction.PendingCounts
 	next      time.Time
 }
 
 // New returns a shard that does nothing before Run.
 func New(o Options) *Shard {
-	if o.Overtaken == nil {
-		o.Overtaken = func(eviction.Overtaken) {}
-	}
-	if o.Drained == nil {
-		o.Drained = func(string) {}
-	}
 	s := &Shard{
-		notify: o.Notify, overtaken: o.Overtaken, drained: o.Drained, inbox: newInbox(),
-		questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
+		options: o, inbox: newInbox(), questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
 	}
 	close(s.now)
 	s.progress.Store(&progress{})
-	s.core = NewCore(CoreOptions{
-		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.inbox.addEnded,
-		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
-	})
+	o.Done, o.Jitter = s.inbox.addEnded, rand.Float64
+	s.core = NewCore(o.CoreOptions)
 	return s
 }
 
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
-
-// Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
-func (s *Shard) Held() int { return s.progress.Load().pending[eviction.PendingHeld] }
-
-// Pending returns how many evictions are in which state; see [Core.Pending]. It is safe for concurrent use.
-func (s *Shard) Pending() eviction.PendingCounts { return s.progress.Load().pending }
 
 // Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
 // concurrent use.
@@ -103,9 +73,9 @@ func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
 
-// Oldest returns the earliest deadline of each state but scheduled, as Views returns views.
-func (s *Shard) Oldest(ctx context.Context) (eviction.PendingTimes, error) {
-	return ask(ctx, s, s.core.Oldest)
+// Pending counts the evictions by state, and is called as Views is.
+func (s *Shard) Pending(ctx context.Context) (Pending, error) {
+	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
 
 // ask has the goroutine of the shard answer a question, and waits for the answer until the context ends.
@@ -196,17 +166,17 @@ func (s *Shard) step(in Input) {
 	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
 	next, _ := s.core.Next()
-	if now := (progress{s.core.Scheduled(), s.core.Pending(), next}); now != *s.progress.Load() {
+	if now := (progress{s.core.Scheduled(), next}); now != *s.progress.Load() {
 		s.progress.Store(&now)
 	}
 	for _, note := range do.Notes {
-		s.notify(note)
+		s.options.Notify(note)
 	}
 	for _, o := range do.Overtaken {
-		s.overtaken(o)
+		s.options.Overtaken(o)
 	}
 	for _, node := range do.Drained {
-		s.drained(node)
+		s.options.Drained(node)
 	}
 }
 

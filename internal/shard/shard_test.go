@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,11 +37,16 @@ type real struct {
 }
 
 // newReal returns a shard that does not run yet, and a dispatcher that leads.
-func newReal(t *testing.T, d dispatch.Options, o shard.Options) *real {
+func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real {
 	r := &real{world: newWorld(), t: t}
-	d.Evictor = r
-	r.dispatcher = dispatch.New(d)
+	d.Slots, d.SlowPlaces = cmp.Or(d.Slots, 32), cmp.Or(d.SlowPlaces, 64)
+	d.Leading = func() bool { return true }
+	r.dispatcher = dispatch.New(dispatch.Options{
+		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+	})
+	o := shard.Options{CoreOptions: core}
 	o.Reader, o.Dispatcher = r.world, r.dispatcher
+	o.Overtaken, o.Drained = func(eviction.Overtaken) {}, func(string) {}
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
 	r.background(func(ctx context.Context) {
@@ -49,6 +55,15 @@ func newReal(t *testing.T, d dispatch.Options, o shard.Options) *real {
 		}
 	})
 	return r
+}
+
+func (r *real) pending(t *testing.T) shard.Pending {
+	t.Helper()
+	p, err := r.Pending(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // background runs f until the end of the test.
@@ -60,8 +75,8 @@ func (r *real) background(f func(context.Context)) {
 }
 
 // running returns a shard that runs, with these rates, and the judge of the policies.
-func running(t *testing.T, d dispatch.Options, policies ...policy.Policy) *real {
-	r := newReal(t, d, shard.Options{Judge: judgeWith(t, policy.Guards{Rates: d.Rates}, policies...)})
+func running(t *testing.T, d dispatch.CoreOptions, policies ...policy.Policy) *real {
+	r := newReal(t, d, shard.CoreOptions{Judge: judgeWith(t, policy.Guards{Rates: d.Rates}, policies...)})
 	r.background(r.Run)
 	return r
 }
@@ -154,7 +169,7 @@ func inBubble(t *testing.T, name string, test func(t *testing.T)) {
 // In a bubble, virtual time only goes on once every goroutine waits: a shard that spins would keep the test from ending.
 func TestAShardOffersEachEvictionAtItsDeadlineAndSleepsUntilThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{})
+		r := running(t, dispatch.CoreOptions{})
 		r.put("n", "", 4)
 		r.bears("n-0", bears("gpu", 4))
 		r.bears("n-1", bears("gpu", 2))
@@ -169,7 +184,7 @@ func TestAShardOffersEachEvictionAtItsDeadlineAndSleepsUntilThen(t *testing.T) {
 
 func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReal(t, dispatch.Options{}, shard.Options{})
+		r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{})
 		r.put("n", "", 2)
 		r.NodeChanged("n")
 		r.PodChanged("n-1")
@@ -182,7 +197,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, d, busy := newWorld(), newTurns(t), make(chan struct{})
-		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Notify: func(eviction.Note) { <-busy }})
+		s := shard.New(shard.Options{CoreOptions: shard.CoreOptions{Reader: w, Dispatcher: d}, Notify: func(eviction.Note) { <-busy }})
 		for i := range 1000 {
 			w.add(types.UID(fmt.Sprint(i)))
 		}
@@ -211,7 +226,7 @@ func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 
 func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.Options{})
+		r := running(t, dispatch.CoreOptions{})
 		r.put("n", "", 1)
 		r.bears("n-0", bears("gpu", 10))
 		r.sleep(1)
@@ -222,14 +237,14 @@ func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 		}
 		r.NodeChanged("n")
 		r.wantGone(60)
-		if r.Scheduled() != 0 || r.Held() != 1 {
-			t.Errorf("scheduled %d, held %d, want one held", r.Scheduled(), r.Held())
+		if n := r.pending(t).Counts[eviction.PendingHeld]; r.Scheduled() != 0 || n != 1 {
+			t.Errorf("scheduled %d, held %d, want one held", r.Scheduled(), n)
 		}
 		r.SetJudge(policy.Judge{})
 		r.NodeChanged("n")
 		r.wantGone(100, "n-0 at 60")
-		if r.Held() != 0 {
-			t.Errorf("held %d", r.Held())
+		if n := r.pending(t).Counts[eviction.PendingHeld]; n != 0 {
+			t.Errorf("held %d", n)
 		}
 	})
 }
@@ -245,7 +260,7 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 		"a policy chooses":    {true, "gpu", policy.Evict},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r := newReal(t, dispatch.Options{}, shard.Options{Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own})
+			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own})
 			r.background(r.Run)
 			r.answer = func(e eviction.Request) eviction.Outcome {
 				if e.Method != c.want || e.First != (e.Attempt == 1) {
@@ -264,7 +279,7 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 
 func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReal(t, dispatch.Options{}, shard.Options{})
+		r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := r.Views(ctx); err == nil {

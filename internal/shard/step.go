@@ -76,9 +76,6 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 	default:
 		c.cancel(pod, &verdict, do)
 	}
-	if e := c.entries[pod.UID]; e != nil {
-		c.count(e, e.isPending(now))
-	}
 	c.leave(pod, node, &verdict)
 }
 
@@ -114,9 +111,6 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		c.become(e, scheduled)
 	default:
 		return // the pod is judged when the call has ended
-	}
-	if first.At.After(now) && first.At.Before(next) {
-		next = first.At // it counts as due from then on
 	}
 	c.reschedule(e, next)
 }

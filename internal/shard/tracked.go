@@ -45,7 +45,3 @@ func (c *Core) Tracked(uid types.UID) (t Tracked) {
 	}
 	return t
 }
-
-// Tracks returns the number of evictions that have not come to their end: that wait, that have a call under way, or
-// whose pod the watch has not shown to be gone.
-func (c *Core) Tracks() int { return len(c.entries) - c.counts[held] }

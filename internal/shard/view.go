@@ -39,31 +39,27 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) e
 	if status.Request != nil {
 		planned = c.planOf(status.Request)
 	}
-	v := eviction.View{Pod: pod, Verdict: planned.verdict, Policy: planned.policy, Method: planned.method, Next: e.due}
+	v := eviction.View{Pod: pod, Verdict: planned.verdict, Policy: planned.policy, Method: planned.method}
 	if e.calls != nil {
 		v.Attempts, v.Last = e.calls.attempts, e.calls.outcome
 	}
-	switch {
-	case e.state == accepted, e.state == dryRun:
-		v.State, v.Next = eviction.Done, time.Time{}
+	if status.Request != nil {
+		v.State, v.Attempts = eviction.InFlight, status.Request.Attempt
 		return v
-	case status.Request != nil:
-		v.State, v.Next, v.Attempts = eviction.InFlight, time.Time{}, status.Request.Attempt
+	}
+	switch e.pending(now) {
+	case eviction.PendingTerminating:
+		v.State = eviction.Done
 		return v
-	case e.state == offered, !e.due.After(now):
-		v.State, v.Waits = eviction.Due, status.Waits
-		v.Next = e.next(status)
-	default:
+	case eviction.PendingScheduled:
 		v.State = eviction.Scheduled
-	}
-	c.describe(&v, node, e, now)
-	switch {
-	case e.calls == nil, e.state == scheduled && v.Verdict.At.After(now):
-	case e.calls.delayed():
-		v.State = eviction.Delayed
-	default:
+	case eviction.PendingDue:
 		v.State = eviction.Due
+	default:
+		v.State = eviction.Delayed
 	}
+	v.Waits, v.Next = status.Waits, e.next(status)
+	c.describe(&v, node, e, now)
 	return v
 }
 

@@ -114,6 +114,8 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 				t.Errorf("the oldest of state %s is %v s old", state, age)
 			}
 		}
+		wantScraped(t, "it leads", registry, "rate_waiting", map[string]float64{"few": 2})
+		wantScraped(t, "it leads", registry, "rate_tokens", map[string]float64{"few": 0})
 		wantScraped(t, "it leads", registry, "leading", map[string]float64{"": 1})
 		wantScraped(t, "it leads", registry, "breaker_tripped_groups", map[string]float64{"zones": 0})
 		wantScraped(t, "it leads", registry, "policy_decisions_total", map[string]float64{"Enforce": 6, "HoldEnforcequarantine": 1})

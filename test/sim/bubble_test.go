@@ -136,10 +136,8 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.observer = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
-	api, err := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
+	var err error
 	m.Manager, err = taintmanager.New(client, nil, taintmanager.Options{
 		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
 		DrainTimeout: 10 * time.Second, Logger: funcr.New(func(string, string) {}, funcr.Options{}),

@@ -49,10 +49,7 @@ type ask struct {
 
 // connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
-	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
-	if err != nil {
-		panic(err)
-	}
+	api := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
