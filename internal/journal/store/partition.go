@@ -20,7 +20,6 @@ type partition struct {
 	content journal.StoredPartition // the latest known content
 	writing journal.Writing         // of the content
 	opened  bool                    // the partition was read
-	usable  bool                    // its format version is the supported one, or this leader had it in use
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
 	own     bool                    // the content is what this process has written in this term
@@ -28,14 +27,13 @@ type partition struct {
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
 	dirty   bool          // there may be something to write
-	failed  bool          // the last write failed
 	awaited bool          // a flush waits for it
 	call    *writing      // the write under way; nil if there is none
 	sent    []writing     // the writings of this process that may be stored, the oldest first
 	stamp   time.Time     // when it was last written
 	paced   time.Time     // no write starts before
 	retry   time.Time     // no write starts before, except for a flush or after a successful read
-	pause   time.Duration // after the last failure
+	pause   time.Duration // after the last write, if it failed
 
 	problems map[Kind]string
 	records  int  // the nodes that it records
@@ -92,7 +90,7 @@ func (p *partition) isNews(version string) bool {
 		return false
 	}
 	order, err := resourceversion.CompareResourceVersion(version, p.content.Version)
-	return err != nil || order > 0 || p.failed
+	return err != nil || order > 0 || p.pause > 0
 }
 
 // open decodes a content. Once this process has written the partition as leader, it knows the nodes better than others
@@ -106,7 +104,10 @@ func (p *partition) open(s journal.StoredPartition) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
-	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
+	if p.mine {
+		err = nil
+	}
+	p.foreign = err == nil && !p.mine
 	before := p.writing
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
 	if p.undone = content.Undone; p.mine {
@@ -114,9 +115,6 @@ func (p *partition) open(s journal.StoredPartition) {
 	}
 	if p.stamp = content.Written; p.stamp.After(p.now) {
 		p.stamp = p.now
-	}
-	if p.usable {
-		err = nil
 	}
 	p.fail(foreign, err)
 	p.problem(invalid, joined(dropped, 10, "; "))

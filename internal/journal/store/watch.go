@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -43,10 +44,9 @@ type watcher struct {
 	name      string
 	report    func(journal.StoredPartition, error)
 
-	listed  bool                    // the next watch continues a list
-	resumed time.Time               // when the last watch was accepted that continues another one
-	last    journal.StoredPartition // the content that was reported last
-	failed  bool                    // an error was reported since
+	listed bool                    // the next watch continues a list
+	last   journal.StoredPartition // the content that was reported last
+	failed bool                    // an error was reported since
 }
 
 // list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack what was written last.
@@ -60,14 +60,16 @@ func (w *watcher) list(ctx context.Context, _ metav1.ListOptions) (runtime.Objec
 	return list, nil
 }
 
+// watch watches the ConfigMap after each list, and only then: when a resumed watch shows a change, nothing tells whether
+// the change has just been written.
 func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if !w.listed {
+		return nil, apierrors.NewResourceExpired("a list is due")
+	}
 	o.FieldSelector = w.maps.only(w.partition).FieldSelector
 	stream, err := w.maps.client.Watch(ctx, o)
 	if err != nil {
 		return nil, w.fail(ctx, "watching", err)
-	}
-	if !w.listed {
-		w.resumed = time.Now()
 	}
 	if w.listed = false; w.failed {
 		w.succeed(w.last)
@@ -122,13 +124,10 @@ func (w *watcher) Replace(items []any, _ string) error {
 // Add takes in the ConfigMap that was created.
 func (w *watcher) Add(obj any) error { return w.Update(obj) }
 
-// replayed is how long a watch may take to show what happened before it was resumed.
-const replayed = time.Second
-
-// Update takes in the ConfigMap that was changed. What a resumed watch shows first may have been written long before.
+// Update takes in the ConfigMap that was changed.
 func (w *watcher) Update(obj any) error {
 	if object, ok := w.named(obj); ok {
-		w.read(object, time.Since(w.resumed) >= replayed)
+		w.read(object, true)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (p *partition) sentAs(data map[string]string) *writing {
 // An edit that arrived just before the end of the term may be a writing of the next leader.
 func (p *partition) standBy() {
 	edited := p.mine && !p.own
-	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
+	p.mine, p.own, p.retry, p.pause, p.dirty = false, false, time.Time{}, 0, true
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	if edited {
@@ -60,7 +60,7 @@ func (p *partition) standBy() {
 // due returns when the partition is checked for changes to write; false if it is not.
 func (p *partition) due() (time.Time, bool) {
 	switch {
-	case !p.writes() || !p.opened || !p.usable || p.call != nil:
+	case !p.writes() || !p.opened || p.problems[foreign] != "" || p.call != nil:
 		return time.Time{}, false
 	case p.dirty:
 		return latest(p.paced, p.retry), true
@@ -89,7 +89,7 @@ func (p *partition) writeIfDue() {
 		p.write()
 		_, due = p.due()
 	}
-	if p.call == nil && (!due || !p.dirty || p.failed) {
+	if p.call == nil && (!due || !p.dirty) {
 		p.awaited = false
 	}
 }
@@ -146,7 +146,7 @@ func (p *partition) answered(in Written) {
 	if p.sent = append(p.sent, *w); len(p.sent) > remembered {
 		p.sent = slices.Clone(p.sent[1:])
 	}
-	p.dirty, p.failed = true, true
+	p.dirty, p.awaited = true, false
 	p.pause = min(max(2*p.pause, time.Second), longestRetry)
 	p.retry = p.now.Add(p.pause)
 	if !in.Cut && w.term == p.term {
@@ -160,8 +160,8 @@ func (p *partition) stored(s journal.StoredPartition, own writing) {
 	p.content, p.stamp, p.retry, p.pause = s, own.at, time.Time{}, 0
 	p.sent = []writing{own}
 	p.own = own.term == p.term && p.term != 0
-	p.mine, p.failed, p.foreign = p.mine || p.own, false, false
-	p.opened, p.usable, p.dirty = true, true, p.dirty || own.term != p.term
+	p.mine, p.foreign, p.opened = p.mine || p.own, false, true
+	p.dirty = p.dirty || own.term != p.term
 	if own.guards {
 		p.guards.written = own.at
 	}
@@ -173,7 +173,7 @@ func (p *partition) stored(s journal.StoredPartition, own writing) {
 
 // flush makes the partition retry a failed write at once, because a flush waits for the partition.
 func (p *partition) flush() {
-	p.retry, p.failed, p.awaited = time.Time{}, false, true
+	p.retry, p.awaited = time.Time{}, true
 }
 
 // describe describes what does not fit; it returns "" if everything fits.
