@@ -1,8 +1,8 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -50,27 +50,26 @@ func (b *breaker) record(group string, began time.Time) TripRecord {
 	return TripRecord{Breaker: b.Name, TopologyKey: b.TopologyKey, Group: group, Began: began}
 }
 
-// Trips returns the trips to record, sorted by group.
+// Trips returns the trips to record, in the order of the breakers, sorted by group.
 func (b *Breakers) Trips() (all []TripRecord) {
 	for _, breaker := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
-			if t := breaker.groups[name].trip; t != nil {
-				all = append(all, *t)
+		first := len(all)
+		for _, g := range breaker.groups {
+			if g.trip != nil {
+				all = append(all, *g.trip)
 			}
 		}
+		slices.SortFunc(all[first:], func(x, y TripRecord) int { return cmp.Compare(x.Group, y.Group) })
 	}
 	return all
 }
 
 // Unrecorded returns an event for each present trip that the record with these trips lacks.
 func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
-	for _, breaker := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
-			g := breaker.groups[name]
-			same := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
-			if g.trip.holds() && !slices.ContainsFunc(recorded, same) {
-				events = append(events, b.event(breaker, g, true, g.trip.Began))
-			}
+	for _, t := range b.Trips() {
+		same := func(other TripRecord) bool { return other.sameGroup(t) && !other.Ended }
+		if !t.Ended && !slices.ContainsFunc(recorded, same) {
+			events = append(events, b.event(t, true, t.Began))
 		}
 	}
 	return events
