@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,7 @@ type partition struct {
 	dirty   bool          // there may be something to write
 	awaited bool          // a flush waits for it
 	call    *writing      // the write under way; nil if there is none
-	sent    []writing     // the writings of this process that may be stored, the oldest first
+	sent    *writing      // the last write that may be stored; nil before the first
 	stamp   time.Time     // when it was last written
 	paced   time.Time     // no write starts before
 	retry   time.Time     // no write starts before, except for a flush or after a successful read
@@ -97,8 +98,8 @@ func (p *partition) isNews(version string) bool {
 // do. So it writes back its own records, also if others have written another version of the format. It adopts nothing
 // of its own writings, because their times were converted to the wall clock.
 func (p *partition) open(s journal.StoredPartition) {
-	if own := p.sentAs(s.Data); own != nil {
-		p.stored(s, *own)
+	if p.sent != nil && maps.Equal(p.sent.data, s.Data) {
+		p.stored(s, p.sent)
 		return
 	}
 	content, dropped, err := journal.Decode(p.number, s.Data)

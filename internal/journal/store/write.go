@@ -1,48 +1,23 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// remembered is the number of failed writes that are recognized if they were stored nevertheless.
-const remembered = 8
-
 // writing is one writing of this process.
 type writing struct {
-	data   map[string]string // until the answer
-	digest digest
+	data   map[string]string
 	term   int
 	at     time.Time
 	nodes  int
 	guards bool
-}
-
-// digest identifies the data of one writing.
-type digest [sha256.Size]byte
-
-func digestOf(data map[string]string) digest {
-	text, _ := json.Marshal(data) // never fails; the keys are sorted
-	return sha256.Sum256(text)
-}
-
-// sentAs returns the writing of this process that has these data; nil if there is none.
-func (p *partition) sentAs(data map[string]string) *writing {
-	if len(p.sent) == 0 {
-		return nil
-	}
-	is := digestOf(data)
-	if i := slices.IndexFunc(p.sent, func(w writing) bool { return w.digest == is }); i >= 0 {
-		return &p.sent[i]
-	}
-	return nil
 }
 
 // standBy resets the state of a leader: the writings of others count until this process has written in its next term.
@@ -111,7 +86,7 @@ func (p *partition) write() {
 	content.Written = p.now
 	data, _ = journal.Encode(content)
 	p.call = &writing{
-		data: data, digest: digestOf(data), term: p.term, at: p.now,
+		data: data, term: p.term, at: p.now,
 		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
 	}
 	p.effects.Writes = append(p.effects.Writes, Write{p.term, p.number, journal.StoredPartition{
@@ -137,14 +112,12 @@ func (p *partition) answered(in Written) {
 	w := p.call
 	p.call = nil
 	p.paced = p.now.Add(max(writeInterval, time.Duration(journal.Size(w.data))*time.Second/throughput))
-	data := w.data
-	w.data = nil
 	if in.Err == nil {
-		p.stored(journal.StoredPartition{Name: p.content.Name, Version: in.Version, Data: data}, *w)
+		p.stored(journal.StoredPartition{Name: p.content.Name, Version: in.Version, Data: w.data}, w)
 		return
 	}
-	if p.sent = append(p.sent, *w); len(p.sent) > remembered {
-		p.sent = slices.Clone(p.sent[1:])
+	if !apierrors.IsConflict(in.Err) && !apierrors.IsAlreadyExists(in.Err) {
+		p.sent = w // it may be stored nevertheless
 	}
 	p.dirty, p.awaited = true, false
 	p.pause = min(max(2*p.pause, time.Second), longestRetry)
@@ -156,9 +129,9 @@ func (p *partition) answered(in Written) {
 
 // stored notes that the partition has the content of a writing of this process. If the writing is of an earlier term,
 // another leader may have written since, and its content must be adopted.
-func (p *partition) stored(s journal.StoredPartition, own writing) {
+func (p *partition) stored(s journal.StoredPartition, own *writing) {
 	p.content, p.stamp, p.retry, p.pause = s, own.at, time.Time{}, 0
-	p.sent = []writing{own}
+	p.sent = own
 	p.own = own.term == p.term && p.term != 0
 	p.mine, p.foreign, p.opened = p.mine || p.own, false, true
 	p.dirty = p.dirty || own.term != p.term
