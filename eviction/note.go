@@ -80,3 +80,12 @@ type Note struct {
 
 // WhyStays returns why the pod of an EvictionCancelled stays, for people.
 func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) }
+
+// Overtaken is an eviction that waits here while another client deletes its pod, or has set the pod's condition
+// DisruptionTarget.
+type Overtaken struct {
+	Pod *taint.Pod
+
+	// Deadline is zero if the eviction is held.
+	Deadline time.Time
+}

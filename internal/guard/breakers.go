@@ -39,10 +39,9 @@ type Event struct {
 	Names []string
 }
 
-// Breakers count the affected nodes of each group, and know which groups are tripped. Until [Breakers.Synced] they know
-// only some of the nodes, and no breaker trips.
+// Breakers count the affected nodes of each group, and know which groups are tripped.
 type Breakers struct {
-	synced bool
+	synced bool // all nodes are known; no breaker trips before
 	nodes  map[string]*Node
 	list   []*breaker
 }
@@ -107,20 +106,6 @@ func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
 	slices.Sort(e.Names)
 	e.Names = e.Names[:min(10, len(e.Names))]
 	return e
-}
-
-// Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without
-// nodes end.
-func (b *Breakers) Synced(now time.Time) []Event {
-	b.synced = true
-	for _, breaker := range b.list {
-		for _, g := range breaker.groups {
-			if g.empty() && len(b.nodes) > 0 {
-				g.trip = nil
-			}
-		}
-	}
-	return b.Step(now)
 }
 
 func (b *Breakers) apply(now time.Time, c NodeChange) {

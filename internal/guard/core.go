@@ -14,7 +14,6 @@ type Core struct {
 	breakers   *Breakers
 	namespaces policy.Namespaces
 
-	ready   bool // Ready was reported
 	leading bool // this process leads
 
 	record  Record
@@ -41,7 +40,7 @@ func (c *Core) Judge() policy.Judge {
 
 // Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
-	if !c.ready {
+	if !c.breakers.synced {
 		return time.Time{}, false
 	}
 	return c.breakers.Next()
@@ -69,9 +68,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
 	case Ready:
-		c.ready = true
+		c.breakers.synced = true
 		c.adopt(now, in.Journaled)
-		do.Events = c.breakers.Synced(now)
+		do.Events = c.breakers.Step(now)
 	case RecordRead:
 		do.Events = c.read(now, in.Record)
 	case LeadershipBegan:
@@ -91,7 +90,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 // resets to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.changed = true, true
-	if !c.ready {
+	if !c.breakers.synced {
 		return nil
 	}
 	c.adopt(now, j)
@@ -102,8 +101,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 // written after this process had last read the journal. Then the leader records anew, because a record that it has set
 // meanwhile may be lost.
 func (c *Core) read(now time.Time, r Record) []Event {
-	if c.leading && !c.ready {
-		return nil
+	if !c.breakers.synced {
+		return nil // Ready has the record
 	}
 	c.adopt(now, Journaled{r, true})
 	c.stored = c.stored && !c.leading
@@ -142,7 +141,7 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 		return
 	}
 	c.trips, c.changed = trips, false
-	if c.leading && c.ready {
+	if c.leading && c.breakers.synced {
 		do.Record = c.renew(now)
 	}
 	if reconfigured || !c.plain() {

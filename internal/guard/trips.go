@@ -86,8 +86,8 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// Adopt does not change when a trip of this process began. The breakers are evaluated at the next step, from which on a
-// share at or below maxNodes counts.
+// All nodes must be known. Adopt does not change when a trip of this process began. The breakers are evaluated at the
+// next step, from which on a share at or below maxNodes counts.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
 	for _, breaker := range b.list {
 		for _, g := range breaker.groups {
@@ -98,7 +98,7 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 			}
 		}
 	}
-	b.restore(latest, !b.synced || len(b.nodes) == 0)
+	b.restore(latest, len(b.nodes) == 0)
 }
 
 // restore puts recorded trips in force. Trips of groups without nodes are put in force only if empty is true.

@@ -82,7 +82,7 @@ func New(o Options) *Keeper {
 		o.Ahead = func(time.Time) time.Duration { return 0 }
 	}
 	if o.Metrics == nil {
-		o.Metrics = newMetrics()
+		o.Metrics, _ = NewMetrics(nil) // nothing can fail
 	}
 	k := &Keeper{
 		options: o, troubles: newTroubles(o.Logger, o.Metrics),
