@@ -2,7 +2,7 @@ package eviction
 
 import "time"
 
-// Pending is the state in which metrics count an eviction. Each eviction is in exactly one.
+// Pending is the state in which metrics count an eviction. Each eviction is in exactly one state.
 type Pending uint8
 
 // The states. A call under way does not change the state: its outcome does.
@@ -91,7 +91,7 @@ type Wait struct {
 	Rate string
 }
 
-// String returns what the eviction waits for: "its turn", "rate cluster". It is empty for the zero value.
+// String names the cause of the wait: "its turn", "rate cluster". It is empty for the zero value.
 func (w Wait) String() string {
 	switch w.Cause {
 	case WaitsForTurn:
