@@ -169,8 +169,9 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
+	term := k.latestTerm()
 	for _, w := range effects.Writes {
-		k.running.Go(func() { k.write(ctx, k.latestTerm(), w) })
+		k.running.Go(func() { k.write(ctx, term, w) })
 	}
 	k.options.Metrics.entries.Add(float64(k.core.Records() - k.records))
 	k.records = k.core.Records()

@@ -121,16 +121,13 @@ func (p *partition) open(s journal.StoredPartition) {
 	p.problem(invalid, joined(dropped, 10, "; "))
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
-		p.adopt(content, first)
-	}
-	if undone := content.Undone; p.foreign && !undone.IsZero() && !undone.Equal(before.Undone) {
-		p.forget(content.Records)
+		p.adopt(content, first, before.Undone)
 	}
 }
 
 // adopt passes the records on. The time of the writing does not prove that a process watched the nodes beyond what the
 // records hold: they contain what their writer saw, with each taint's timeAdded.
-func (p *partition) adopt(content journal.Partition, first bool) {
+func (p *partition) adopt(content journal.Partition, first bool, undoneBefore time.Time) {
 	last := p.options.LastLed
 	if p.filled && !last.IsZero() && last.Sub(content.Written) > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and another process has led until %v without writing it: its records may be out of date, and are not believed", content.Written, last))
@@ -139,6 +136,9 @@ func (p *partition) adopt(content journal.Partition, first bool) {
 		p.problem(stale, "")
 	}
 	p.adoptGuards(content.Guards, first)
+	if p.foreign && !p.undone.IsZero() && !p.undone.Equal(undoneBefore) {
+		p.withUnrecorded(content.Records)
+	}
 	p.offer(content.Records)
 }
 

@@ -151,11 +151,10 @@ func (p *partition) flush() {
 
 // describe describes what does not fit; it returns "" if everything fits.
 func describe(leftOut journal.LeftOut) string {
-	const most = 5
 	var texts []string
 	if nodes := leftOut.Nodes; len(nodes) > 0 {
 		texts = append(texts, fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s",
-			len(nodes), strings.Join(nodes[:min(len(nodes), most)], ", ")))
+			len(nodes), joined(nodes, 5, ", ")))
 	}
 	if leftOut.Guards {
 		texts = append(texts, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
