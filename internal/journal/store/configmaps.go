@@ -143,10 +143,7 @@ type watcher struct {
 	partition int
 	name      string
 	report    func(journal.StoredPartition, error)
-
-	listed bool                    // the next watch continues a list
-	last   journal.StoredPartition // the content that was reported last
-	failed bool                    // an error was reported since
+	listed    bool // the next watch continues a list
 }
 
 // list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack what was written last.
@@ -166,13 +163,11 @@ func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 	if !w.listed {
 		return nil, apierrors.NewResourceExpired("a list is due")
 	}
+	w.listed = false
 	o.FieldSelector = w.maps.only(w.partition).FieldSelector
 	stream, err := w.maps.client.Watch(ctx, o)
 	if err != nil {
 		return nil, w.fail(ctx, "watching", err)
-	}
-	if w.listed = false; w.failed {
-		w.succeed(w.last)
 	}
 	return stream, nil
 }
@@ -180,16 +175,10 @@ func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 // fail reports an error, and returns the error for the reflector.
 func (w *watcher) fail(ctx context.Context, doing string, err error) error {
 	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		w.failed = true
 		w.report(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name,
 			err))
 	}
 	return err
-}
-
-func (w *watcher) succeed(s journal.StoredPartition) {
-	w.last, w.failed = s, false
-	w.report(s, nil)
 }
 
 // read reports the ConfigMap; nil if it does not exist.
@@ -199,7 +188,7 @@ func (w *watcher) read(object *v1.ConfigMap, watched bool) {
 	if watched {
 		s.Received = time.Now()
 	}
-	w.succeed(s)
+	w.report(s, nil)
 }
 
 // named returns the object as a ConfigMap if it is the one that is watched.
