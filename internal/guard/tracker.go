@@ -101,13 +101,17 @@ func (t *Tracker) schedule() {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
+	if next, ok := t.core.Next(); ok && !t.hasEnded() {
+		t.timer = time.AfterFunc(time.Until(next), func() { t.Put(TimePassed{}) })
+	}
+}
+
+func (t *Tracker) hasEnded() bool {
 	select {
 	case <-t.ended:
-		return
+		return true
 	default:
-	}
-	if next, ok := t.core.Next(); ok {
-		t.timer = time.AfterFunc(time.Until(next), func() { t.Put(TimePassed{}) })
+		return false
 	}
 }
 
@@ -147,9 +151,11 @@ func (t *Tracker) Replace(ctx context.Context, c Config, apply func()) error {
 	case <-t.replaceToken:
 		defer func() { t.replaceToken <- struct{}{} }()
 	case <-t.ended:
-		return errors.New("waiting until the manager is ready: Run has ended")
 	case <-ctx.Done():
 		return fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
+	}
+	if t.hasEnded() {
+		return errors.New("replacing policies: Run has ended")
 	}
 	defer t.setExtra(policy.Needs{})
 	if err := t.await(ctx, c.Set.Needs()); err != nil {
