@@ -316,7 +316,7 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
-	_ = m.holds.Do(ctx, guard.LeadershipBegan{}) // it is queued even if the context ends first
+	m.holds.Put(guard.LeadershipBegan{})
 	defer m.holds.Put(guard.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup

@@ -1,12 +1,9 @@
 package taintmanager
 
-import (
-	"context"
+import "github.com/taint-manager/taint-manager/internal/guard"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
-)
-
-// observer forwards changes of nodes and namespaces to the tracker of holds.
+// observer forwards changes of nodes and namespaces to the tracker of holds. The shards have the judge that follows
+// before the cache has the nodes, so no shard judges a node that breakers have not seen.
 type observer struct {
 	holds *guard.Tracker
 
@@ -17,21 +14,14 @@ type observer struct {
 // NodesChanged implements [cluster.NodeObserver].
 func (o *observer) NodesChanged(changes []guard.NodeChange) {
 	o.last = changes
-	o.pass(guard.NodesChanged{Changes: changes})
+	o.holds.Put(guard.NodesChanged{Changes: changes})
 }
 
 // NodesSynced implements [cluster.NodeObserver]. The last batch has all nodes.
 func (o *observer) NodesSynced() {
-	o.pass(guard.NodesListed{Nodes: o.last})
+	o.holds.Put(guard.NodesListed{Nodes: o.last})
 	o.last = nil
 }
 
-// pass passes an input to the tracker, and blocks until the shards have the judge that follows from it: the cache has
-// the nodes afterwards, so no shard judges a node that breakers have not seen. The tracker waits for nobody. It fails
-// only once Run has ended.
-func (o *observer) pass(in guard.Input) { _ = o.holds.Do(context.Background(), in) }
-
 // NamespacesChanged implements [cluster.NamespaceObserver].
-func (o *observer) NamespacesChanged() {
-	o.holds.Put(guard.NamespacesChanged{})
-}
+func (o *observer) NamespacesChanged() { o.holds.Put(guard.NamespacesChanged{}) }

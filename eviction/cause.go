@@ -1,7 +1,6 @@
 package eviction
 
-// The causes of outcomes. They are a metric's label, so they are a small fixed set. [Causes] says what each
-// of them means.
+// The causes of outcomes. They are a metric's label, so they are a small fixed set. [Causes] has their meanings.
 const (
 	CauseAdmission       = "admission"
 	CauseClient          = "client"
@@ -20,7 +19,7 @@ const (
 	CauseWebhook         = "webhook"
 )
 
-// Cause is a cause of outcomes, and what it means.
+// Cause is a cause of outcomes, and its meaning.
 type Cause struct{ Name, Meaning string }
 
 // Causes returns all causes, in the order of their names.
@@ -44,7 +43,7 @@ func Causes() []Cause {
 	}
 }
 
-// CauseLabel returns the cause as a metric's label: "other" for one that is not of the fixed set.
+// CauseLabel returns the cause as a metric's label: "other" if the fixed set does not have it.
 func CauseLabel(cause string) string {
 	if cause == "" {
 		return ""

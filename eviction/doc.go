@@ -3,5 +3,5 @@
 // values and their wording, no behaviour.
 //
 // The packages shard (which decides when a call starts), evict (which sends it), event and status (which report it)
-// all speak it, so that none of them needs another one for its nouns.
+// all use it, so that none of them imports another for its nouns.
 package eviction

@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// NoteKind is what a note reports.
+// NoteKind is the kind of a note.
 type NoteKind uint8
 
 // The kinds of notes.
@@ -29,7 +29,7 @@ const (
 	EvictionHeld
 
 	// EvictionAudited: a policy in mode Audit would decide otherwise than reported before; nothing happens. Verdict,
-	// Method and DeleteAt are what it would decide. It is reported once per pod, policy and change.
+	// Method and DeleteAt are its decision. It is reported once per pod, policy and change.
 	EvictionAudited
 )
 
@@ -55,7 +55,7 @@ type Note struct {
 	Kind NoteKind
 	Pod  *taint.Pod
 
-	// Verdict is the verdict acted on; for EvictionCancelled, the one that is cancelled.
+	// Verdict leads to the note; for EvictionCancelled it is the verdict that no longer counts.
 	Verdict taint.Verdict
 
 	// Policy is the name of the policy that decides; empty if none matches. Method is that of the call.
@@ -80,3 +80,12 @@ type Note struct {
 
 // WhyStays returns why the pod of an EvictionCancelled stays, for people.
 func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) }
+
+// Overtaken is an eviction that waits here while another client deletes its pod, or has set the pod's condition
+// DisruptionTarget.
+type Overtaken struct {
+	Pod *taint.Pod
+
+	// Deadline is zero if the eviction is held.
+	Deadline time.Time
+}

@@ -9,7 +9,7 @@ type Kind uint8
 const (
 	_ Kind = iota
 
-	// Accepted: the API server has accepted the deletion. No second one is sent for this UID.
+	// Accepted: the API server has accepted the deletion. No second deletion is sent for this UID.
 	Accepted
 
 	// NotFound: by the API server's answer, no pod of this UID exists. The watch decides.
@@ -42,8 +42,7 @@ const (
 	Unconfirmed
 )
 
-// texts returns what is written of each kind: its name, as metrics, logs and documents have it, and what it means
-// for the pod.
+// texts returns the name of each kind, as metrics, logs and documents have it, and its meaning for the pod.
 func texts() [Unconfirmed + 1]struct{ name, consequence string } {
 	return [Unconfirmed + 1]struct{ name, consequence string }{
 		Accepted:    {"accepted", "no further call is made; the eviction is kept until the watch shows that the pod is gone"},
@@ -59,7 +58,7 @@ func texts() [Unconfirmed + 1]struct{ name, consequence string } {
 	}
 }
 
-// String returns the kind as metrics, logs and documents have it; "none" for an unknown one.
+// String returns the kind as metrics, logs and documents have it; "none" for an unknown kind.
 func (k Kind) String() string {
 	if !k.Valid() {
 		return "none"
@@ -67,7 +66,7 @@ func (k Kind) String() string {
 	return texts()[k].name
 }
 
-// Consequence returns what the kind means for the pod, in a clause; it is empty for an unknown kind.
+// Consequence returns the meaning of the kind for the pod, in a clause; it is empty for an unknown kind.
 func (k Kind) Consequence() string {
 	if !k.Valid() {
 		return ""
@@ -75,15 +74,14 @@ func (k Kind) Consequence() string {
 	return texts()[k].consequence
 }
 
-// Valid reports whether the kind is one of those above.
+// Valid reports whether the kind is among the kinds above.
 func (k Kind) Valid() bool { return k >= Accepted && k <= Unconfirmed }
 
 // Outcome is the result of a call, and its cause.
 type Outcome struct {
 	Kind Kind
 
-	// Cause is one of the causes of this package; an evictor of a caller's own may have others. It is empty
-	// if Kind is enough.
+	// Cause is a cause of this package; an evictor of a caller's own may have others. It is empty if Kind is enough.
 	Cause string
 
 	// Message is the API server's message, or an error's text.
@@ -93,7 +91,7 @@ type Outcome struct {
 	NodeRead bool
 
 	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable certainly deleted
-	// nothing, because no deletion was sent, or by its answer. An evictor that leaves it out may have deleted the pod.
+	// nothing, because no deletion was sent, or by its answer. If it is false, the pod may have been deleted.
 	NothingDeleted bool
 
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.

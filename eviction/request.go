@@ -24,7 +24,7 @@ type Request struct {
 	// GracePeriodSeconds is sent with the deletion; nil stands for the pod's own grace period.
 	GracePeriodSeconds *int64
 
-	// LateBy is what explains that the call starts later than the deadline; empty if nothing does.
+	// LateBy explains why the call starts later than the deadline; empty if nothing explains it.
 	LateBy LateBy
 
 	// Attempt counts the calls for this pod, from 1.
@@ -42,7 +42,7 @@ type Request struct {
 	RefusedSince time.Time
 }
 
-// LateBy explains that a call starts, or ends, later than the deadline of its pod.
+// LateBy explains why a call starts, or ends, later than the deadline of its pod.
 type LateBy string
 
 // The explanations. Of several, the latest counts.

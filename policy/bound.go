@@ -114,11 +114,10 @@ func (p *Policy) without(guards Guards) string {
 // exceptions names the pods to which tolerations.unlimited does not apply.
 func (p *Policy) exceptions() string {
 	var of []string
-	e := exemptOf(&p.Match)
-	if e.daemonSets && len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
+	if len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
 		of = append(of, "pods of DaemonSets")
 	}
-	if e.critical && p.Match.reachesCritical() {
+	if !p.Match.namesCritical() && p.Match.reachesCritical() {
 		of = append(of, "pods of priority 2000000000 or more")
 	}
 	if len(of) == 0 {

@@ -42,7 +42,7 @@ func (c *compiled) deadline(pod *taint.Pod, own *v1.Toleration, start time.Time)
 		at = c.bounded(start, taint.AddSeconds(start, max(0, *own.TolerationSeconds)))
 	case timed(own) && c.stay.Max != nil:
 		at = start.Add(c.stay.Max.Duration)
-	case c.stay.Unlimited == nil || c.exempt.of(pod):
+	case c.stay.Unlimited == nil || c.Match.exempts(pod):
 		return time.Time{}, false
 	default:
 		at = start.Add(c.stay.Unlimited.Duration)
@@ -61,20 +61,15 @@ func (c *compiled) bounded(start, at time.Time) time.Time {
 	return at
 }
 
-func exemptOf(m *Match) exempt {
-	return exempt{
-		daemonSets: !slices.Contains(m.OwnerKinds, daemonSet),
-		critical:   m.Priority == nil || !m.Priority.namesCritical(),
-	}
+// exempts reports whether tolerations.unlimited does not apply to the pod.
+func (m *Match) exempts(pod *taint.Pod) bool {
+	return ownerKindOf(pod) == daemonSet && !slices.Contains(m.OwnerKinds, daemonSet) ||
+		pod.Priority >= critical && !m.namesCritical()
 }
 
-// namesCritical reports whether a bound of the range is a system-critical priority: such a policy includes critical
-// pods on purpose.
-func (p *PriorityRange) namesCritical() bool {
-	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
-}
-
-// of reports whether tolerations.unlimited does not apply to the pod.
-func (e exempt) of(pod *taint.Pod) bool {
-	return e.daemonSets && ownerKindOf(pod) == daemonSet || e.critical && pod.Priority >= critical
+// namesCritical reports whether a bound of the priorities is system-critical: such a policy includes critical pods on
+// purpose.
+func (m *Match) namesCritical() bool {
+	p := m.Priority
+	return p != nil && (p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical)
 }

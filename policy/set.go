@@ -36,13 +36,9 @@ type Set struct {
 // compiled is a policy in a form that is fast to evaluate.
 type compiled struct {
 	Policy
-	stay                    Tolerations // zero if the policy has none
-	exempt                  exempt
+	stay                    Tolerations     // zero if the policy has none
 	nodes, namespaces, pods labels.Selector // of labels
 }
-
-// exempt describes the pods to which tolerations.unlimited does not apply.
-type exempt struct{ daemonSets, critical bool }
 
 // breaker is a breaker in a form that is fast to evaluate.
 type breaker struct {
@@ -65,7 +61,7 @@ func compile(c Config) *Set {
 	s.unmatched.Method = c.Method
 	for i, p := range c.Policies {
 		s.policies[i] = compiled{
-			Policy: p, exempt: exemptOf(&p.Match), nodes: newSelector(p.Match.NodeSelector),
+			Policy: p, nodes: newSelector(p.Match.NodeSelector),
 			namespaces: newSelector(p.Match.NamespaceSelector), pods: newSelector(p.Match.PodSelector),
 		}
 		s.audits = s.audits || p.Mode == Audit

@@ -1,10 +1,15 @@
 package policy
 
 import (
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -90,4 +95,148 @@ func (t *Tolerations) validate(at problems) {
 
 func (p problems) notNegative(d *metav1.Duration) {
 	p.refuseIf(d != nil && d.Duration < 0, "it takes 0s or more", "write 0s for at once")
+}
+
+// Problem is the reason why a policy or a guard is refused.
+type Problem struct {
+	// Path of the field, such as policies[2].match.taints[0].key.
+	Path string
+
+	// Allowed describes the allowed values, and Next is the next step.
+	Allowed, Next string
+}
+
+// problems collects the problems of one object at a path.
+type problems struct {
+	path string
+	all  *[]Problem
+}
+
+// at returns the problems of a field of the object.
+func (p problems) at(format string, args ...any) problems {
+	return problems{p.path + fmt.Sprintf(format, args...), p.all}
+}
+
+func (p problems) refuse(allowed, next string) {
+	*p.all = append(*p.all, Problem{p.path, allowed, next})
+}
+
+// refuseIf refuses the value if the condition holds.
+func (p problems) refuseIf(condition bool, allowed, next string) {
+	if condition {
+		p.refuse(allowed, next)
+	}
+}
+
+func (m *Match) validate(at problems) {
+	for i := range m.Taints {
+		m.Taints[i].validate(at.at(".taints[%d]", i))
+	}
+	at.at(".nodeSelector").selector(m.NodeSelector)
+	for i, name := range m.Namespaces {
+		at.at(".namespaces[%d]", i).refuseIf(!isNamespacePattern(name),
+			"it takes names of namespaces, in which * stands for anything", "write it as team-a or team-*")
+	}
+	at.at(".namespaceSelector").selector(m.NamespaceSelector)
+	at.at(".podSelector").selector(m.PodSelector)
+	for i, kind := range m.OwnerKinds {
+		at.at(".ownerKinds[%d]", i).ownerKind(kind)
+	}
+	at.at(".ownerKinds").unique(m.OwnerKinds)
+	at.at(".namespaces").unique(m.Namespaces)
+	if p := m.Priority; p != nil {
+		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max",
+			"raise max, or lower min")
+	}
+}
+
+// triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
+func (m *Match) triggersOnNoSchedule() bool {
+	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
+		return t.hasEffect(v1.TaintEffectNoSchedule)
+	})
+}
+
+func (t *Taint) validate(at problems) {
+	at.refuseIf((t.Key == "") == (t.KeyPrefix == ""), "it takes either key or keyPrefix", "write the key of the taint")
+	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0,
+		"it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
+	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix),
+		"it takes the beginning of the key of a taint, such as example.com/",
+		"write it as 'kubectl describe node' shows it")
+	for i, value := range t.Values {
+		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint",
+			"write it as 'kubectl describe node' shows it, or leave values out for any")
+	}
+	at.at(".values").unique(t.Values)
+	noSchedule := t.hasEffect(v1.TaintEffectNoSchedule)
+	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
+		"write key instead")
+	for i, effect := range t.Effects {
+		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule",
+			"PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
+		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule ||
+			effect == v1.TaintEffectPreferNoSchedule
+		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
+		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
+	}
+}
+
+var keyCharacters = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]*)?$`)
+
+func isKeyPrefix(prefix string) bool { return len(prefix) <= 253 && keyCharacters.MatchString(prefix) }
+
+// isNamespacePattern reports whether the pattern is a valid name if each * is replaced by a letter.
+func isNamespacePattern(pattern string) bool {
+	return len(validation.IsDNS1123Label(strings.ReplaceAll(pattern, "*", "x"))) == 0
+}
+
+var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+
+func (p problems) ownerKind(kind string) {
+	p.refuseIf(kind == "Deployment", "it takes the kind of the owner that controls the pod, which of a Deployment is its ReplicaSet", "write ReplicaSet")
+	p.refuseIf(!ownerKind.MatchString(kind),
+		"it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one",
+		"write it as in the pod's ownerReferences")
+}
+
+// unique refuses duplicates in a list.
+func (p problems) unique(list []string) {
+	for i, s := range list {
+		twice := slices.Contains(list[:i], s)
+		p.at("[%d]", i).refuseIf(twice, "it is there twice ("+strconv.Quote(s)+")", "leave one out")
+	}
+}
+
+// selector refuses selectors that Kubernetes rejects.
+func (p problems) selector(s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		label := p.at(".matchLabels.%s", key)
+		label.labelPart("key", validation.IsQualifiedName(key))
+		label.labelPart("value", validation.IsValidLabelValue(s.MatchLabels[key]))
+	}
+	for i, e := range s.MatchExpressions {
+		p.at(".matchExpressions[%d]", i).expression(e)
+	}
+}
+
+func (p problems) expression(e metav1.LabelSelectorRequirement) {
+	p.at(".key").labelPart("key", validation.IsQualifiedName(e.Key))
+	p.at(".operator").oneOf(string(e.Operator), "In", "NotIn", "Exists", "DoesNotExist")
+	needed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
+	useless := e.Operator == metav1.LabelSelectorOpExists || e.Operator == metav1.LabelSelectorOpDoesNotExist
+	p.at(".values").refuseIf(needed && len(e.Values) == 0, "it is required with the operators In and NotIn",
+		"write the values, or choose Exists or DoesNotExist")
+	p.at(".values").refuseIf(useless && len(e.Values) > 0, "it goes with the operators In and NotIn", "leave it out")
+	for i, value := range e.Values {
+		p.at(".values[%d]", i).labelPart("value", validation.IsValidLabelValue(value))
+	}
+}
+
+// labelPart refuses the key or the value of a label that has any errors.
+func (p problems) labelPart(part string, errors []string) {
+	p.refuseIf(len(errors) > 0, "it takes the "+part+" of a label", "write it as in the object's labels")
 }

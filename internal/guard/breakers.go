@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -40,10 +39,9 @@ type Event struct {
 	Names []string
 }
 
-// Breakers count the affected nodes of each group, and know which groups are tripped. Until [Breakers.Synced] they know
-// only some of the nodes, and no breaker trips.
+// Breakers count the affected nodes of each group, and know which groups are tripped.
 type Breakers struct {
-	synced bool
+	synced bool // all nodes are known; no breaker trips before
 	nodes  map[string]*Node
 	list   []*breaker
 }
@@ -59,8 +57,9 @@ func NewBreakers(list []policy.Breaker) *Breakers {
 
 // Step applies the changes of nodes at that time as one change: their order does not matter. Changes that are seen
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
-// additions. Step returns the trips and resets, in the order of the breakers, sorted by group.
+// additions. Step returns the resets and the trips, each in the order of the breakers, sorted by group.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
+	before := b.Trips()
 	for _, breaker := range b.list {
 		breaker.advance(now, b.synced)
 	}
@@ -71,57 +70,42 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
 		for _, g := range breaker.groups {
 			breaker.evaluate(g, now, b.synced)
 		}
-		events = append(events, b.changes(breaker, now)...)
+	}
+	after := b.Trips()
+	events = append(b.events(before, after, false, now), b.events(after, before, true, now)...)
+	for _, breaker := range b.list {
+		maps.DeleteFunc(breaker.groups, func(_ string, g *group) bool { return g.empty() && g.trip == nil })
 	}
 	return events
 }
 
-// changes returns the trips and resets of a breaker in this step, and removes groups without any state.
-func (b *Breakers) changes(of *breaker, now time.Time) (events []Event) {
-	for name, g := range of.groups {
-		if g.trip != g.before && g.before.holds() {
-			events = append(events, b.event(of, g, false, now))
-		}
-		if g.trip != g.before && g.trip.holds() {
-			events = append(events, b.event(of, g, true, now))
-		}
-		if g.empty() && g.trip == nil {
-			delete(of.groups, name)
+// events returns an event for each trip in force that the other trips lack.
+func (b *Breakers) events(trips, others []TripRecord, tripped bool, at time.Time) (events []Event) {
+	for _, t := range trips {
+		same := func(other TripRecord) bool { return !other.Ended && other.sameGroup(t) && other.Began.Equal(t.Began) }
+		if !t.Ended && !slices.ContainsFunc(others, same) {
+			events = append(events, b.event(t, tripped, at))
 		}
 	}
-	slices.SortStableFunc(events, func(x, y Event) int { return cmp.Compare(x.Trip.Group, y.Trip.Group) })
 	return events
 }
 
-// event returns the event of a group that has tripped at this time, or was reset.
-func (b *Breakers) event(of *breaker, g *group, tripped bool, at time.Time) Event {
-	e := Event{Trip: policy.Trip{Breaker: of.Name, Group: g.name}, Tripped: tripped, At: at}
-	e.Affected, e.Nodes = g.share()
+// event returns the event that a breaker has tripped at this time, or was reset.
+func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
+	e := Event{Trip: policy.Trip{Breaker: t.Breaker, Group: t.Group}, Tripped: tripped, At: at}
+	of := b.list[slices.IndexFunc(b.list, func(of *breaker) bool { return of.Name == t.Breaker })]
+	e.Affected, e.Nodes = of.group(t.Group).share()
 	if !tripped {
 		return e
 	}
 	for name, n := range b.nodes {
-		if of.counts(n) && of.affects(n) && policy.GroupOf(of.TopologyKey, n.Labels) == g.name {
+		if of.counts(n) && of.affects(n) && policy.GroupOf(of.TopologyKey, n.Labels) == t.Group {
 			e.Names = append(e.Names, name)
 		}
 	}
 	slices.Sort(e.Names)
 	e.Names = e.Names[:min(10, len(e.Names))]
 	return e
-}
-
-// Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without
-// nodes end.
-func (b *Breakers) Synced(now time.Time) []Event {
-	b.synced = true
-	for _, breaker := range b.list {
-		for _, g := range breaker.groups {
-			if g.empty() && len(b.nodes) > 0 {
-				g.trip = nil
-			}
-		}
-	}
-	return b.Step(now)
 }
 
 func (b *Breakers) apply(now time.Time, c NodeChange) {

@@ -324,8 +324,9 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 
 	next := guard.NewBreakers([]policy.Breaker{z})
 	next.Step(at(8), many(4, out)...)
+	next.MarkSynced()
 	next.Adopt(nil, b.Trips())
-	next.Synced(at(8))
+	next.Step(at(8))
 	wantTripped(t, next, "after a restart")
 
 	b.Step(at(9), many(4, well)...)
@@ -339,8 +340,9 @@ func TestATripOutlivesARestart(t *testing.T) {
 	b.Step(at(2), many(3, well)...)
 	next := guard.NewBreakers([]policy.Breaker{zones()})
 	next.Step(at(30), many(3, well)...)
+	next.MarkSynced()
 	next.Adopt(nil, b.Trips())
-	next.Synced(at(30))
+	next.Step(at(30))
 	wantTripped(t, next, "just started", "a")
 	if diff := cmp.Diff(b.Trips(), next.Trips()); diff != "" {
 		t.Errorf("the trip is another one (-want +got):\n%s", diff)
@@ -353,8 +355,9 @@ func TestATripOutlivesARestart(t *testing.T) {
 	other := zones()
 	other.TopologyKey = "rack"
 	next = guard.NewBreakers([]policy.Breaker{other})
+	next.MarkSynced()
 	next.Adopt(nil, b.Trips())
-	next.Synced(at(3))
+	next.Step(at(3))
 	wantTripped(t, next, "groups of another label")
 }
 

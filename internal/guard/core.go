@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -13,13 +14,11 @@ type Core struct {
 	breakers   *Breakers
 	namespaces policy.Namespaces
 
-	ready   bool      // Ready was reported
-	leading bool      // this process leads
-	began   time.Time // the present leadership
-	unknown time.Time // began, if the leader does not know the record; zero otherwise
+	leading bool // this process leads
 
 	record  Record
-	written *Record // as the journal has it; nil if that is not known
+	stored  bool      // the journal has the record
+	unknown time.Time // when the leader found that the journal has no record; zero if the record is known
 
 	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
 
@@ -41,7 +40,7 @@ func (c *Core) Judge() policy.Judge {
 
 // Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
-	if !c.ready {
+	if !c.breakers.synced {
 		return time.Time{}, false
 	}
 	return c.breakers.Next()
@@ -69,9 +68,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
 	case Ready:
-		c.ready = true
+		c.breakers.synced = true
 		c.adopt(now, in.Journaled)
-		do.Events = c.breakers.Synced(now)
+		do.Events = c.breakers.Step(now)
 	case RecordRead:
 		do.Events = c.read(now, in.Record)
 	case LeadershipBegan:
@@ -90,8 +89,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 // lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and
 // resets to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
-	c.leading, c.began, c.changed = true, now, true
-	if !c.ready {
+	c.leading, c.changed = true, true
+	if !c.breakers.synced {
 		return nil
 	}
 	c.adopt(now, j)
@@ -99,16 +98,39 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 }
 
 // read adopts a record that another process has written. A leader reads such a record if the leader before it has
-// written after this process had last read the journal.
+// written after this process had last read the journal. Then the leader records anew, because a record that it has set
+// meanwhile may be lost.
 func (c *Core) read(now time.Time, r Record) []Event {
-	if c.leading && !c.ready {
-		return nil
+	if !c.breakers.synced {
+		return nil // Ready has the record
 	}
 	c.adopt(now, Journaled{r, true})
-	if c.leading {
-		c.written = nil // a record that was set meanwhile may have replaced it
-	}
+	c.stored = c.stored && !c.leading
 	return c.breakers.Step(now)
+}
+
+// adopt takes the record of the journal into the state. A leader keeps the ends of its own record. A time in the future
+// comes from a process whose clock is ahead, and counts as now.
+func (c *Core) adopt(now time.Time, j Journaled) {
+	c.changed, c.stored, c.unknown = true, false, time.Time{}
+	if !j.Known {
+		if c.leading {
+			c.unknown = now
+		}
+		return
+	}
+	read := j.Record.Converted(func(t time.Time) time.Time {
+		if t.After(now) {
+			return now
+		}
+		return t
+	})
+	c.breakers.Adopt(c.recorded, read.Trips)
+	c.recorded = read.Trips
+	if c.leading {
+		read = read.And(c.record.Holds...)
+	}
+	c.record, c.stored = read, reflect.DeepEqual(read, j.Record)
 }
 
 // conclude derives the record and the judge from the state, if the state has changed. Without policies and
@@ -119,31 +141,30 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 		return
 	}
 	c.trips, c.changed = trips, false
-	if c.leading && c.ready {
-		c.record = c.record.With(now, trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
-		if !c.unknown.IsZero() && !c.plain() {
-			c.record = c.record.Merge(Record{Holds: []policy.HoldRecord{endOfUnknown(c.unknown)}})
-		}
-		do.Record = c.unwritten()
+	if c.leading && c.breakers.synced {
+		do.Record = c.renew(now)
 	}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())
 	}
 }
 
-// plain reports whether there are neither policies nor breakers, so that verdicts do not depend on facts.
-func (c *Core) plain() bool { return len(c.config.Policies)+len(c.config.Guards.Breakers) == 0 }
-
-// unwritten returns the record if the journal does not have it. A program without policies and breakers that has not
-// held anything records nothing.
-func (c *Core) unwritten() *Record {
-	stored := c.written
-	if stored == nil && c.plain() {
-		stored = &Record{}
+// renew brings the record up to date, and returns the record if the journal does not have it. If the journal had no
+// record, all earlier holds count as ended when the leader found that. A program without policies and breakers that has
+// not held anything records nothing.
+func (c *Core) renew(now time.Time) *Record {
+	next := c.record.With(now, c.trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
+	if !c.unknown.IsZero() && !c.plain() {
+		next, c.unknown = next.And(policy.HoldRecord{By: byEarlier, Ended: c.unknown}), time.Time{}
 	}
-	if stored != nil && equal(*stored, c.record) {
+	c.stored = c.stored && reflect.DeepEqual(next, c.record)
+	c.record = next
+	if c.stored || c.plain() && len(next.Trips)+len(next.Holds) == 0 {
 		return nil
 	}
-	c.written = new(c.record)
-	return c.written
+	c.stored = true
+	return &next
 }
+
+// plain reports whether there are neither policies nor breakers, so that verdicts do not depend on facts.
+func (c *Core) plain() bool { return len(c.config.Policies)+len(c.config.Guards.Breakers) == 0 }

@@ -3,9 +3,9 @@
 // many of its nodes are affected, and a [Record] of the trips and of the ends of holds outlives the process.
 //
 // [Core] is pure: [Core.Step] takes one input, such as changes of nodes or the record that the journal has, and
-// returns the effects: a new judge, a record to store, and trips and resets to report. [Tracker] is the goroutine
-// around it, and replaces the configuration. Everything else is pure, too: no client, no clock, no lock. Values that
-// change belong to one owner, which passes the time. That time may go backwards only as far as clocks do.
+// returns the effects: a new judge, a record to store, and trips and resets to report. [Tracker] is the lock and the
+// timer around it, and replaces the configuration. Everything else is pure, too. The time may go backwards only as far
+// as clocks do.
 //
 // Standbys run a core, too, so a change of leader loses neither trips nor nodes that were deleted. Only the leader
 // records.

@@ -16,7 +16,6 @@ type group struct {
 	nodes, affected int
 	departed        []time.Time // when affected nodes that still count were deleted; ascending
 	trip            *TripRecord // nil: not tripped
-	before          *TripRecord // the trip before the present step
 	below           time.Time   // since when few enough nodes are affected while tripped; zero if too many are
 }
 
@@ -112,10 +111,9 @@ func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// advance begins a step: it applies the changes by time alone until now, in their order.
+// advance applies the changes by time alone until now, in their order.
 func (b *breaker) advance(now time.Time, synced bool) {
 	for _, g := range b.groups {
-		g.before = g.trip
 		for at, due := b.next(g); due && !at.After(now); at, due = b.next(g) {
 			for len(g.departed) > 0 && !g.departed[0].Add(b.ResetTime()).After(at) {
 				g.departed = g.departed[1:]

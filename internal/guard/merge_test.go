@@ -12,21 +12,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-func TestTheLaterOfTwoTripsCounts(t *testing.T) {
-	trip := func(group string, began float64, ended bool) guard.TripRecord {
-		return guard.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: group, Began: at(began), Ended: ended}
-	}
-	own := guard.Record{Trips: []guard.TripRecord{trip("a", 1, false), trip("b", 5, true), trip("c", 5, true)}}
-	other := guard.Record{Trips: []guard.TripRecord{trip("a", 3, true), trip("b", 4, false), trip("c", 6, true), trip("d", 2, false)}}
-	want := []guard.TripRecord{trip("a", 3, false), trip("b", 5, false), trip("c", 6, true), trip("d", 2, false)}
-	if diff := cmp.Diff(want, own.Merge(other).Trips); diff != "" {
-		t.Error(diff)
-	}
-	if own.Trips[0] != trip("a", 1, false) {
-		t.Error("the record itself was changed")
-	}
-}
-
 func TestAHoldThatEndsAgainIsRecordedOnce(t *testing.T) {
 	c := holdThenEvict()
 	r := guard.Record{}
@@ -62,13 +47,13 @@ func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 			if h.Holds = rapid.IntRange(0, 5).Draw(t, "holds") == 0; !h.Holds || rapid.Bool().Draw(t, "again") {
 				h.Ended = at(float64(rapid.IntRange(1, 900).Draw(t, "at")))
 			}
-			r = guard.Record{Holds: []policy.HoldRecord{h}}.Merge(r)
+			r = guard.Record{Holds: []policy.HoldRecord{h}}.And(r.Holds...)
 		}
 		return r
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
-		for name, r := range map[string]guard.Record{"merged": a.Merge(b), "merged the other way round": b.Merge(a), "merged twice": a.Merge(b).Merge(b)} {
+		for name, r := range map[string]guard.Record{"merged": a.And(b.Holds...), "merged the other way round": b.And(a.Holds...), "merged twice": a.And(b.Holds...).And(b.Holds...)} {
 			if got := deleteAt(r); got.Before(deleteAt(a)) || got.Before(deleteAt(b)) {
 				t.Fatalf("%s: deleted at %v, by the records alone at %v and %v", name, got.Sub(zero), deleteAt(a).Sub(zero), deleteAt(b).Sub(zero))
 			}
@@ -83,12 +68,12 @@ func TestAHoldOfWhichTwoRecordsHaveOtherRulesHasEndedForTheNextLeader(t *testing
 	c := holdThenEvict()
 	own, other := guard.Record{Holds: c.Holds(nil, false)}, guard.Record{Holds: c.Holds(nil, false)}
 	other.Holds[0].Rules = "y"
-	for name, r := range map[string]guard.Record{"its own": own.Merge(other), "the other's": other.Merge(own)} {
+	for name, r := range map[string]guard.Record{"its own": own.And(other.Holds...), "the other's": other.And(own.Holds...)} {
 		if diff := cmp.Diff([]string{"policy quarantine at 9s"}, endsOf(r.With(at(9), nil, c.Holds(nil, false)))); diff != "" {
 			t.Errorf("with %s first (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := endsOf(own.Merge(own).With(at(9), nil, c.Holds(nil, false))); got != nil {
+	if got := endsOf(own.And(own.Holds...).With(at(9), nil, c.Holds(nil, false))); got != nil {
 		t.Errorf("the same rules: %v", got)
 	}
 }

@@ -21,7 +21,6 @@ type rate struct {
 	policy.Rate
 	fresh   bucket             // of each group without evictions so far
 	buckets map[string]*bucket // by group
-	sweepAt int                // the number of buckets that starts a sweep
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -36,7 +35,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	old := r.rates
 	r.rates = nil
 	for i := range list {
-		next := &rate{Rate: list[i], buckets: map[string]*bucket{}, sweepAt: 64}
+		next := &rate{Rate: list[i], buckets: map[string]*bucket{}}
 		next.fresh = emptyBucket(now, paceOf(&list[i]))
 		if j := slices.IndexFunc(old, next.continues); j >= 0 {
 			next.carryOn(now, old[j])
@@ -57,31 +56,24 @@ func (r *rate) continues(old *rate) bool {
 // carryOn adopts the buckets of the old rate.
 func (r *rate) carryOn(now time.Time, old *rate) {
 	to := r.fresh.pace
-	r.fresh, r.buckets, r.sweepAt = old.fresh, old.buckets, old.sweepAt
+	r.fresh, r.buckets = old.fresh, old.buckets
 	r.fresh.change(now, to)
 	for _, b := range r.buckets {
 		b.change(now, to)
 	}
 }
 
-// bucket returns the bucket of a group.
+// bucket returns the bucket of a group. Now and then it removes the buckets that are as full as a fresh bucket.
 func (r *rate) bucket(now time.Time, group string) *bucket {
 	b := r.buckets[group]
 	if b == nil {
-		r.sweep(now)
+		if len(r.buckets)%256 == 255 {
+			maps.DeleteFunc(r.buckets, func(_ string, b *bucket) bool { return b.level(now) == r.fresh.level(now) })
+		}
 		b = new(r.fresh)
 		r.buckets[group] = b
 	}
 	return b
-}
-
-// sweep removes the buckets that are as full as a fresh bucket, once the rate has many buckets.
-func (r *rate) sweep(now time.Time) {
-	if len(r.buckets) < r.sweepAt {
-		return
-	}
-	maps.DeleteFunc(r.buckets, func(_ string, b *bucket) bool { return b.level(now) == r.fresh.level(now) })
-	r.sweepAt = 2*len(r.buckets) + 64
 }
 
 // Level describes how much of a rate is available.

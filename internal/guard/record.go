@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -11,9 +12,15 @@ import (
 // MaxEnded is the maximum number of ended holds in a record.
 const MaxEnded = 256
 
+// byEarlier is the name of the entry for all holds that have no entry of their own.
+const byEarlier = "earlier holds"
+
+// unknownRules is the fingerprint of rules that are not known. It differs from every other fingerprint, so the hold
+// counts as ended when the next leader compares it with its own holds.
+const unknownRules = "?"
+
 // Record is the state of guards and holds that outlives the process. While a process has it, its times carry the
-// monotonic clock, as those of verdicts do; in the journal they are wall times. The zero value stands for a cluster
-// without any hold so far.
+// monotonic clock; in the journal they are wall times. The zero value stands for a cluster without any hold so far.
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
@@ -22,8 +29,8 @@ type Record struct {
 }
 
 // With returns the record with these trips and these present holds. A recorded hold that is no longer present has ended
-// now, even if it ended while no process was running: a new process compares its holds with the record. A hold whose
-// rules have changed has ended now and is in force again. With does not change the record.
+// now, even if it ended while no process was running. A hold whose rules have changed has ended now and is in force
+// again. With does not change the record.
 func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRecord) Record {
 	next := Record{Trips: trips, Holds: slices.Clone(r.Holds)}
 	for i := range next.Holds {
@@ -35,43 +42,21 @@ func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRec
 			h.Holds, h.Rules, h.Ended = false, "", later(h.Ended, now)
 		}
 	}
-	for i := range present {
-		next.addHold(&present[i])
-	}
-	return next.Bounded()
+	return next.And(present...)
 }
 
-// Merge returns the trips and holds of both records. If both records have a trip of the same group, or an entry of the
-// same hold, the later end counts. Merge is for a leader that has already made a record when it reads the last record
-// of the leader before it. Merge changes neither record.
-func (r Record) Merge(other Record) Record {
-	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
-	for _, t := range other.Trips {
-		r.addTrip(t)
-	}
-	for i := range other.Holds {
-		r.addHold(&other.Holds[i])
+// And returns the record with these holds, too. Of two ends of the same hold the later end counts. And does not change
+// the record.
+func (r Record) And(holds ...policy.HoldRecord) Record {
+	r.Holds = slices.Clone(r.Holds)
+	for i := range holds {
+		r.add(&holds[i])
 	}
 	return r.Bounded()
 }
 
-func (r *Record) addTrip(t TripRecord) {
-	i := slices.IndexFunc(r.Trips, t.sameGroup)
-	if i < 0 {
-		r.Trips = append(r.Trips, t)
-		return
-	}
-	own := &r.Trips[i]
-	own.Ended = own.Ended && t.Ended
-	own.Began = later(own.Began, t.Began)
-}
-
-// unknownRules is the fingerprint of rules that are not known. It differs from every other fingerprint, so the hold
-// counts as ended when the next leader compares it with its own holds.
-const unknownRules = "?"
-
-// addHold adds an entry, or merges it into the entry of the same hold.
-func (r *Record) addHold(h *policy.HoldRecord) {
+// add adds an entry, or merges it into the entry of the same hold.
+func (r *Record) add(h *policy.HoldRecord) {
 	i := slices.IndexFunc(r.Holds, func(own policy.HoldRecord) bool { return own.Same(h) })
 	if i < 0 {
 		r.Holds = append(r.Holds, *h)
@@ -100,7 +85,7 @@ func (r Record) Bounded() Record {
 	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
 		return !h.Holds && !h.Ended.After(last)
 	})
-	r.Holds = append(r.Holds, policy.HoldRecord{By: "earlier holds", Ended: last})
+	r.Holds = append(r.Holds, policy.HoldRecord{By: byEarlier, Ended: last})
 	return r
 }
 
@@ -130,6 +115,41 @@ func (r Record) Validate() error {
 		if !h.Holds && h.Ended.IsZero() {
 			return fmt.Errorf("the end of %.40q lacks its time", h.By)
 		}
+	}
+	return nil
+}
+
+// stored is a record in its stored form. Holding and Ended are the holds as release 0.1 records them.
+type stored struct {
+	plainRecord
+
+	Holding []json.RawMessage `json:"holding,omitempty"`
+	Ended   []json.RawMessage `json:"ended,omitempty"`
+}
+
+// plainRecord is a Record without its methods.
+type plainRecord Record
+
+// MarshalJSON implements [json.Marshaler]. A record with holds has one in the form of release 0.1 that no program knows.
+// So a leader of release 0.1 counts all holds as ended when it begins.
+func (r Record) MarshalJSON() ([]byte, error) {
+	s := stored{plainRecord: plainRecord(r)}
+	if len(r.Holds) > 0 {
+		s.Holding = []json.RawMessage{[]byte(`{"by":"holds of a later release"}`)}
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. The holds of release 0.1 become one hold of all pods, which ends when
+// the next leader begins: later, never earlier.
+func (r *Record) UnmarshalJSON(text []byte) error {
+	var s stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	*r = Record(s.plainRecord)
+	if len(r.Holds) == 0 && len(s.Holding)+len(s.Ended) > 0 {
+		r.Holds = []policy.HoldRecord{{By: "holds of release 0.1", Rules: unknownRules, Holds: true}}
 	}
 	return nil
 }

@@ -3,18 +3,15 @@ package guard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// errEnded is the error of an input that comes after Run has ended.
-var errEnded = errors.New("holds are no longer tracked: Run has ended")
-
-// Options are the parameters of a tracker. All of them are required. The functions are called by the tracker's
-// goroutine, and must not block.
+// Options are the parameters of a tracker. All of them are required. The functions must neither block nor call the
+// tracker.
 type Options struct {
 	Config Config
 
@@ -41,120 +38,49 @@ type Options struct {
 	SetPaused func(paused bool)
 }
 
-// Tracker is the goroutine around a [Core]. Any number of goroutines may call its methods, before and while Run runs.
+// Tracker is a lock and a timer around a [Core]. Any number of goroutines may call its methods, before and while Run
+// runs.
 type Tracker struct {
 	options Options
-	core    *Core
-	wake    chan struct{}
 	ended   chan struct{}
-	trips   atomic.Pointer[[]TripRecord]
-	needs   needs
 
 	replaceToken chan struct{} // holds a token after Prepare, unless a Replace is under way
 
-	mu     sync.Mutex
-	inputs []queued
+	mu    sync.Mutex
+	core  *Core
+	timer *time.Timer  // of the core's next step; nil if there is none
+	needs policy.Needs // of the present judge
+	extra policy.Needs // of a configuration that is to replace the present one
 }
 
-// queued is an input that was not processed yet; done is closed once it was.
-type queued struct {
-	in   Input
-	done chan struct{}
-}
-
-// NewTracker returns a tracker that does nothing before Run.
+// NewTracker returns a tracker.
 func NewTracker(o Options) *Tracker {
 	t := &Tracker{
-		options: o, core: NewCore(o.Config), wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		needs: needs{keep: o.Keep}, replaceToken: make(chan struct{}, 1),
+		options: o, core: NewCore(o.Config), ended: make(chan struct{}), replaceToken: make(chan struct{}, 1),
 	}
-	t.trips.Store(new([]TripRecord))
-	t.needs.setJudge(t.core.Judge())
+	t.needs = t.core.Judge().Needs()
+	o.Keep(t.needs)
 	return t
 }
 
-// Put adds an input. It does not block. Ready, LeadershipBegan and NamespacesChanged may be empty: right before their
-// step, the tracker fills in the present record or the present namespaces.
-func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
-
-// Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
-func (t *Tracker) Do(ctx context.Context, in Input) error {
-	done := make(chan struct{})
-	t.put(queued{in, done})
-	select {
-	case <-done:
-		return nil
-	case <-t.ended:
-		return errEnded
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t *Tracker) put(q queued) {
+// Put processes an input. Ready, LeadershipBegan and NamespacesChanged may be empty: the tracker fills in the present
+// record or the present namespaces.
+func (t *Tracker) Put(in Input) {
 	t.mu.Lock()
-	t.inputs = append(t.inputs, q)
-	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Trips returns the present trips. Callers must not modify them.
-func (t *Tracker) Trips() []TripRecord { return *t.trips.Load() }
-
-// Run processes inputs until the context ends. It may be called only once.
-func (t *Tracker) Run(ctx context.Context) {
-	defer close(t.ended)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.wake:
-			t.stepAll()
-		case <-t.due():
-			t.step(TimePassed{})
-		}
-	}
-}
-
-// due returns a channel that receives when the core's next step is due.
-func (t *Tracker) due() <-chan time.Time {
-	if next, ok := t.core.Next(); ok {
-		return time.NewTimer(time.Until(next)).C
-	}
-	return nil
-}
-
-// stepAll processes the inputs that are queued.
-func (t *Tracker) stepAll() {
-	t.mu.Lock()
-	inputs := t.inputs
-	t.inputs = nil
-	t.mu.Unlock()
-	for _, q := range inputs {
-		t.step(q.in)
-		if q.done != nil {
-			close(q.done)
-		}
-	}
-}
-
-// step passes one input to the core, and its effects on.
-func (t *Tracker) step(in Input) {
+	defer t.mu.Unlock()
 	do := t.core.Step(time.Now(), t.complete(in))
 	if do.Record != nil {
 		t.options.Record(*do.Record)
 	}
 	if do.Judge != nil {
-		t.trips.Store(new(t.core.Trips()))
 		t.options.Judged(*do.Judge)
-		t.needs.setJudge(*do.Judge)
+		t.needs = do.Judge.Needs()
+		t.options.Keep(t.needs.Or(t.extra))
 	}
 	for _, e := range do.Events {
 		t.options.Report(e)
 	}
+	t.schedule()
 }
 
 // complete fills the record of the journal, or the namespaces of the cache, into the inputs that carry them.
@@ -168,4 +94,103 @@ func (t *Tracker) complete(in Input) Input {
 		return NamespacesChanged{t.options.Namespaces()}
 	}
 	return in
+}
+
+// schedule sets the timer for the core's next step, unless Run has ended.
+func (t *Tracker) schedule() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	if next, ok := t.core.Next(); ok && !t.hasEnded() {
+		t.timer = time.AfterFunc(time.Until(next), func() { t.Put(TimePassed{}) })
+	}
+}
+
+func (t *Tracker) hasEnded() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Trips returns the present trips.
+func (t *Tracker) Trips() []TripRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.core.Trips()
+}
+
+// Run blocks until the context ends. Then time alone no longer changes anything. It may be called only once.
+func (t *Tracker) Run(ctx context.Context) {
+	<-ctx.Done()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.ended)
+	t.schedule()
+}
+
+// Prepare adopts the record of the journal, and blocks until the cache has the data that the holds of the record need.
+// Replace waits for Prepare: the cache may never get the data that a replacement needs, and no eviction waits for them.
+func (t *Tracker) Prepare(ctx context.Context) error {
+	t.Put(Ready{})
+	if err := t.await(ctx, policy.Needs{}); err != nil {
+		return err
+	}
+	t.replaceToken <- struct{}{}
+	return nil
+}
+
+// Replace replaces the configuration, or changes nothing if it returns an error. It first waits for Prepare, and until
+// the cache has the data that both configurations need. Then a new pause begins; apply applies the new rates; the new
+// judge decides; and an old pause ends. So the new rates count all pods that the new configuration releases. Then the
+// cache drops the data that are no longer needed.
+func (t *Tracker) Replace(ctx context.Context, c Config, apply func()) error {
+	select {
+	case <-t.replaceToken:
+		defer func() { t.replaceToken <- struct{}{} }()
+	case <-t.ended:
+	case <-ctx.Done():
+		return fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
+	}
+	if t.hasEnded() {
+		return errors.New("replacing policies: Run has ended")
+	}
+	defer t.setExtra(policy.Needs{})
+	if err := t.await(ctx, c.Set.Needs()); err != nil {
+		return err
+	}
+	if c.Paused {
+		t.options.SetPaused(true)
+	}
+	apply()
+	t.Put(Reconfigured{c})
+	t.options.SetPaused(c.Paused)
+	return nil
+}
+
+// await makes the cache get the extra data, and blocks until the cache has them.
+func (t *Tracker) await(ctx context.Context, extra policy.Needs) error {
+	select {
+	case err := <-t.setExtra(extra):
+		if err != nil {
+			return fmt.Errorf("getting what the policies need: %w", err)
+		}
+	case <-ctx.Done():
+		return fmt.Errorf("waiting until what the policies need is known: %w", ctx.Err())
+	}
+	if t.options.Namespaces() != nil {
+		t.Put(NamespacesChanged{})
+	}
+	return nil
+}
+
+// setExtra makes the cache keep the data that the present judge needs, and the extra data. The returned channel is
+// closed once the cache has both.
+func (t *Tracker) setExtra(extra policy.Needs) <-chan error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.extra = extra
+	return t.options.Keep(t.needs.Or(extra))
 }

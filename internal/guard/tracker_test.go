@@ -23,7 +23,6 @@ type receiver struct {
 	records []guard.Record
 	events  []guard.Event
 	journal guard.Record
-	unread  bool   // the journal was not read yet
 	tier    string // of all namespaces
 	order   []string
 	lacks   error // why the cache cannot get what is needed
@@ -54,7 +53,7 @@ func (r *receiver) namespaces() policy.Namespaces {
 func (r *receiver) journaled() guard.Journaled {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return guard.Journaled{Record: r.journal, Known: !r.unread}
+	return guard.Journaled{Record: r.journal, Known: true}
 }
 
 func (r *receiver) options(c guard.Config) guard.Options {
@@ -81,11 +80,8 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 		tracker := guard.NewTracker(got.options(whole(false)))
 		tracker.Put(guard.NodesChanged{Changes: nodes(4, 3)}) // before Run
 		go tracker.Run(t.Context())
-		for _, in := range []guard.Input{guard.LeadershipBegan{}, guard.Ready{}} {
-			if err := tracker.Do(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
+		tracker.Put(guard.LeadershipBegan{})
+		tracker.Put(guard.Ready{})
 		if len(tracker.Trips()) != 1 {
 			t.Fatalf("got the trips %+v", tracker.Trips())
 		}
@@ -104,62 +100,45 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 	})
 }
 
-// The journal is read after the beginning of the leadership was reported, and before it is processed. A leader that
-// counted its holds as unknown would begin each deleteAfter again.
+// The journal may be read between the beginning of the leadership and its report. A leader that counted its holds as
+// unknown would begin each deleteAfter again.
 func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		got := receiver{unread: true}
-		tracker := guard.NewTracker(got.options(whole(false)))
-		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
-		tracker.Put(guard.Ready{})
-		tracker.Put(guard.LeadershipBegan{})
-		ended := policy.HoldRecord{By: policy.ByPause, Ended: time.Now()}
-		time.Sleep(time.Minute)
-		got.mu.Lock()
-		got.unread, got.journal = false, guard.Record{Holds: []policy.HoldRecord{ended}}
-		got.mu.Unlock()
-		go tracker.Run(t.Context())
-		synctest.Wait()
-		got.mu.Lock()
-		defer got.mu.Unlock()
-		alone := endsOf(got.journal)
-		want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
-		want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
-	})
+	got := receiver{journal: guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: time.Now()}}}}
+	tracker := guard.NewTracker(got.options(whole(false)))
+	for _, in := range []guard.Input{guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{}, guard.LeadershipBegan{}} {
+		tracker.Put(in)
+	}
+	alone := endsOf(got.journal)
+	want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
+	want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
 }
 
 // Two goroutines report namespaces. The goroutine that has read them first may report them last.
 func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		got := receiver{tier: "test"}
-		tracker := guard.NewTracker(got.options(whole(false)))
-		before := got.namespaces()
-		got.tier = "prod"
-		tracker.Put(guard.NamespacesChanged{Namespaces: got.namespaces()})
-		tracker.Put(guard.NamespacesChanged{Namespaces: before})
-		go tracker.Run(t.Context())
-		synctest.Wait()
-		got.mu.Lock()
-		defer got.mu.Unlock()
-		if labels, _ := got.judges[len(got.judges)-1].Facts.Namespaces("shop"); labels["tier"] != "prod" {
-			t.Errorf("the labels are %v, want those of now", labels)
-		}
-	})
+	got := receiver{tier: "test"}
+	tracker := guard.NewTracker(got.options(whole(false)))
+	before := got.namespaces()
+	got.tier = "prod"
+	tracker.Put(guard.NamespacesChanged{Namespaces: got.namespaces()})
+	tracker.Put(guard.NamespacesChanged{Namespaces: before})
+	if labels, _ := got.judges[len(got.judges)-1].Facts.Namespaces("shop"); labels["tier"] != "prod" {
+		t.Errorf("the labels are %v, want those of now", labels)
+	}
 }
 
-func TestAnInputThatComesTooLateIsAnError(t *testing.T) {
+func TestTimeAloneChangesNothingOnceRunHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
 		tracker := guard.NewTracker(got.options(whole(false)))
+		for _, in := range []guard.Input{guard.Ready{}, guard.NodesChanged{Changes: nodes(4, 3)}, guard.NodesChanged{Changes: nodes(4, 0)}} {
+			tracker.Put(in)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		tracker.Run(ctx)
-		if err := tracker.Do(t.Context(), guard.LeadershipEnded{}); err == nil {
-			t.Error("no error")
-		}
-		other := guard.NewTracker(got.options(whole(false)))
-		if err := other.Do(ctx, guard.LeadershipEnded{}); err == nil {
-			t.Error("no error, although Run was not called and the context has ended")
+		time.Sleep(time.Hour)
+		if len(tracker.Trips()) != 1 {
+			t.Errorf("got the trips %+v", tracker.Trips())
 		}
 	})
 }

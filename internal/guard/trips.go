@@ -1,8 +1,8 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -50,27 +50,26 @@ func (b *breaker) record(group string, began time.Time) TripRecord {
 	return TripRecord{Breaker: b.Name, TopologyKey: b.TopologyKey, Group: group, Began: began}
 }
 
-// Trips returns the trips to record, sorted by group.
+// Trips returns the trips to record, in the order of the breakers, sorted by group.
 func (b *Breakers) Trips() (all []TripRecord) {
 	for _, breaker := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
-			if t := breaker.groups[name].trip; t != nil {
-				all = append(all, *t)
+		first := len(all)
+		for _, g := range breaker.groups {
+			if g.trip != nil {
+				all = append(all, *g.trip)
 			}
 		}
+		slices.SortFunc(all[first:], func(x, y TripRecord) int { return cmp.Compare(x.Group, y.Group) })
 	}
 	return all
 }
 
 // Unrecorded returns an event for each present trip that the record with these trips lacks.
 func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
-	for _, breaker := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
-			g := breaker.groups[name]
-			same := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
-			if g.trip.holds() && !slices.ContainsFunc(recorded, same) {
-				events = append(events, b.event(breaker, g, true, g.trip.Began))
-			}
+	for _, t := range b.Trips() {
+		same := func(other TripRecord) bool { return other.sameGroup(t) && !other.Ended }
+		if !t.Ended && !slices.ContainsFunc(recorded, same) {
+			events = append(events, b.event(t, true, t.Began))
 		}
 	}
 	return events
@@ -87,8 +86,8 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// Adopt does not change when a trip of this process began. The breakers are evaluated at the next step, from which on a
-// share at or below maxNodes counts.
+// All nodes must be known. Adopt does not change when a trip of this process began. The breakers are evaluated at the
+// next step, from which on a share at or below maxNodes counts.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
 	for _, breaker := range b.list {
 		for _, g := range breaker.groups {
@@ -99,7 +98,7 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 			}
 		}
 	}
-	b.restore(latest, !b.synced || len(b.nodes) == 0)
+	b.restore(latest, len(b.nodes) == 0)
 }
 
 // restore puts recorded trips in force. Trips of groups without nodes are put in force only if empty is true.

@@ -106,7 +106,7 @@ func TestAddendaThatMakeNoSenseAreDroppedAndNamedAndNothingElse(t *testing.T) {
 		{"a trip without a breaker", `"guards":{"trips":[{"group":"a","began":"2026-01-01T00:00:09Z"}]}`, "the field \"guards\" of its entry _journal is dropped: the trip of breaker"},
 		{"a trip without a time", `"guards":{"trips":[{"breaker":"a"}]}`, "the field \"guards\" of its entry _journal is dropped: the trip of breaker"},
 		{"a time that is none", `"guards":{"holds":[{"by":"pause","ended":"x"}]}`, "the field \"guards\" of its entry _journal is dropped: parsing time"},
-		{"triggers are a list", `"triggers":[]`, `the field "triggers" of its entry _journal is dropped: json`},
+		{"triggers are a list", `"triggers":[]`, "its entry _journal is dropped in part: json"},
 		{"a node is a number", `"triggers":{"` + names[1] + `":7}`, `the triggers of node "` + names[1] + `" are dropped: it can't be read`},
 		{"another effect", `"triggers":{"` + names[1] + `":` + good + `}`, `the triggers of node "` + names[1] + `" are dropped: taint 0: state 0: its effect is "NoExecute"; only NoSchedule is allowed`},
 		{"another UID", `"triggers":{"` + names[0] + `":` + strings.Replace(trigger, `"u"`, `"v"`, 1) + `}`, `the triggers of node "` + names[0] + `" are dropped: its uid or version differs`},

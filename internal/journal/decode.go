@@ -22,9 +22,12 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	head, err := decodeHead(data[Head])
+	head, problem, err := decodeHead(data[Head])
 	if err != nil {
 		return Partition{}, nil, err
+	}
+	if p.Written, p.Undone = head.Written, head.Undone; problem != nil {
+		problems = append(problems, problem)
 	}
 	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
 		record, err := decodeRecord(partition, node, data[node], v1.TaintEffectNoExecute)
@@ -34,54 +37,42 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 		}
 		p.Records[node] = record
 	}
-	return p, append(problems, p.decodeFields(partition, head)...), nil
-}
-
-// decodeHead returns the fields of the entry [Head]. It reads only the format version, because another version may
-// define all other fields differently.
-func decodeHead(text string) (head map[string]json.RawMessage, err error) {
-	version := 0
-	if err := json.Unmarshal([]byte(text), &head); err == nil {
-		_ = json.Unmarshal(head["version"], &version) // the result is checked
-	}
-	if version != formatVersion {
-		return nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, text, formatVersion)
-	}
-	return head, nil
-}
-
-// decodeFields decodes the fields of the entry [Head]. It drops what is invalid, and names it.
-func (p *Partition) decodeFields(partition int, head map[string]json.RawMessage) (problems []error) {
-	decode := func(field string, decode func(raw json.RawMessage) error) {
-		if raw, ok := head[field]; ok {
-			if err := decode(raw); err != nil {
-				problems = append(problems, fmt.Errorf("the field %q of its entry %s is dropped: %w", field, Head, err))
-			}
+	if len(head.Guards) > 0 {
+		if p.Guards, err = decodeGuards(head.Guards); err != nil {
+			problems = append(problems, fmt.Errorf("the field \"guards\" of its entry %s is dropped: %w", Head, err))
 		}
 	}
-	var triggers map[string]json.RawMessage
-	decode("written", func(raw json.RawMessage) error { return json.Unmarshal(raw, &p.Written) })
-	decode("undone", func(raw json.RawMessage) error { return json.Unmarshal(raw, &p.Undone) })
-	decode("guards", p.decodeGuards)
-	decode("triggers", func(raw json.RawMessage) error { return json.Unmarshal(raw, &triggers) })
-	for _, node := range slices.Sorted(maps.Keys(triggers)) {
-		if err := p.decodeTriggers(partition, node, string(triggers[node])); err != nil {
+	for _, node := range slices.Sorted(maps.Keys(head.Triggers)) {
+		if err := p.decodeTriggers(partition, node, string(head.Triggers[node])); err != nil {
 			problems = append(problems, fmt.Errorf("the triggers of node %.80q are dropped: %w", node, err))
 		}
 	}
-	return problems
+	return p, problems, nil
 }
 
-func (p *Partition) decodeGuards(raw json.RawMessage) error {
+// decodeHead parses the entry [Head]. It reads nothing but the format version if that is another one, because another
+// version may define all other fields differently. The problem names what is invalid.
+func decodeHead(text string) (head heading, problem, err error) {
+	var format struct{ Version int }
+	_ = json.Unmarshal([]byte(text), &format) // the result is checked
+	if format.Version != formatVersion {
+		return heading{}, nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, text, formatVersion)
+	}
+	if problem := json.Unmarshal([]byte(text), &head); problem != nil {
+		return head, fmt.Errorf("its entry %s is dropped in part: %w", Head, problem), nil
+	}
+	return head, nil, nil
+}
+
+func decodeGuards(raw json.RawMessage) (*guard.Record, error) {
 	var r *guard.Record
 	if err := json.Unmarshal(raw, &r); err != nil || r == nil {
-		return err
+		return nil, err
 	}
 	if err := r.Validate(); err != nil {
-		return err
+		return nil, err
 	}
-	p.Guards = new(r.Bounded())
-	return nil
+	return new(r.Bounded()), nil
 }
 
 // decodeTriggers adds the triggers of a node to its record.

@@ -39,14 +39,6 @@ func (k Keys) roleOf(t *v1.Taint) role {
 	return ignored
 }
 
-// And returns the keys of k that are among the others, too, in the same role.
-func (k Keys) And(others Keys) Keys {
-	without := func(keys, others []string) []string {
-		return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !has(others, key) })
-	}
-	return Keys{Triggers: without(k.Triggers, others.Triggers), Audited: without(k.Audited, others.Audited)}
-}
-
 // has reports whether the sorted keys contain this one.
 func has(keys []string, key string) bool {
 	_, found := slices.BinarySearch(keys, key)

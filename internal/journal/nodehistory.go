@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,20 +10,15 @@ import (
 
 // NodeHistory holds the taints of one node: what this process has observed, and separately what records say. The zero
 // value has no taints. A NodeHistory is immutable.
-type NodeHistory struct {
-	list      []presence      // sorted by role
-	histories []taint.History // of each
-}
+type NodeHistory struct{ list []presence }
 
 // historyOf returns the history of a node with these presences. lastVersion is the node's version at the last
 // observation.
 func historyOf(list []presence, lastVersion string, apart func(a, b *v1.Taint) bool) NodeHistory {
-	histories := make([]taint.History, len(list))
 	for i := range list {
 		list[i].history = list[i].joined(lastVersion, apart)
-		histories[i] = list[i].history
 	}
-	return NodeHistory{list, histories}
+	return NodeHistory{list}
 }
 
 // Taints returns one history for each NoExecute taint on the node, with observed and recorded states merged. Callers
@@ -37,14 +31,14 @@ func (n NodeHistory) Triggers() []taint.History { return n.of(trigger) }
 // Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited only.
 func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 
-// of returns the histories of the taints in a role; nil if there are none.
-func (n NodeHistory) of(r role) []taint.History {
-	first, found := slices.BinarySearchFunc(n.list, r, func(p presence, r role) int { return cmp.Compare(p.role, r) })
-	end, _ := slices.BinarySearchFunc(n.list, r+1, func(p presence, r role) int { return cmp.Compare(p.role, r) })
-	if !found {
-		return nil
+// of returns the histories of the taints in a role.
+func (n NodeHistory) of(r role) (histories []taint.History) {
+	for i := range n.list {
+		if n.list[i].role == r {
+			histories = append(histories, n.list[i].history)
+		}
 	}
-	return n.histories[first:end:end]
+	return histories
 }
 
 // Empty reports whether there are no taints.
@@ -68,7 +62,7 @@ func (n NodeHistory) UpTo(changed, lastVersion string) string {
 // controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
 // NoSchedule taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
 func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	known, restricted := n.restricted(&s)
+	known := slices.DeleteFunc(slices.Clone(n.list), func(p presence) bool { return s.added(&p.seen[0].Taint) })
 	var list []presence
 	for i := range s.Taints {
 		t := &s.Taints[i]
@@ -77,26 +71,10 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 			list = append(list, continued(known, r, t, these).observed(t, these))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b presence) int { return cmp.Compare(a.role, b.role) })
-	if !restricted && slices.EqualFunc(n.list, list, samePresence) {
-		return NodeHistory{list, n.histories}, false // a later list may have shown the same
+	if len(known) == len(n.list) && slices.EqualFunc(known, list, samePresence) {
+		return NodeHistory{list}, false // a later list may have shown the same
 	}
 	return historyOf(list, s.Version, s.Distinguishes), true
-}
-
-// restricted returns the presences without the states of taints that had another role at the previous observation, and
-// reports whether that changes anything.
-func (n NodeHistory) restricted(s *Observation) (list []presence, changed bool) {
-	if s.KeysBefore == nil {
-		return n.list, false
-	}
-	for i := range n.list {
-		p, restricted := n.list[i].restricted(s)
-		if changed = changed || restricted; slices.ContainsFunc(p.seen, func(s taint.State) bool { return !s.Ended }) {
-			list = append(list, p)
-		}
-	}
-	return list, changed
 }
 
 // continued returns the presence that the observed taint continues, or a new one that begins with the observation.

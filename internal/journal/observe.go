@@ -67,9 +67,20 @@ func (o *Observation) only(r role) *Observation {
 // relisted reports whether this is what a list shows after a gap of the watch.
 func (o *Observation) relisted() bool { return o.Gap && !o.Watched.IsZero() }
 
-// added reports whether the previous observation says nothing about the taint, because it had no role then, or another.
+// added reports whether the previous observation says nothing about the taint, because the taint had no role then, or
+// another role. The two taints that the node lifecycle controller swaps are added together.
 func (o *Observation) added(t *v1.Taint) bool {
-	return o.KeysBefore != nil && o.KeysBefore.roleOf(t) != o.Keys.roleOf(t)
+	if o.KeysBefore == nil {
+		return false
+	}
+	keys := []string{t.Key}
+	if swapped(t.Key) {
+		keys = []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
+	}
+	return slices.ContainsFunc(keys, func(key string) bool {
+		one := v1.Taint{Key: key, Effect: t.Effect}
+		return o.KeysBefore.roleOf(&one) != o.Keys.roleOf(&one)
+	})
 }
 
 // found reports whether the taint, if it is new, may have been there before this observation.

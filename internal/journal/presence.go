@@ -123,21 +123,6 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	return state
 }
 
-// restricted returns the presence without the states of taints that have another role, or had one at the previous
-// observation, and reports whether there are any.
-func (p presence) restricted(s *Observation) (presence, bool) {
-	states := len(p.seen) + len(p.recorded.states)
-	keys := s.Keys.And(*s.KeysBefore)
-	for _, history := range []*taint.History{&p.seen, &p.recorded.states, &p.recorded.read} {
-		*history = statesOf(keys, p.role, *history)
-	}
-	if len(p.seen)+len(p.recorded.states) == states {
-		return p, false
-	}
-	p.history = p.joined(s.Before, nil)
-	return p, true
-}
-
 // renewed reports whether the taint that is observed after a gap is another one than that of this presence.
 func (p *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(p.recorded.states, p.history), s)
@@ -146,4 +131,36 @@ func (p *presence) renewed(s *Observation) bool {
 // samePresence reports whether two presences are the same one and have the same states, whatever lists have shown them.
 func samePresence(a, b presence) bool {
 	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
+}
+
+// renewed reports whether, as far as this can be seen after a gap, the known taint was removed and set again in
+// between.
+func renewed(known taint.History, s *Observation) bool {
+	for i := range s.Taints {
+		if t := &s.Taints[i]; counts(&known[0].Taint, t) && !isLater(known, s, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLater reports whether the taint's timeAdded shows that it is another one than the known one. For not-ready and
+// unreachable it shows this only if no process watched at that time: the node lifecycle controller sets timeAdded anew
+// whenever it swaps the two, and after it has restarted.
+func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
+	if t.TimeAdded == nil || isRecorded(known, t) {
+		return false
+	}
+	added := s.moment(t.TimeAdded.Time)
+	if swapped(t.Key) && !added.After(s.Watched) {
+		return false
+	}
+	return added.After(slices.MaxFunc(known, bySince).Since)
+}
+
+// isRecorded reports whether the history has the taint with exactly this timeAdded.
+func isRecorded(known taint.History, t *v1.Taint) bool {
+	return slices.ContainsFunc(known, func(s taint.State) bool {
+		return same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+	})
 }

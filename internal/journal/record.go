@@ -30,16 +30,13 @@ type Record struct {
 // tolerate one of them without a limit, and its exposure begins again with the next one.
 func RecordOf(n *taint.Node, now time.Time) Record {
 	r := Record{UID: n.UID, Version: n.Version, Taints: n.Taints, Triggers: n.Triggers}
-	return r.converted(func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
+	return r.converted(func(t time.Time) time.Time { return wallTime(t, now) })
 }
 
 // Forward returns a record that this process has read, to be written once more at this moment: its times are on the
 // wall clock of this process, and no older. ahead is as in an [Observation].
 func Forward(r Record, now time.Time, ahead time.Duration) Record {
-	return r.converted(func(t time.Time) time.Time {
-		read := r.Writing.Moment(t, now, ahead)
-		return wallTime(read, now, now.Sub(read))
-	})
+	return r.converted(func(t time.Time) time.Time { return wallTime(r.Writing.Moment(t, now, ahead), now) })
 }
 
 // converted returns the record with its times converted to another clock.
@@ -71,7 +68,7 @@ func onClock(history taint.History, convert func(time.Time) time.Time) taint.His
 
 // GuardsOf returns the record of guards and holds at this moment, with wall times.
 func GuardsOf(r guard.Record, now time.Time) guard.Record {
-	return r.Converted(func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
+	return r.Converted(func(t time.Time) time.Time { return wallTime(t, now) })
 }
 
 // Guards returns a record that this writing contains, on the monotonic clock of this process; see [Writing.Moment].
@@ -79,12 +76,12 @@ func (w *Writing) Guards(r guard.Record, now time.Time, ahead time.Duration) gua
 	return r.Converted(func(t time.Time) time.Time { return w.Moment(t, now, ahead) })
 }
 
-// wallTime returns the time that lies age before now, by the wall clock as it is set at this moment. If that clock was
-// set since then, the time that it showed then would be wrong for readers of the record, and too old if the clock was
-// set forward. The result is rounded up then, so that it is the same at each call. The two clocks are not read at the
-// very same moment, hence the tolerance.
-func wallTime(then, now time.Time, age time.Duration) time.Time {
-	shown, wall := then.Round(0), now.Round(0).Add(-age)
+// wallTime returns a time by the wall clock as it is set now. If that clock was set since then, the time that it showed
+// then would be wrong for readers of the record, and too old if the clock was set forward. The result is rounded up in
+// this case, so that it is the same at each call. The two clocks are not read at the very same moment, hence the
+// tolerance.
+func wallTime(then, now time.Time) time.Time {
+	shown, wall := then.Round(0), now.Round(0).Add(-now.Sub(then))
 	if off := wall.Sub(shown); off > -time.Second && off < 10*time.Millisecond {
 		return shown.UTC()
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -54,4 +55,16 @@ func unchangedHistory(a, b taint.History) bool {
 		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Relisted.Equal(b.Relisted) &&
 			same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
 	})
+}
+
+// reaches reports whether one resourceVersion is certainly not older than the other.
+func reaches(version, other string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, other)
+	return err == nil && order >= 0
+}
+
+// IsNewer reports whether one resourceVersion of a node is certainly newer than the other.
+func IsNewer(version, other string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, other)
+	return err == nil && order > 0
 }

@@ -79,9 +79,9 @@ func TestObserveTriggers(t *testing.T) {
 		{"the swap of not-ready for unreachable is one presence", [][]journal.Observation{with(both, look(1, notReady), look(2, unreachable))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
 		{"unless only one of both is a trigger", [][]journal.Observation{with(triggers(unreachable.Key), look(1, notReady), look(2, unreachable))}, []string{unreachable.Key + "=@2"}},
 		{
-			"a swapped one that was not named for a while begins anew",
+			"both begin anew if one of both was not named for a while",
 			[][]journal.Observation{with(both, look(1, notReady), look(2, unreachable)), with(triggers(unreachable.Key), look(3, unreachable)), with(both, look(4, unreachable, notReady))},
-			[]string{unreachable.Key + "=@2 " + notReady.Key + "=@4"},
+			[]string{unreachable.Key + "=@4 " + notReady.Key + "=@4"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestARecordedTimeMovesWithTheWallClock(t *testing.T) {
 		{"it was set back by an hour", 2 * hour, time.Date(2026, 1, 1, 10, 0, 1, 0, time.UTC)},
 		{"the reading differs by nanoseconds", 2*hour + 7, time.Date(2026, 1, 1, 10, 0, 1, 0, time.UTC)},
 	} {
-		if got := wallTime(shown, now, c.age); !got.Equal(c.want) {
+		if got := wallTime(faketime.Of(shown, 0), faketime.Of(now, c.age)); !got.Equal(c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -122,7 +122,7 @@ func (c *Core) apply(in Input) {
 			c.changeTerm(0)
 		}
 	case GuardsSet:
-		c.guards.put(in.Record, c.term)
+		c.guards.record = &in.Record
 		c.change(journal.GuardsPartition)
 	case NodesChanged:
 		c.change(in.Partition)
@@ -152,7 +152,7 @@ func (c *Core) change(partition int) {
 // changeTerm begins a term, or ends the present one if the number is 0.
 func (c *Core) changeTerm(term int) {
 	c.term = term
-	c.guards.keep(c.now, term)
+	c.guards.lead(c.now, term != 0)
 	for _, p := range c.partitions {
 		p.standBy()
 	}

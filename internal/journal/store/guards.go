@@ -7,52 +7,40 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// guards is the record of guards and holds.
+// guards is the record of guards and holds that this process has set or read.
 type guards struct {
-	record    guard.Record
-	known     bool // the record was read, or set
-	setTerm   int  // the term in which this process has set the record; 0 if there is none
-	knownTerm int  // the term in which the record was known, and stays known while the partition can't be written
-	term      int  // the present term
+	record *guard.Record // nil: unknown
+	leads  bool          // this process leads
 
 	// written is when the partition is last known to have been written. A leader writes a partition with a record
 	// regularly.
 	written time.Time
 }
 
-// at returns the record at the time now, and whether it is known.
-func (g *guards) at(now time.Time) (guard.Record, bool) {
-	return g.record, g.known && (now.Sub(g.written) <= staleAfter || g.term != 0 && g.knownTerm == g.term)
-}
-
-// keep notes that a term begins, or, if the number is 0, that the last term has ended.
-func (g *guards) keep(now time.Time, term int) {
-	g.term = term
-	if _, known := g.at(now); known {
-		g.knownTerm = term
+// at returns the record at the time now, and whether it is known. A record that a leader knows stays known while the
+// partition can't be written.
+func (g *guards) at(now time.Time) (r guard.Record, known bool) {
+	if g.record == nil || !g.leads && now.Sub(g.written) > staleAfter {
+		return guard.Record{}, false
 	}
+	return *g.record, true
 }
 
-// put sets the record.
-func (g *guards) put(r guard.Record, term int) {
-	g.record, g.known, g.setTerm, g.knownTerm = r, true, term, term
+// lead begins or ends a term.
+func (g *guards) lead(now time.Time, leads bool) {
+	if _, known := g.at(now); !known {
+		g.record = nil
+	}
+	g.leads = leads
 }
 
-// read replaces the record by the record of another process; nil means that the partition has none. If this process has
-// already set a record in its present term, it has begun to lead before it could read the other record, and merges
-// both.
+// read replaces the record by the record that the partition has; nil means that it has none. A leader sets the record
+// anew once it has taken in what it reads late. It writes its own record back if the partition has none, or an old one.
 func (g *guards) read(r *guard.Record, now, written time.Time) {
 	g.written = written
-	switch set := g.setTerm != 0 && g.setTerm == g.term; {
-	case r == nil && set:
-	case r == nil:
-		g.record, g.known = guard.Record{}, false
-	case set:
-		g.record = g.record.Merge(*r)
-	default:
-		g.record, g.known = *r, true
+	if !g.leads || r != nil && now.Sub(written) <= staleAfter {
+		g.record = r
 	}
-	g.keep(now, g.term)
 }
 
 // adoptGuards passes on the record that the partition contains. The age of the first record that this process finds is
@@ -73,9 +61,7 @@ func (p *partition) adoptGuards(r *guard.Record, first bool) {
 		}
 	}
 	p.guards.read(r, p.now, written)
-	if r != nil {
-		p.effects.Guards = new(p.guards.record)
-	}
+	p.effects.Guards = r
 }
 
 // guardsToWrite returns the record to write; nil if there is none, or if another partition has it.

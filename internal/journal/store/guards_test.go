@@ -236,8 +236,9 @@ func TestAStandbyAndADryRunWriteNoGuards(t *testing.T) {
 	})
 }
 
-// The leader before it has written after this process has last heard of the journal.
-func TestALeaderThatReadsTheRecordLateMergesIt(t *testing.T) {
+// The leader before it has written after this process has last heard of the journal. The leader then sets a record with
+// the ends of both.
+func TestALeaderThatReadsTheRecordLateIsCalledWithIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
 		p.SetGuards(w.ended(0))
@@ -251,8 +252,11 @@ func TestALeaderThatReadsTheRecordLateMergesIt(t *testing.T) {
 		w.pass(30)
 		w.fault(nil)
 		w.pass(70)
-		p.guarded("once it was read", "zones a@-10, pause@0, policy a@12")
-		p.reads("once it was read", "zones a@-10, pause@0, policy a@12")
+		p.guarded("once it was read", "zones a@-10, pause@0")
+		p.reads("once it was read", "zones a@-10, pause@0")
+		r, _ := p.Guards()
+		p.SetGuards(r.And(own.Holds...))
+		w.pass(72)
 		p.kill()
 		w.start().guarded("after a restart", "zones a@-10, pause@0, policy a@12")
 	})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,7 +82,7 @@ func New(o Options) *Keeper {
 		o.Ahead = func(time.Time) time.Duration { return 0 }
 	}
 	if o.Metrics == nil {
-		o.Metrics = newMetrics()
+		o.Metrics, _ = NewMetrics(nil) // nothing can fail
 	}
 	k := &Keeper{
 		options: o, troubles: newTroubles(o.Logger, o.Metrics),
@@ -141,34 +140,12 @@ func (k *Keeper) leave() {
 // put adds an input. It does not block.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
-	k.inputs = added(k.inputs, in)
+	k.inputs = append(k.inputs, in)
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
-}
-
-// added returns the waiting inputs with one more. An input takes the place of a waiting one about the same partition,
-// so that a client that writes often does not fill memory, and so that a flush writes all changes before the flush.
-func added(waiting []Input, in Input) []Input {
-	i := slices.IndexFunc(waiting, func(other Input) bool {
-		switch in := in.(type) {
-		case NodesChanged, NodesListed:
-			return other == in
-		case Heard:
-			other, ok := other.(Heard)
-			return ok && other.Partition == in.Partition
-		}
-		return false
-	})
-	if i < 0 {
-		return append(waiting, in)
-	}
-	if before, ok := waiting[i].(Heard); ok {
-		waiting[i] = in.(Heard).after(before)
-	}
-	return waiting
 }
 
 // take returns the inputs that wait.
@@ -192,8 +169,9 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
+	term := k.latestTerm()
 	for _, w := range effects.Writes {
-		k.running.Go(func() { k.write(ctx, w) })
+		k.running.Go(func() { k.write(ctx, term, w) })
 	}
 	k.options.Metrics.entries.Add(float64(k.core.Records() - k.records))
 	k.records = k.core.Records()
@@ -209,27 +187,22 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 }
 
 // write makes a write. It is cancelled when its term ends, and when Run does.
-func (k *Keeper) write(ctx context.Context, w Write) {
+func (k *Keeper) write(ctx, term context.Context, w Write) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	k.mu.Lock()
-	term, over := k.term, w.Term != k.terms
-	k.mu.Unlock()
 	defer context.AfterFunc(term, cancel)() //nolint:contextcheck // the call ends with its term, too
-	if over {
-		cancel()
-	}
 	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
 	k.options.Metrics.wrote(err)
-	k.put(Written{w.Partition, version, err, over || term.Err() != nil || ctx.Err() != nil})
+	k.put(Written{w.Partition, version, err, term.Err() != nil || ctx.Err() != nil})
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool {
+func (k *Keeper) leads() bool { return k.latestTerm().Err() == nil && k.options.Leading() }
+
+func (k *Keeper) latestTerm() context.Context {
 	k.mu.Lock()
-	term := k.term
-	k.mu.Unlock()
-	return term.Err() == nil && k.options.Leading()
+	defer k.mu.Unlock()
+	return k.term
 }
 
 // Loaded returns a channel that is closed once the source has what is recorded, or, if the journal is not available,

@@ -28,25 +28,7 @@ type Metrics struct {
 // NewMetrics registers the metrics; nil registers none. It reuses metrics that the registry already has. It returns an
 // error if another collector has one of the names.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
-	m := newMetrics()
-	if r == nil {
-		return m, nil
-	}
-	if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems),
-		registry.Register(r, &m.entries)); err != nil {
-		return nil, fmt.Errorf("registering metrics of the journal: %w", err)
-	}
-	for _, p := range phrases {
-		m.problems.WithLabelValues(string(p.kind)).Add(0)
-	}
-	for _, result := range []string{writeOK, writeConflict, writeRefused, writeFailed} {
-		m.writes.WithLabelValues(result)
-	}
-	return m, nil
-}
-
-func newMetrics() *Metrics {
-	return &Metrics{
+	m := &Metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_journal_writes_total",
 			Help: "Writes of partitions of the journal of taints, by result.",
@@ -60,6 +42,19 @@ func newMetrics() *Metrics {
 			Help: "Nodes that the journal of taints has a record of.",
 		}),
 	}
+	if r != nil {
+		if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems),
+			registry.Register(r, &m.entries)); err != nil {
+			return nil, fmt.Errorf("registering metrics of the journal: %w", err)
+		}
+	}
+	for _, p := range phrases {
+		m.problems.WithLabelValues(string(p.kind)).Add(0)
+	}
+	for _, result := range []string{writeOK, writeConflict, writeRefused, writeFailed} {
+		m.writes.WithLabelValues(result)
+	}
+	return m, nil
 }
 
 // wrote counts a write.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +21,6 @@ type partition struct {
 	content journal.StoredPartition // the latest known content
 	writing journal.Writing         // of the content
 	opened  bool                    // the partition was read
-	usable  bool                    // its format version is the supported one, or this leader had it in use
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
 	own     bool                    // the content is what this process has written in this term
@@ -28,14 +28,13 @@ type partition struct {
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
 	dirty   bool          // there may be something to write
-	failed  bool          // the last write failed
 	awaited bool          // a flush waits for it
 	call    *writing      // the write under way; nil if there is none
-	sent    []writing     // the writings of this process that may be stored, the oldest first
+	sent    *writing      // the last write that may be stored; nil before the first
 	stamp   time.Time     // when it was last written
 	paced   time.Time     // no write starts before
 	retry   time.Time     // no write starts before, except for a flush or after a successful read
-	pause   time.Duration // after the last failure
+	pause   time.Duration // after the last write, if it failed
 
 	problems map[Kind]string
 	records  int  // the nodes that it records
@@ -92,21 +91,24 @@ func (p *partition) isNews(version string) bool {
 		return false
 	}
 	order, err := resourceversion.CompareResourceVersion(version, p.content.Version)
-	return err != nil || order > 0 || p.failed
+	return err != nil || order > 0 || p.pause > 0
 }
 
 // open decodes a content. Once this process has written the partition as leader, it knows the nodes better than others
 // do. So it writes back its own records, also if others have written another version of the format. It adopts nothing
 // of its own writings, because their times were converted to the wall clock.
 func (p *partition) open(s journal.StoredPartition) {
-	if own := p.sentAs(s.Data); own != nil {
-		p.stored(s, *own)
+	if p.sent != nil && maps.Equal(p.sent.data, s.Data) {
+		p.stored(s, p.sent)
 		return
 	}
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
-	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
+	if p.mine {
+		err = nil
+	}
+	p.foreign = err == nil && !p.mine
 	before := p.writing
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
 	if p.undone = content.Undone; p.mine {
@@ -115,23 +117,17 @@ func (p *partition) open(s journal.StoredPartition) {
 	if p.stamp = content.Written; p.stamp.After(p.now) {
 		p.stamp = p.now
 	}
-	if p.usable {
-		err = nil
-	}
 	p.fail(foreign, err)
 	p.problem(invalid, joined(dropped, 10, "; "))
 	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
-		p.adopt(content, first)
-	}
-	if undone := content.Undone; p.foreign && !undone.IsZero() && !undone.Equal(before.Undone) {
-		p.forget(content.Records)
+		p.adopt(content, first, before.Undone)
 	}
 }
 
 // adopt passes the records on. The time of the writing does not prove that a process watched the nodes beyond what the
 // records hold: they contain what their writer saw, with each taint's timeAdded.
-func (p *partition) adopt(content journal.Partition, first bool) {
+func (p *partition) adopt(content journal.Partition, first bool, undoneBefore time.Time) {
 	last := p.options.LastLed
 	if p.filled && !last.IsZero() && last.Sub(content.Written) > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and another process has led until %v without writing it: its records may be out of date, and are not believed", content.Written, last))
@@ -140,6 +136,9 @@ func (p *partition) adopt(content journal.Partition, first bool) {
 		p.problem(stale, "")
 	}
 	p.adoptGuards(content.Guards, first)
+	if p.foreign && !p.undone.IsZero() && !p.undone.Equal(undoneBefore) {
+		p.withUnrecorded(content.Records)
+	}
 	p.offer(content.Records)
 }
 

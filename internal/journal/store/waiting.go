@@ -1,14 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // waiting is a record of a version of its node that this process has not reached.
@@ -22,40 +20,25 @@ type waiting struct {
 // offer passes the records of the latest writing to the source. A record of a version that is not reached waits
 // instead: the present state of the nodes can't show which presence of a taint the record is about.
 func (p *partition) offer(records map[string]journal.Record) {
-	before, reached := p.waiting, p.options.Source.Reached()
-	p.waiting = nil
-	for _, node := range slices.Sorted(maps.Keys(records)) {
-		r := records[node]
+	before := p.waiting
+	p.waiting = make(map[string]*waiting, len(records))
+	for node, r := range records {
 		r.Writing = p.writing
-		if !journal.IsNewer(r.Version, reached) {
-			p.offerOne(node, r)
-			continue
-		}
 		w := &waiting{record: r, since: p.now}
 		if known := before[node]; known != nil && known.record.UID == r.UID && known.record.Version == r.Version {
 			w.since, w.refused, w.reached = known.since, known.refused, known.reached
 		}
-		if p.waiting == nil {
-			p.waiting = map[string]*waiting{}
-		}
 		p.waiting[node] = w
 	}
+	p.resolveWaiting()
 }
 
-func (p *partition) offerOne(node string, r journal.Record) {
-	if p.options.Source.Adopt(node, r) {
-		p.effects.Adopted = append(p.effects.Adopted, node)
-	}
-}
-
-// forget offers empty records of the nodes that the latest writing does not record. An earlier writing, which a leader
-// has undone since, may have recorded them.
-func (p *partition) forget(recorded map[string]journal.Record) {
-	nodes := p.options.Source.Tainted()
-	slices.SortFunc(nodes, func(a, b *taint.Node) int { return cmp.Compare(a.Name, b.Name) })
-	for _, n := range nodes {
-		if _, is := recorded[n.Name]; !is && journal.PartitionOf(n.Name) == p.number {
-			p.offerOne(n.Name, journal.Record{UID: n.UID, Writing: p.writing})
+// withUnrecorded adds empty records of the tainted nodes that the records lack. An earlier writing, which a leader has
+// undone since, may have recorded these nodes.
+func (p *partition) withUnrecorded(records map[string]journal.Record) {
+	for _, n := range p.options.Source.Tainted() {
+		if _, is := records[n.Name]; !is && journal.PartitionOf(n.Name) == p.number {
+			records[n.Name] = journal.Record{UID: n.UID}
 		}
 	}
 }
@@ -83,7 +66,9 @@ func (p *partition) resolveWaiting() {
 		switch {
 		case !journal.IsNewer(w.record.Version, reached):
 			delete(p.waiting, node)
-			p.offerOne(node, w.record)
+			if p.options.Source.Adopt(node, w.record) {
+				p.effects.Adopted = append(p.effects.Adopted, node)
+			}
 		case !w.refused && p.now.Sub(w.since) >= unreachedAfter:
 			w.refused, w.reached, p.dirty = true, reached, true
 		case w.refused && reached != w.reached:

@@ -1,55 +1,30 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// remembered is the number of failed writes that are recognized if they were stored nevertheless.
-const remembered = 8
-
 // writing is one writing of this process.
 type writing struct {
-	data   map[string]string // until the answer
-	digest digest
+	data   map[string]string
 	term   int
 	at     time.Time
 	nodes  int
 	guards bool
 }
 
-// digest identifies the data of one writing.
-type digest [sha256.Size]byte
-
-func digestOf(data map[string]string) digest {
-	text, _ := json.Marshal(data) // never fails; the keys are sorted
-	return sha256.Sum256(text)
-}
-
-// sentAs returns the writing of this process that has these data; nil if there is none.
-func (p *partition) sentAs(data map[string]string) *writing {
-	if len(p.sent) == 0 {
-		return nil
-	}
-	is := digestOf(data)
-	if i := slices.IndexFunc(p.sent, func(w writing) bool { return w.digest == is }); i >= 0 {
-		return &p.sent[i]
-	}
-	return nil
-}
-
 // standBy resets the state of a leader: the writings of others count until this process has written in its next term.
 // An edit that arrived just before the end of the term may be a writing of the next leader.
 func (p *partition) standBy() {
 	edited := p.mine && !p.own
-	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
+	p.mine, p.own, p.retry, p.pause, p.dirty = false, false, time.Time{}, 0, true
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	if edited {
@@ -60,7 +35,7 @@ func (p *partition) standBy() {
 // due returns when the partition is checked for changes to write; false if it is not.
 func (p *partition) due() (time.Time, bool) {
 	switch {
-	case !p.writes() || !p.opened || !p.usable || p.call != nil:
+	case !p.writes() || !p.opened || p.problems[foreign] != "" || p.call != nil:
 		return time.Time{}, false
 	case p.dirty:
 		return latest(p.paced, p.retry), true
@@ -89,7 +64,7 @@ func (p *partition) writeIfDue() {
 		p.write()
 		_, due = p.due()
 	}
-	if p.call == nil && (!due || !p.dirty || p.failed) {
+	if p.call == nil && (!due || !p.dirty) {
 		p.awaited = false
 	}
 }
@@ -111,7 +86,7 @@ func (p *partition) write() {
 	content.Written = p.now
 	data, _ = journal.Encode(content)
 	p.call = &writing{
-		data: data, digest: digestOf(data), term: p.term, at: p.now,
+		data: data, term: p.term, at: p.now,
 		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
 	}
 	p.effects.Writes = append(p.effects.Writes, Write{p.term, p.number, journal.StoredPartition{
@@ -137,16 +112,14 @@ func (p *partition) answered(in Written) {
 	w := p.call
 	p.call = nil
 	p.paced = p.now.Add(max(writeInterval, time.Duration(journal.Size(w.data))*time.Second/throughput))
-	data := w.data
-	w.data = nil
 	if in.Err == nil {
-		p.stored(journal.StoredPartition{Name: p.content.Name, Version: in.Version, Data: data}, *w)
+		p.stored(journal.StoredPartition{Name: p.content.Name, Version: in.Version, Data: w.data}, w)
 		return
 	}
-	if p.sent = append(p.sent, *w); len(p.sent) > remembered {
-		p.sent = slices.Clone(p.sent[1:])
+	if !apierrors.IsConflict(in.Err) && !apierrors.IsAlreadyExists(in.Err) {
+		p.sent = w // it may be stored nevertheless
 	}
-	p.dirty, p.failed = true, true
+	p.dirty, p.awaited = true, false
 	p.pause = min(max(2*p.pause, time.Second), longestRetry)
 	p.retry = p.now.Add(p.pause)
 	if !in.Cut && w.term == p.term {
@@ -156,12 +129,12 @@ func (p *partition) answered(in Written) {
 
 // stored notes that the partition has the content of a writing of this process. If the writing is of an earlier term,
 // another leader may have written since, and its content must be adopted.
-func (p *partition) stored(s journal.StoredPartition, own writing) {
+func (p *partition) stored(s journal.StoredPartition, own *writing) {
 	p.content, p.stamp, p.retry, p.pause = s, own.at, time.Time{}, 0
-	p.sent = []writing{own}
+	p.sent = own
 	p.own = own.term == p.term && p.term != 0
-	p.mine, p.failed, p.foreign = p.mine || p.own, false, false
-	p.opened, p.usable, p.dirty = true, true, p.dirty || own.term != p.term
+	p.mine, p.foreign, p.opened = p.mine || p.own, false, true
+	p.dirty = p.dirty || own.term != p.term
 	if own.guards {
 		p.guards.written = own.at
 	}
@@ -173,16 +146,15 @@ func (p *partition) stored(s journal.StoredPartition, own writing) {
 
 // flush makes the partition retry a failed write at once, because a flush waits for the partition.
 func (p *partition) flush() {
-	p.retry, p.failed, p.awaited = time.Time{}, false, true
+	p.retry, p.awaited = time.Time{}, true
 }
 
 // describe describes what does not fit; it returns "" if everything fits.
 func describe(leftOut journal.LeftOut) string {
-	const most = 5
 	var texts []string
 	if nodes := leftOut.Nodes; len(nodes) > 0 {
 		texts = append(texts, fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s",
-			len(nodes), strings.Join(nodes[:min(len(nodes), most)], ", ")))
+			len(nodes), joined(nodes, 5, ", ")))
 	}
 	if leftOut.Guards {
 		texts = append(texts, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
