@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -55,8 +56,9 @@ func newTrimmer(needs *atomic.Pointer[needs]) trimmer {
 func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	needs := t.needs.Load()
 	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
-	e.Tolerations, e.Labels, e.Phase = nil, selectLabels(p.Labels, needs.PodLabels), phaseOf(p.Status.Phase)
+	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
 	e.LabelHash = t.hash(p.Namespace, p.Labels)
+	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
 			cut(c.Name, validation.DNS1123SubdomainMaxLength)
@@ -110,16 +112,6 @@ func cut(text string, most int) string {
 		return text
 	}
 	return strings.Clone(text[:most])
-}
-
-// phaseOf returns a phase of the API as a constant, and any other phase as Unknown.
-func phaseOf(phase v1.PodPhase) v1.PodPhase {
-	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodSucceeded, v1.PodFailed, ""} {
-		if p == phase {
-			return p
-		}
-	}
-	return v1.PodUnknown
 }
 
 // same reports whether two entries are of a pod in the same state, as far as readers see it. When the pod counts as

@@ -84,8 +84,8 @@ func (no *nodes) names() []string {
 func (no *nodes) update(m nodeModel, g gap) (notify bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, notify := no.next(no.state(m.name), &m, g)
-	no.set(m.name, now)
+	now, notify := no.next(no.state(m.Name), &m, g)
+	no.set(m.Name, now)
 	return notify
 }
 

@@ -24,22 +24,16 @@ func newNodeStore(n *nodes, h Handler, w *warnings, completed func()) *store[*v1
 	return &store[*v1.Node, nodeModel]{"node", &nodeTable{nodes: n, handler: h, observer: observerOf(h)}, w, completed}
 }
 
-func (nt *nodeTable) value(n *v1.Node, listed bool) nodeModel {
-	m := nt.nodes.modelOf(n)
-	if listed {
-		m.taints = slices.Clone(m.taints)
-	}
-	return m
-}
+func (nt *nodeTable) value(n *v1.Node, _ bool) nodeModel { return nt.nodes.modelOf(n) }
 
 // update takes in a node that the watch has shown.
 func (nt *nodeTable) update(m nodeModel) {
-	nt.observer.add(m.name, &m)
+	nt.observer.add(m.Name, &m.Node)
 	nt.observer.pass()
 	notify := nt.nodes.update(m, gap{})
 	nt.delivered(m.version)
 	if notify {
-		nt.handler.NodeChanged(m.name)
+		nt.handler.NodeChanged(m.Name)
 	}
 }
 
@@ -67,7 +61,7 @@ func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
 			version = models[i].version // the list of a fake API server
 		}
 		if nt.nodes.update(models[i], since) {
-			changed = append(changed, models[i].name)
+			changed = append(changed, models[i].Name)
 		}
 	}
 	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !nt.nodes.remove(name) })...)
@@ -84,7 +78,7 @@ func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
 func (nt *nodeTable) missing(list []nodeModel) (names []string) {
 	listed := make(map[string]bool, len(list))
 	for i := range list {
-		listed[list[i].name] = true
+		listed[list[i].Name] = true
 	}
 	return slices.DeleteFunc(nt.nodes.names(), func(name string) bool { return listed[name] })
 }
@@ -93,7 +87,7 @@ func (nt *nodeTable) missing(list []nodeModel) (names []string) {
 func (nt *nodeTable) observeList(list []nodeModel, gone []string) {
 	nt.observer.beginList(nt.nodes.needs.Load().Breakers)
 	for i := range list {
-		nt.observer.add(list[i].name, &list[i])
+		nt.observer.add(list[i].Name, &list[i].Node)
 	}
 	for _, name := range gone {
 		nt.observer.add(name, nil)

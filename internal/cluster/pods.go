@@ -30,7 +30,6 @@ type pods struct {
 	trimmer
 	labelSets   *sharer[map[string]string]
 	controllers *sharer[taint.Owner]
-	periods     *sharer[int64]
 	now         func() time.Time // carries the monotonic clock
 	ahead       Ahead
 
@@ -48,7 +47,6 @@ func newPods(needs *atomic.Pointer[needs]) *pods {
 		trimmer:     newTrimmer(needs),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
-		periods:     newSharer(maphash.Comparable[int64], func(a, b int64) bool { return a == b }),
 		now:         time.Now,
 		notify:      func(types.UID, string) {},
 		byUID:       map[types.UID]*entry{},
@@ -139,9 +137,6 @@ func (po *pods) shared(e entry) *entry {
 	}
 	if e.Controller != nil {
 		e.Controller = &po.controllers.share(*e.Controller).value // which keeps the box alive
-	}
-	if e.GracePeriodSeconds != nil {
-		e.GracePeriodSeconds = &po.periods.share(*e.GracePeriodSeconds).value
 	}
 	return &e
 }
