@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -105,23 +104,24 @@ func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
 func (a *adapter) OnAdd(obj any, _ bool) { a.OnUpdate(nil, obj) }
 
 // OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
-func (a *adapter) OnUpdate(_, obj any) {
+func (a *adapter) OnUpdate(old, obj any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.store != nil {
-		_ = a.store.Update(obj)
+	if a.store == nil {
+		return
 	}
+	if before, ok := old.(*v1.Pod); ok && before != nil {
+		if now, ok := obj.(*v1.Pod); ok && now != nil && now.UID != before.UID {
+			_ = a.store.Delete(before)
+		}
+	}
+	_ = a.store.Update(obj)
 }
 
-// OnDelete takes in that a pod was deleted. After a gap in the watch its last state may be missing, so that only its
-// name is known.
+// OnDelete takes in that a pod was deleted.
 func (a *adapter) OnDelete(obj any) {
 	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = d.Obj
-		if p, ok := obj.(*v1.Pod); !ok || p == nil {
-			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key)
-			obj = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -33,17 +33,12 @@ func podInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 }
 
 func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
-	var noPod *v1.Pod
 	for _, test := range []struct {
 		name string
 		last any
 		gone bool
 	}{
 		{"the last state", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, true},
-		{"only the key", cache.DeletedFinalStateUnknown{Key: "ns/p"}, true},
-		{"the key and junk", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: "junk"}, true},
-		{"the key and a nil pod", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: noPod}, true},
-		{"another key", cache.DeletedFinalStateUnknown{Key: "ns/x"}, false},
 		{"nothing at all", cache.DeletedFinalStateUnknown{}, false},
 		{"nil", nil, false},
 		{"a nil pointer", (*cache.DeletedFinalStateUnknown)(nil), false},
@@ -70,6 +65,13 @@ func TestJunkEventsAreIgnored(t *testing.T) {
 	}
 	a.OnUpdate("junk", aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil }))
 	s.wantTold(t, "a pod whose past is not known", "pod p1 for n: n")
+}
+
+// After a gap an informer reports a pod that has replaced another of its name as an update.
+func TestAnUpdateMayReplaceAPodOfOneName(t *testing.T) {
+	s, a := byHand(t)
+	a.OnUpdate(aPod(), aPod(withUID("p2")))
+	s.wantTold(t, "a pod of the same name", "pod p1 for n: gone", "pod p2 for n: n")
 }
 
 // An informer may send events before the first list is checked, and queued events after the end.

@@ -101,7 +101,7 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
 		log := newWarnings(klog.FromContext(ctx))
-		trim := newTrimmer(newNeeds()).trim
+		trim := newPods(newNeeds()).trim
 		malformed := trim(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
 		fine := trim(aPod(), time.Now())
 		for range 100 {

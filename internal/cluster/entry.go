@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unique"
 
@@ -23,8 +22,7 @@ type entry struct {
 
 	tolerations tolerations
 
-	// labels keeps the labels alive that the Pod shares with other pods.
-	labels *box[map[string]string]
+	workload *workload // keeps alive what the Pod shares with others
 }
 
 // on returns the pod with the tolerations that count for the taints of its node.
@@ -41,23 +39,14 @@ func (e *entry) against(taints []v1.Taint) *taint.Pod {
 	return &pod
 }
 
-// trimmer makes entries of pods.
-type trimmer struct {
-	seed  maphash.Seed
-	needs *atomic.Pointer[needs] // those that entries follow
-}
-
-func newTrimmer(needs *atomic.Pointer[needs]) trimmer {
-	return trimmer{seed: maphash.MakeSeed(), needs: needs}
-}
-
 // trim returns the entry of a pod that counts as bound from the given moment on. The entry shares no memory that grows
 // with the pod.
-func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
-	needs := t.needs.Load()
+func (po *pods) trim(p *v1.Pod, bound time.Time) entry {
+	needs := po.needs.Load()
 	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
 	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
-	e.LabelHash = t.hash(p.Namespace, p.Labels)
+	e.LabelHash = maphash.String(po.seed, p.Namespace) +
+		hashLabels(po.seed, p.Labels, func(key string) bool { return !namesOnePod(key) })
 	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
@@ -82,17 +71,6 @@ func selectLabels(labels map[string]string, keys []string) (selected map[string]
 		add(key)
 	}
 	return selected
-}
-
-// hash returns the LabelHash of a [taint.Pod].
-func (t trimmer) hash(namespace string, labels map[string]string) uint64 {
-	sum := maphash.String(t.seed, namespace)
-	for name, value := range labels {
-		if !namesOnePod(name) {
-			sum += maphash.Comparable(t.seed, [2]string{name, value}) // a sum, as the order of the labels is random
-		}
-	}
-	return sum
 }
 
 // namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.

@@ -20,8 +20,8 @@ type nodeModel struct {
 	created time.Time
 }
 
-// modelOf returns what is used of a node.
-func (no *nodes) modelOf(n *v1.Node) nodeModel {
+// value returns what is used of a node.
+func (no *nodes) value(n *v1.Node, _ bool) nodeModel {
 	m := nodeModel{
 		Node:    guard.Node{Name: n.Name, UID: n.UID, Taints: slices.Clone(taint.Normalize(n.Spec.Taints))},
 		version: n.ResourceVersion, created: n.CreationTimestamp.Time,

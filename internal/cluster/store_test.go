@@ -35,7 +35,7 @@ func newStores() *stores {
 // handler makes new stores that call this handler.
 func (s *stores) handler(h Handler) {
 	log := newWarnings(logr.Discard())
-	s.podStore, s.nodeStore = newPodStore(s.pods, h, log, ignore), newNodeStore(s.nodes, h, log, ignore)
+	s.podStore, s.nodeStore = s.pods.store(h, log, ignore), s.nodes.store(h, log, ignore)
 }
 
 func (s *stores) wantTold(t *testing.T, what string, want ...string) {
@@ -208,7 +208,7 @@ func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	must(t, s.podStore.Add(aPod(withUID("p2"))))
 	s.told.take()
 	must(t, s.podStore.Delete(aPod()))
-	s.wantTold(t, "the deletion of the predecessor")
+	s.wantTold(t, "the deletion of the predecessor", "pod p1 for n: gone")
 	if p, _ := s.Pod("p2"); p == nil {
 		t.Error("the successor is gone")
 	}

@@ -78,9 +78,9 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	watching.Go(func() {
 		completed := func() { w.completed(ctx, w.nodeWatch) }
 		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
-			newNodeStore(w.nodes, handler, log, completed))
+			w.nodes.store(handler, log, completed))
 	})
-	err := w.watchPods(ctx, newPodStore(w.pods, handler, log, func() { w.completed(ctx, w.podWatch) }))
+	err := w.watchPods(ctx, w.pods.store(handler, log, func() { w.completed(ctx, w.podWatch) }))
 	cancel()
 	watching.Wait()
 	if err != nil {
