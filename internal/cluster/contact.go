@@ -11,13 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are lost, a
-// request fails only after many minutes, because dialing is retried.
+// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are lost,
+// a request fails only after many minutes, because dialing is retried.
 const responseTimeout = 45 * time.Second
 
 var (
@@ -44,9 +43,9 @@ type contact struct {
 // isList reports whether a request is for a list, which may be streamed.
 func isList(o metav1.ListOptions) bool { return !o.Watch || o.SendInitialEvents != nil }
 
-// requested records a request. It returns an error in place of a streamed list if the streamed list before it has broken
-// off: a reflector would repeat streamed lists without a delay, whereas after an error it requests a plain list, and
-// repeats that with a delay.
+// requested records a request. It returns an error in place of a streamed list after a streamed list that has broken
+// off. A reflector repeats a streamed list without a delay. After an error it requests a plain list, and repeats that
+// with a delay.
 func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,13 +134,6 @@ func isAway(err error) bool {
 	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
 }
 
-// reset forgets all requests.
-func (c *contact) reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.err, c.waiting, c.partial = nil, 0, false
-}
-
 // notStreamed reports whether the error shows that the server does not support streamed lists. The reflector then
 // requests a plain list.
 func notStreamed(o metav1.ListOptions, err error) bool {
@@ -157,22 +149,4 @@ func (c *contact) trouble() error {
 	}
 	return fmt.Errorf("watching %s for %s without success: %w",
 		c.resource, time.Since(c.since).Round(time.Second), c.err)
-}
-
-// contextClock is the real clock, except that After ends with the context: between attempts to stream a list, a
-// reflector waits for up to a minute and ignores its context.
-type contextClock struct {
-	clock.RealClock
-	ctx context.Context
-}
-
-// After returns a channel that receives the time after d, or when the context ends.
-func (c contextClock) After(d time.Duration) <-chan time.Time {
-	ch := make(chan time.Time, 1)
-	ctx, cancel := context.WithTimeout(c.ctx, d)
-	context.AfterFunc(ctx, func() {
-		cancel()
-		ch <- time.Now()
-	})
-	return ch
 }

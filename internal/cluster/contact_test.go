@@ -81,22 +81,6 @@ func TestTheLogTellsOnceThatNoAnswerComesAndOnceThatItHasCome(t *testing.T) {
 	})
 }
 
-func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		begun := time.Now()
-		<-contextClock{ctx: ctx}.After(3 * time.Second)
-		if took := time.Since(begun); took != 3*time.Second {
-			t.Errorf("3 s took %s", took)
-		}
-		time.AfterFunc(time.Second, cancel)
-		<-contextClock{ctx: ctx}.After(time.Hour)
-		if took := time.Since(begun); took != 4*time.Second {
-			t.Errorf("the wait ended after %s, want 1 s after the first", took)
-		}
-	})
-}
-
 func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())

@@ -29,8 +29,8 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	f.reader = newReader(rules, f.HasSynced)
 	f.pods.now, f.now = now, now
 	log := newWarnings(logr.Discard())
-	f.podStore = f.pods.store(handler, log, func() { f.lists["pods"] = true })
-	f.nodeStore = f.nodes.store(handler, log, func() { f.lists["nodes"] = true })
+	f.podStore = newPodStore(f.pods, handler, log, func() { f.lists["pods"] = true })
+	f.nodeStore = newNodeStore(f.nodes, handler, log, func() { f.lists["nodes"] = true })
 	return f
 }
 

@@ -47,8 +47,8 @@ func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() 
 	return n
 }
 
-// store returns a reflector's store for the nodes, whose changes the handler is called for.
-func (no *nodes) store(h Handler, w *warnings, completed func()) *store[*v1.Node, nodeModel] {
+// newNodeStore returns a reflector's store for the nodes. The handler is called for their changes from now on.
+func newNodeStore(no *nodes, h Handler, w *warnings, completed func()) *store[*v1.Node, nodeModel] {
 	no.handler, no.observer = h, observerOf(h)
 	return &store[*v1.Node, nodeModel]{"node", no, w, completed}
 }

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pods are the pods by UID and by node. They are the table of a reflector's store: one goroutine writes, any number read.
+// pods are the pods by UID and by node. They are the table of a reflector's store: one goroutine writes, any number
+// read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
 	seed      maphash.Seed
@@ -38,8 +39,8 @@ func newPods(needs *atomic.Pointer[needs]) *pods {
 	}
 }
 
-// store returns a reflector's store for the pods, whose changes the handler is called for.
-func (po *pods) store(h Handler, w *warnings, completed func()) *store[*v1.Pod, entry] {
+// newPodStore returns a reflector's store for the pods. The handler is called for their changes from now on.
+func newPodStore(po *pods, h Handler, w *warnings, completed func()) *store[*v1.Pod, entry] {
 	po.notify, po.warnings = h.PodChanged, w
 	return &store[*v1.Pod, entry]{"pod", po, w, completed}
 }

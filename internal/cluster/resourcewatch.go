@@ -40,7 +40,6 @@ func follow[L runtime.Object](
 	cache.NewReflectorWithOptions(listerWatcher, kind, s, cache.ReflectorOptions{
 		Logger: &logger,
 		Name:   "taint-manager." + rw.contact.resource,
-		Clock:  contextClock{ctx: ctx},
 		// Client-go's own backoff grows to a minute, which is too long for evictions that wait for the watch.
 		Backoff: &wait.Backoff{
 			Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,

@@ -35,7 +35,7 @@ func newStores() *stores {
 // handler makes new stores that call this handler.
 func (s *stores) handler(h Handler) {
 	log := newWarnings(logr.Discard())
-	s.podStore, s.nodeStore = s.pods.store(h, log, ignore), s.nodes.store(h, log, ignore)
+	s.podStore, s.nodeStore = newPodStore(s.pods, h, log, ignore), newNodeStore(s.nodes, h, log, ignore)
 }
 
 func (s *stores) wantTold(t *testing.T, what string, want ...string) {

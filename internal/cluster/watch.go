@@ -78,9 +78,9 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	watching.Go(func() {
 		completed := func() { w.completed(ctx, w.nodeWatch) }
 		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
-			w.nodes.store(handler, log, completed))
+			newNodeStore(w.nodes, handler, log, completed))
 	})
-	err := w.watchPods(ctx, w.pods.store(handler, log, func() { w.completed(ctx, w.podWatch) }))
+	err := w.watchPods(ctx, newPodStore(w.pods, handler, log, func() { w.completed(ctx, w.podWatch) }))
 	cancel()
 	watching.Wait()
 	if err != nil {
@@ -132,6 +132,9 @@ func (w *Watcher) AwayUntil() time.Time { return w.nodeWatch.contact.awayUntil()
 // seconds, or when a list is cut off. It lasts until a list is complete or a watch is accepted. It does not cover a
 // caller's informer.
 func (w *Watcher) Trouble() error {
-	return errors.Join(
-		w.podWatch.contact.trouble(), w.nodeWatch.contact.trouble(), w.namespaceWatch.contact.trouble())
+	trouble := errors.Join(w.podWatch.contact.trouble(), w.nodeWatch.contact.trouble())
+	if w.needs.Load().NamespaceLabels {
+		trouble = errors.Join(trouble, w.namespaceWatch.contact.trouble())
+	}
+	return trouble
 }
