@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/original/check"
+	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -39,7 +39,7 @@ type Manager struct {
 	leadToken  chan struct{} // holds a token unless a Lead is under way
 	journal    *store.Keeper
 
-	original *check.Checker // nil if this program's own writes are not known
+	original *original.Checker // nil if this program's own writes are not known
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool

@@ -4,7 +4,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/internal/original/check"
+	"github.com/taint-manager/taint-manager/internal/original"
 )
 
 // createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
@@ -13,7 +13,7 @@ func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
 	if m.options.DryRun || m.options.Evictor != nil {
 		return nil
 	}
-	m.original, err = check.New(check.Options{
+	m.original, err = original.New(original.Options{
 		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
 		Registerer: m.options.Registerer, Logger: m.options.Logger,
 	})

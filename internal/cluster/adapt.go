@@ -3,12 +3,9 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -41,31 +38,31 @@ func coversInformer(followed, wanted *needs) bool {
 		(followed.GracePeriods || !wanted.GracePeriods)
 }
 
-// adapter keeps a store up to date with the pods of a caller's informer.
+// adapter takes in the pods of a caller's informer, as a handler of its events.
 type adapter struct {
 	client   kubernetes.Interface
 	informer cache.SharedIndexInformer
 	relists  *relists
+
+	mu    sync.Mutex
+	store *store[*v1.Pod, entry] // nil before the first list, and after the end: queued events may still come
 }
 
 // run keeps the store up to date until the context ends. It returns an error if the informer has stopped already, or
 // lacks a required field. If it lacks a field that is required only later, run passes the error to lacks, and goes on.
 func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, entry], lacks func(error)) error {
+	registered, err := a.informer.AddEventHandler(a)
+	if err != nil {
+		return fmt.Errorf("listening to the pod informer: %w", err)
+	}
+	defer a.end(registered)
 	outdated := make(chan struct{}, 1)
-	current := &listener{}
 	for first := true; ; first = false {
 		a.relists.begin()
 		a.relists.watching(func() { signal(outdated) })
-		next, err := a.listen(ctx, s)
-		if err != nil {
-			next.end()
-		}
+		err := a.list(ctx, s, registered)
 		switch {
-		case err == nil:
-			current.end()
-			next.listed()
-			current = next
-		case ctx.Err() != nil: // it ends below
+		case err == nil || ctx.Err() != nil:
 		case first:
 			return err
 		default:
@@ -74,89 +71,61 @@ func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, entry], lacks func(
 		}
 		select {
 		case <-ctx.Done():
-			current.end()
 			return nil
 		case <-outdated:
 		}
 	}
 }
 
-// listen registers with the informer, which sends all of its pods then, and checks them.
-func (a *adapter) listen(ctx context.Context, s *store[*v1.Pod, entry]) (*listener, error) {
-	l := &listener{store: s, list: map[string]any{}}
-	registered, err := a.informer.AddEventHandler(l)
-	if err != nil {
-		return l, fmt.Errorf("listening to the pod informer: %w", err)
+// list puts all pods of the informer into the store, after a check. Events that the informer has queued may show an
+// older state of a pod after it, and then the same state again.
+func (a *adapter) list(ctx context.Context, s *store[*v1.Pod, entry], r cache.ResourceEventHandlerRegistration) error {
+	if !cache.WaitFor(ctx, "", r.HasSyncedChecker()) {
+		return ctx.Err()
 	}
-	l.remove = func() { _ = a.informer.RemoveEventHandler(registered) } // it fails only for a foreign handle
-	if !cache.WaitFor(ctx, "", registered.HasSyncedChecker()) {
-		return l, ctx.Err()
+	if err := a.check(ctx); err != nil {
+		return err
 	}
-	return l, a.check(ctx)
-}
-
-// listener takes in the events of one registration with an informer. It collects the pods until all are there.
-type listener struct {
-	remove func() // ends the registration
-
-	mu    sync.Mutex
-	store *store[*v1.Pod, entry] // nil after the end: an informer may still send queued events
-	list  map[string]any         // by name; nil once it is in the store
-}
-
-// OnAdd takes in a new pod.
-func (l *listener) OnAdd(obj any, _ bool) { l.OnUpdate(nil, obj) }
-
-// OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
-func (l *listener) OnUpdate(_, obj any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.store == nil {
-		return
-	}
-	if p, ok := obj.(*v1.Pod); ok && p != nil && l.list != nil {
-		l.list[p.Namespace+"/"+p.Name] = p
-		return
-	}
-	_ = l.store.Update(obj)
-}
-
-// OnDelete takes in that a pod was deleted. After a gap in the watch its last state may be missing, so that only its
-// name is known.
-func (l *listener) OnDelete(obj any) {
-	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = d.Obj
-		if p, ok := obj.(*v1.Pod); !ok || p == nil {
-			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key)
-			obj = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.store == nil {
-		return
-	}
-	if p, ok := obj.(*v1.Pod); ok && p != nil && l.list != nil {
-		delete(l.list, p.Namespace+"/"+p.Name)
-		return
-	}
-	_ = l.store.Delete(obj)
-}
-
-// listed puts the collected pods into the store.
-func (l *listener) listed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_ = l.store.Replace(slices.Collect(maps.Values(l.list)), "")
-	l.list = nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.store = s
+	return s.Replace(a.informer.GetStore().List(), "")
 }
 
 // end ends the registration, and waits for an event that is being taken in.
-func (l *listener) end() {
-	if l.remove != nil {
-		l.remove()
+func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
+	_ = a.informer.RemoveEventHandler(r) // it fails only for a foreign handle
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.store = nil
+}
+
+// OnAdd takes in a new pod.
+func (a *adapter) OnAdd(obj any, _ bool) { a.OnUpdate(nil, obj) }
+
+// OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
+func (a *adapter) OnUpdate(old, obj any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.store == nil {
+		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.store = nil
+	if before, ok := old.(*v1.Pod); ok && before != nil {
+		if now, ok := obj.(*v1.Pod); ok && now != nil && now.UID != before.UID {
+			_ = a.store.Delete(before)
+		}
+	}
+	_ = a.store.Update(obj)
+}
+
+// OnDelete takes in that a pod was deleted.
+func (a *adapter) OnDelete(obj any) {
+	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = d.Obj
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.store != nil {
+		_ = a.store.Delete(obj)
+	}
 }

@@ -19,15 +19,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// byHand returns stores, and a listener whose events the test sends. The listener has listed pod p1 on node n.
-func byHand(t *testing.T) (*stores, *listener) {
+// byHand returns stores, and an adapter whose events the test sends. Pod p1 on node n is listed.
+func byHand(t *testing.T) (*stores, *adapter) {
 	t.Helper()
 	s := newStores()
-	l := &listener{store: s.podStore, list: map[string]any{}}
-	l.OnAdd(aPod(), true)
-	l.listed()
+	must(t, s.podStore.Replace([]any{aPod()}, ""))
 	s.told.take()
-	return s, l
+	return s, &adapter{store: s.podStore}
 }
 
 func podInformer(client kubernetes.Interface) cache.SharedIndexInformer {
@@ -35,77 +33,54 @@ func podInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 }
 
 func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
-	var noPod *v1.Pod
 	for _, test := range []struct {
 		name string
 		last any
 		gone bool
 	}{
 		{"the last state", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, true},
-		{"only the key", cache.DeletedFinalStateUnknown{Key: "ns/p"}, true},
-		{"the key and junk", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: "junk"}, true},
-		{"the key and a nil pod", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: noPod}, true},
-		{"another key", cache.DeletedFinalStateUnknown{Key: "ns/x"}, false},
 		{"nothing at all", cache.DeletedFinalStateUnknown{}, false},
 		{"nil", nil, false},
 		{"a nil pointer", (*cache.DeletedFinalStateUnknown)(nil), false},
 		{"junk", "junk", false},
 	} {
-		for name, collecting := range map[string]bool{"": false, ", while the list is collected": true} {
-			t.Run(test.name+name, func(t *testing.T) {
-				s, l := byHand(t)
-				if collecting {
-					l = &listener{store: s.podStore, list: map[string]any{}}
-					l.OnAdd(aPod(), true)
-				}
-				l.OnDelete(test.last)
-				if collecting {
-					l.listed()
-				}
-				if got := s.told.take(); (len(got) == 1) != test.gone {
-					t.Errorf("told %q; gone: %t", got, test.gone)
-				}
-				if p, _ := s.Pod("p1"); (p == nil) != test.gone {
-					t.Errorf("got %+v; gone: %t", p, test.gone)
-				}
-			})
-		}
+		t.Run(test.name, func(t *testing.T) {
+			s, a := byHand(t)
+			a.OnDelete(test.last)
+			if got := s.told.take(); (len(got) == 1) != test.gone {
+				t.Errorf("told %q; gone: %t", got, test.gone)
+			}
+			if p, _ := s.Pod("p1"); (p == nil) != test.gone {
+				t.Errorf("got %+v; gone: %t", p, test.gone)
+			}
+		})
 	}
 }
 
 func TestJunkEventsAreIgnored(t *testing.T) {
-	s, l := byHand(t)
+	s, a := byHand(t)
 	for _, junk := range []any{nil, "junk", (*v1.Pod)(nil), &v1.Service{}, &v1.Pod{}, aPod(withUID(""))} {
-		l.OnAdd(junk, false)
-		l.OnUpdate(junk, junk)
+		a.OnAdd(junk, false)
+		a.OnUpdate(junk, junk)
 	}
-	l.OnUpdate("junk", aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil }))
+	a.OnUpdate("junk", aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil }))
 	s.wantTold(t, "a pod whose past is not known", "pod p1 for n: n")
 }
 
-// An informer may send what happens to a pod before it has sent all pods of its first list.
-func TestAListWithEventsInItIsTakenInAsItIsAtItsEnd(t *testing.T) {
-	s, _ := byHand(t)
-	named := func(uid, name string) *v1.Pod {
-		return aPod(withUID(typesUID("%s", uid)), func(p *v1.Pod) { p.Name = name })
-	}
-	l := &listener{store: s.podStore, list: map[string]any{}}
-	l.OnAdd(named("a1", "a"), true)
-	l.OnUpdate(named("a1", "a"), named("a2", "a"))
-	l.OnAdd(named("b1", "b"), true)
-	l.OnDelete(named("b1", "b"))
-	s.wantTold(t, "the list is not complete")
-	l.listed()
-	s.wantTold(t, "the list is complete", "pod a2 for n: n", "pod p1 for n: gone")
+// After a gap an informer reports a pod that has replaced another of its name as an update.
+func TestAnUpdateMayReplaceAPodOfOneName(t *testing.T) {
+	s, a := byHand(t)
+	a.OnUpdate(aPod(), aPod(withUID("p2")))
+	s.wantTold(t, "a pod of the same name", "pod p1 for n: gone", "pod p2 for n: n")
 }
 
-// An informer may still send queued events after the handler was removed.
-func TestAfterTheEndTheHandlerIsNotCalled(t *testing.T) {
-	s, l := byHand(t)
-	l.end()
-	l.OnAdd(aPod(withUID("p2")), false)
-	l.OnDelete(aPod())
-	s.wantTold(t, "after the end")
+// An informer may send events before the first list is checked, and queued events after the end.
+func TestBeforeTheListAndAfterTheEndTheHandlerIsNotCalled(t *testing.T) {
+	s, a := byHand(t)
+	a.store = nil
+	a.OnAdd(aPod(withUID("p2")), false)
+	a.OnDelete(aPod())
+	s.wantTold(t, "without a store")
 }
 
 func TestRunEndsWhileAnInformerIsNotStarted(t *testing.T) {

@@ -81,15 +81,6 @@ func BenchmarkNodeHeartbeat(b *testing.B) {
 	}
 }
 
-func TestAHeartbeatAllocatesNothing(t *testing.T) {
-	s, d := newBenchStores()
-	heartbeat := aNode()
-	must(t, s.nodeStore.Add(heartbeat))
-	if n := testing.AllocsPerRun(100, func() { must(t, s.nodeStore.Update(heartbeat)) }); n != 0 || d.calls != 0 {
-		t.Errorf("%v allocations and %d calls", n, d.calls)
-	}
-}
-
 // BenchmarkBytesPerPod measures what 30,000 pods of 5 kB cost in the cache.
 func BenchmarkBytesPerPod(b *testing.B) {
 	const many = 30_000

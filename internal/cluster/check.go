@@ -57,28 +57,20 @@ func podFields(p *v1.Pod, needs *policy.Needs) []field {
 }
 
 // check compares a few pods, read from the API server, with those in the informer, and returns an error that names the
-// first field that a transform has stripped or changed. Decisions from such an informer would evict pods that tolerate
-// their taints, or no pods at all, so it must not be used. check must be called once the informer has synced. It
-// ignores pods that have changed in between. While the API server cannot be read it tries again, until the context
-// ends.
+// first field that a transform has stripped or changed. It must be called once the informer has synced. While the API
+// server cannot be read it tries again, until the context ends.
 func (a *adapter) check(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
-	for {
+	return backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, err error) {
 		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-			Limit:         sample,
-			FieldSelector: podsWatched,
+			Limit: sample, FieldSelector: podsWatched,
 		})
-		if err == nil {
-			return a.compare(pods.Items)
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "The pods of the informer can't be compared with the API server's yet, and no pod is evicted; trying again")
+			return false, nil
 		}
-		err = fmt.Errorf("reading pods to compare the pod informer with: %w", err)
-		klog.FromContext(ctx).Error(err, "The informer can't be checked yet, and no pod is evicted; trying again")
-		select {
-		case <-time.After(backoff.Step()):
-		case <-ctx.Done():
-			return err
-		}
-	}
+		return true, a.compare(pods.Items)
+	})
 }
 
 // compare compares the live pods with those in the informer.

@@ -11,22 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-const (
-	// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are
-	// lost, a request fails only after many minutes, because dialing is retried.
-	responseTimeout = 45 * time.Second
-
-	// minListDelay and maxListDelay bound the delay of a list after lists that broke off. The API server has worked for
-	// such a list as for any other, so a client that repeats it without a delay is a load. A list without a response
-	// costs the server nothing.
-	minListDelay = time.Second
-	maxListDelay = time.Minute
-)
+// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are lost,
+// a request fails only after many minutes, because dialing is retried.
+const responseTimeout = 45 * time.Second
 
 var (
 	errNoResponse = errors.New("the API server does not answer")
@@ -40,88 +31,47 @@ type contact struct {
 	heard       func() // is called for each request that has succeeded
 	ifForbidden string // says what a missing permission is needed for; "" if the error says enough
 
-	mu         sync.Mutex
-	err        error // nil while requests succeed
-	since      time.Time
-	away       time.Time     // when the API server last answered again; zero if it always has
-	response   *time.Timer   // runs until the response to the current request begins
-	listing    bool          // the current request is for a list, or for a part of one
-	incomplete bool          // the response to the latest list has begun, and the list is not complete
-	listDelay  time.Duration // of the latest list
-}
-
-// ask makes a request, and records it in the contact.
-func ask[T any](
-	ctx context.Context, c *contact, o metav1.ListOptions, request func(context.Context, metav1.ListOptions) (T, error),
-) (response T, err error) {
-	if err := c.requested(ctx, o); err != nil {
-		return response, err
-	}
-	response, err = request(ctx, o)
-	return response, c.answered(ctx, o, err)
+	mu       sync.Mutex
+	err      error // nil while requests succeed
+	since    time.Time
+	away     time.Time // when the API server last answered again; zero if it always has
+	requests int
+	waiting  int  // the number of the request whose response has not begun; 0 if there is none
+	partial  bool // the latest list is streamed and not complete
 }
 
 // isList reports whether a request is for a list, which may be streamed.
 func isList(o metav1.ListOptions) bool { return !o.Watch || o.SendInitialEvents != nil }
 
-// requested blocks until a request may be sent, and records it. It returns an error if the context ends first.
+// requested records a request. It returns an error in place of a streamed list after a streamed list that has broken
+// off. A reflector repeats a streamed list without a delay. After an error it requests a plain list, and repeats that
+// with a delay.
 func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
-	if isList(o) && o.Continue == "" {
-		if err := c.delayList(ctx); err != nil {
-			return err
-		}
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stopTimer()
-	c.listing = isList(o)
-	var timer *time.Timer
-	timer = time.AfterFunc(responseTimeout, func() {
+	if c.partial && o.SendInitialEvents != nil {
+		c.partial = false
+		c.setTrouble(ctx, errBrokenOff, 0)
+		return errBrokenOff
+	}
+	c.requests++
+	request := c.requests
+	c.waiting = request
+	time.AfterFunc(responseTimeout, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.response == timer {
+		if c.waiting == request {
 			c.setTrouble(ctx, errNoResponse, responseTimeout)
 		}
 	})
-	c.response = timer
 	return nil
-}
-
-// delayList waits before a list if the previous list broke off.
-func (c *contact) delayList(ctx context.Context) error {
-	c.mu.Lock()
-	if !c.incomplete {
-		c.mu.Unlock()
-		return nil
-	}
-	c.incomplete, c.listDelay = false, min(max(minListDelay, 2*c.listDelay), maxListDelay)
-	if c.err == nil {
-		c.setTrouble(ctx, errBrokenOff, 0)
-	}
-	delay := c.listDelay
-	c.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(delay):
-		return nil
-	}
 }
 
 // responseBegun notes that the response to the current request has begun.
 func (c *contact) responseBegun() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stopTimer()
-	c.incomplete = c.listing
-}
-
-// stopTimer ends the wait for a response. The caller holds the lock.
-func (c *contact) stopTimer() {
-	if c.response != nil {
-		c.response.Stop()
-		c.response = nil
-	}
+	c.waiting = 0
 }
 
 // answered records the result of a request, and returns its error, truncated, because reflectors log it too. A list
@@ -132,10 +82,7 @@ func (c *contact) answered(ctx context.Context, o metav1.ListOptions, err error)
 	}
 	err = truncate.Error(err)
 	c.mu.Lock()
-	c.stopTimer()
-	if err == nil {
-		c.incomplete = isList(o)
-	}
+	c.waiting, c.partial = 0, err == nil && o.SendInitialEvents != nil
 	if ctx.Err() == nil && !notStreamed(o, err) && (err != nil || !isList(o)) {
 		c.setTrouble(ctx, err, 0)
 	}
@@ -150,7 +97,7 @@ func (c *contact) answered(ctx context.Context, o metav1.ListOptions, err error)
 func (c *contact) listed(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.incomplete, c.listDelay = false, 0
+	c.partial = false
 	c.setTrouble(ctx, nil, 0)
 }
 
@@ -187,14 +134,6 @@ func isAway(err error) bool {
 	return err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError)
 }
 
-// reset forgets all requests.
-func (c *contact) reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopTimer()
-	c.err, c.incomplete, c.listDelay = nil, false, 0
-}
-
 // notStreamed reports whether the error shows that the server does not support streamed lists. The reflector then
 // requests a plain list.
 func notStreamed(o metav1.ListOptions, err error) bool {
@@ -210,22 +149,4 @@ func (c *contact) trouble() error {
 	}
 	return fmt.Errorf("watching %s for %s without success: %w",
 		c.resource, time.Since(c.since).Round(time.Second), c.err)
-}
-
-// contextClock is the real clock, except that After ends with the context: between attempts to stream a list, a
-// reflector waits for up to a minute and ignores its context.
-type contextClock struct {
-	clock.RealClock
-	ctx context.Context
-}
-
-// After returns a channel that receives the time after d, or when the context ends.
-func (c contextClock) After(d time.Duration) <-chan time.Time {
-	ch := make(chan time.Time, 1)
-	ctx, cancel := context.WithTimeout(c.ctx, d)
-	context.AfterFunc(ctx, func() {
-		cancel()
-		ch <- time.Now()
-	})
-	return ch
 }

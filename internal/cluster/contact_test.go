@@ -81,27 +81,11 @@ func TestTheLogTellsOnceThatNoAnswerComesAndOnceThatItHasCome(t *testing.T) {
 	})
 }
 
-func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		begun := time.Now()
-		<-contextClock{ctx: ctx}.After(3 * time.Second)
-		if took := time.Since(begun); took != 3*time.Second {
-			t.Errorf("3 s took %s", took)
-		}
-		time.AfterFunc(time.Second, cancel)
-		<-contextClock{ctx: ctx}.After(time.Hour)
-		if took := time.Since(begun); took != 4*time.Second {
-			t.Errorf("the wait ended after %s, want 1 s after the first", took)
-		}
-	})
-}
-
 func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
 		log := newWarnings(klog.FromContext(ctx))
-		trim := newTrimmer(newNeeds()).trim
+		trim := newPods(newNeeds()).trim
 		malformed := trim(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
 		fine := trim(aPod(), time.Now())
 		for range 100 {

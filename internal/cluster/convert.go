@@ -11,8 +11,7 @@ import (
 )
 
 // PodOf returns the small value of a pod that counts as bound from the given moment on. It shares the lists and maps of
-// p. For a pod read from a dump or from a list, bound is [BoundSince]. Package wire must decode every field that is
-// read in this file.
+// p. For a pod read from a dump or from a list, bound is [BoundSince].
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{

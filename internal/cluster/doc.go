@@ -1,8 +1,7 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, decodes only
-// the used fields of protobuf (package wire), and stores small values only: each object is trimmed as soon as it
-// comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the same cache. Both
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and stores small
+// values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the same cache. Both
 // are readers (Pod, PodsOn): any number of goroutines may call them, and they return immutable values. Both call a
 // [Handler] after every change that may change a verdict. Heartbeats of nodes and status updates of pods do not call
 // it, and cost next to nothing.
@@ -16,8 +15,7 @@
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
-// [BoundSince]. Package
-// journal provides a node's histories. It receives every event of the node in order, so a taint that is removed and set
+// [BoundSince]. Package journal provides a node's histories. It receives every event of the node in order, so a taint that is removed and set
 // again is a new one.
 //
 // Malformed objects are ignored or stored unchanged, with at most one line in the log a minute for each kind. No object

@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"time"
+	"unique"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -22,8 +22,7 @@ type entry struct {
 
 	tolerations tolerations
 
-	// labels keeps the labels alive that the Pod shares with other pods.
-	labels *box[map[string]string]
+	workload *workload // keeps alive what the Pod shares with others
 }
 
 // on returns the pod with the tolerations that count for the taints of its node.
@@ -40,23 +39,15 @@ func (e *entry) against(taints []v1.Taint) *taint.Pod {
 	return &pod
 }
 
-// trimmer makes entries of pods.
-type trimmer struct {
-	seed  maphash.Seed
-	needs *atomic.Pointer[needs] // those that entries follow
-}
-
-func newTrimmer(needs *atomic.Pointer[needs]) trimmer {
-	return trimmer{seed: maphash.MakeSeed(), needs: needs}
-}
-
 // trim returns the entry of a pod that counts as bound from the given moment on. The entry shares no memory that grows
 // with the pod.
-func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
-	needs := t.needs.Load()
+func (po *pods) trim(p *v1.Pod, bound time.Time) entry {
+	needs := po.needs.Load()
 	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
-	e.Tolerations, e.Labels, e.Phase = nil, selectLabels(p.Labels, needs.PodLabels), phaseOf(p.Status.Phase)
-	e.LabelHash = t.hash(p.Namespace, p.Labels)
+	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
+	e.LabelHash = maphash.String(po.seed, p.Namespace) +
+		hashLabels(po.seed, p.Labels, func(key string) bool { return !namesOnePod(key) })
+	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
 			cut(c.Name, validation.DNS1123SubdomainMaxLength)
@@ -82,17 +73,6 @@ func selectLabels(labels map[string]string, keys []string) (selected map[string]
 	return selected
 }
 
-// hash returns the LabelHash of a [taint.Pod].
-func (t trimmer) hash(namespace string, labels map[string]string) uint64 {
-	sum := maphash.String(t.seed, namespace)
-	for name, value := range labels {
-		if !namesOnePod(name) {
-			sum += maphash.Comparable(t.seed, [2]string{name, value}) // a sum, as the order of the labels is random
-		}
-	}
-	return sum
-}
-
 // namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
 func namesOnePod(label string) bool {
 	switch label {
@@ -110,16 +90,6 @@ func cut(text string, most int) string {
 		return text
 	}
 	return strings.Clone(text[:most])
-}
-
-// phaseOf returns a phase of the API as a constant, and any other phase as Unknown.
-func phaseOf(phase v1.PodPhase) v1.PodPhase {
-	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodSucceeded, v1.PodFailed, ""} {
-		if p == phase {
-			return p
-		}
-	}
-	return v1.PodUnknown
 }
 
 // same reports whether two entries are of a pod in the same state, as far as readers see it. When the pod counts as

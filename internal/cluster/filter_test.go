@@ -82,7 +82,7 @@ func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
 		{aPod(inPhase(v1.PodFailed)), false},
 		{aPod(onNode("")), false},
 	} {
-		if p := newTrimmer(newNeeds()).trim(test.pod, time.Time{}); p.evictable() != test.want {
+		if p := newPods(newNeeds()).trim(test.pod, time.Time{}); p.evictable() != test.want {
 			t.Errorf("a pod on %q that is %q: want kept %t", p.Node, p.Phase, test.want)
 		}
 	}

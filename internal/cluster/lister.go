@@ -3,18 +3,18 @@ package cluster
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"math"
+	"reflect"
+	"slices"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
@@ -22,18 +22,22 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/internal/cluster/wire"
 )
 
 const (
-	// readAhead is how much of a response is read at a time: the size of an HTTP/2 frame.
-	readAhead = 16 << 10
+	// magic is the prefix of every object that the API server sends as protobuf; a runtime.Unknown follows.
+	magic = "k8s\x00"
 
-	maxTries   = 10
-	retryDelay = time.Second
+	// The numbers of the used fields of a runtime.Unknown, and of a list.
+	unknownType, unknownRaw = 1, 2
+	listMeta, listItems     = 1, 2
+
+	// largest is the size of the largest accepted item, the limit of client-go.
+	largest = 16 << 20
 )
+
+// errBroken is the error of a watch whose connection has broken at each try.
+var errBroken = errors.New("the connection breaks")
 
 // typed is client-go's typed client for one resource.
 type typed[L runtime.Object] interface {
@@ -41,23 +45,42 @@ type typed[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// newLister returns requests that decode only the used fields, and trim each item of a list as it arrives. They call
-// begun as soon as the response to a request has begun. If that is not possible, newLister returns the requests of the
-// typed client, which decode all fields.
-func newLister[L runtime.Object](
-	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, begun func(),
-) *cache.ListWatch {
-	rest := restOf(client)
-	if rest == nil {
-		return whole(own)
-	}
-	t := trimming{rest, resource, trim, begun}
-	return &cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.watch}
+// unmarshaler is an object of the API that decodes itself from protobuf.
+type unmarshaler interface {
+	runtime.Object
+	Unmarshal(message []byte) error
 }
 
-// restOf returns the client of the requests that a client makes, with its transport, limits and content type. It
-// returns nil if the client is not client-go's, because another client may do more than requests, and if the client may
-// use CBOR.
+// newLister returns the requests of a typed client. A plain list is trimmed as it arrives if the client is client-go's:
+// decoded in one piece, it would take many times the memory of the cache. begun is called when the response to such a
+// list has begun.
+func newLister[L runtime.Object](
+	client kubernetes.Interface, own typed[L], resource string, kind unmarshaler, trim cache.TransformFunc, begun func(),
+) *cache.ListWatch {
+	requests := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return own.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return unbroken(own.Watch(ctx, o))
+		},
+	}
+	if core := restOf(client); core != nil {
+		requests.ListWithContextFunc = trimmingList{core, resource, kind, trim, begun}.list
+	}
+	return requests
+}
+
+// unbroken returns an error for the empty watch by which client-go reports a connection that has broken at each try.
+func unbroken(w watch.Interface, err error) (watch.Interface, error) {
+	if err == nil && reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch()) {
+		return nil, errBroken
+	}
+	return w, err
+}
+
+// restOf returns the client of the requests that a client makes. It returns nil if the client is not client-go's,
+// because another client may do more than requests, and if the client may use CBOR.
 func restOf(client kubernetes.Interface) rest.Interface {
 	core, ok := client.CoreV1().(*corev1.CoreV1Client)
 	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
@@ -66,122 +89,127 @@ func restOf(client kubernetes.Interface) rest.Interface {
 	return core.RESTClient()
 }
 
-// whole returns the requests of a typed client.
-func whole[L runtime.Object](client typed[L]) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return client.List(ctx, o)
-		},
-		WatchFuncWithContext: client.Watch,
-	}
-}
-
-// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
-type trimming struct {
+// trimmingList lists one resource, and trims each item as it arrives.
+type trimmingList struct {
 	client   rest.Interface
 	resource string
+	kind     unmarshaler
 	trim     cache.TransformFunc
 	begun    func()
 }
 
-// list returns a list.
-func (t trimming) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	body, err := t.open(ctx, t.get(o))
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	object, err := t.decodeList(bufio.NewReaderSize(body, readAhead))
-	if err != nil {
-		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
-	}
-	if !meta.IsListType(object) {
-		return nil, apierrors.FromObject(object) // a Status contains the error
-	}
-	return object, nil
-}
-
-// decodeList decodes a list, which may be protobuf or JSON. Items in protobuf are trimmed.
-func (t trimming) decodeList(body *bufio.Reader) (runtime.Object, error) {
-	if wire.IsList(body) {
-		return wire.ReadList(body, func(object runtime.Object) (runtime.Object, error) {
-			value, err := t.trim(object)
-			return trimmed{value}, err
-		})
-	}
-	data, err := io.ReadAll(body)
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := decoders().Decoder(runtime.ContentTypeJSON, nil)
-	if err != nil {
-		return nil, err
-	}
-	return runtime.Decode(decoder, data)
-}
-
-// watch returns a watch, once the API server has accepted it. As in client-go, a watch does not wait for the limit on
-// requests.
-func (t trimming) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	o.Watch = true
-	body, err := t.open(ctx, t.get(o).Throttle(nil))
-	if err != nil {
-		return nil, err
-	}
-	unknown := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
-	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body), unknown), nil
-}
-
-// open makes the request, and returns the body of its response. As in client-go, a request whose connection breaks is
-// repeated; otherwise the reflector would list again.
-func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
-	for try := 1; ; try++ {
-		body, err := request.Stream(ctx)
-		if err == nil {
-			t.begun()
-		}
-		if err == nil || try == maxTries || !broken(err) {
-			return body, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(retryDelay):
-		}
-	}
-}
-
-func broken(err error) bool {
-	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err)
-}
-
-func (t trimming) get(o metav1.ListOptions) *rest.Request {
+// list requests a list. JSON is decoded in one piece.
+func (t trimmingList) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	var timeout time.Duration
 	if o.TimeoutSeconds != nil {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
-	return t.client.Get().UseProtobufAsDefault().Resource(t.resource).
-		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout)
-}
-
-// decoders returns client-go's decoders.
-func decoders() runtime.ClientNegotiator {
-	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
-}
-
-// trimmed is a trimmed object in a list.
-type trimmed struct{ value any }
-
-// GetObjectKind returns no kind.
-func (t trimmed) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
-
-// DeepCopyObject returns the object itself, because a trimmed object does not change.
-func (t trimmed) DeepCopyObject() runtime.Object { return t }
-
-// untrimmed returns the value in an item of a list.
-func untrimmed(item any) any {
-	if t, ok := item.(trimmed); ok {
-		return t.value
+	stream, err := t.client.Get().UseProtobufAsDefault().Resource(t.resource).
+		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout).Stream(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return item
+	defer stream.Close()
+	t.begun()
+	var list runtime.Object
+	body := bufio.NewReaderSize(stream, 16<<10) // a frame of HTTP/2
+	if head, _ := body.Peek(len(magic)); string(head) == magic {
+		list, err = t.protobuf(body)
+	} else {
+		list, err = decodeAll(body)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
+	}
+	return list, nil
+}
+
+func decodeAll(body io.Reader) (runtime.Object, error) {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Decode(scheme.Codecs.UniversalDeserializer(), data)
+}
+
+// protobuf reads a list of trimmed items. Whole items are in memory one at a time.
+func (t trimmingList) protobuf(body *bufio.Reader) (runtime.Object, error) {
+	list := &metav1.List{}
+	err := readList(body, func(number protowire.Number, value []byte) error {
+		switch number {
+		case listMeta:
+			return list.ListMeta.Unmarshal(value)
+		case listItems:
+			item := t.kind.DeepCopyObject().(unmarshaler)
+			if err := item.Unmarshal(value); err != nil {
+				return err
+			}
+			trimmed, err := t.trim(item)
+			list.Items = append(list.Items, runtime.RawExtension{Object: trimmed.(runtime.Object)})
+			return err
+		}
+		return nil
+	})
+	return list, err
+}
+
+// readList reads the API server's message as it arrives, and calls take with each field of the list in it.
+func readList(body *bufio.Reader, take func(number protowire.Number, value []byte) error) error {
+	if _, err := body.Discard(len(magic)); err != nil {
+		return err
+	}
+	for {
+		number, size, err := readHead(body)
+		if err != nil {
+			return err
+		}
+		if number == unknownRaw {
+			return readFields(body, size, take)
+		}
+		if _, err := body.Discard(int(size)); err != nil {
+			return err
+		}
+	}
+}
+
+// readFields reads a message of this size, and calls take with each of its fields. A value is valid until take returns.
+func readFields(body io.Reader, size int64, take func(number protowire.Number, value []byte) error) error {
+	limited := &io.LimitedReader{R: body, N: size}
+	message := bufio.NewReader(limited)
+	var value []byte
+	for limited.N > 0 || message.Buffered() > 0 {
+		number, size, err := readHead(message)
+		if err != nil {
+			return err
+		}
+		if size > largest {
+			return fmt.Errorf("an item of %d bytes is too large", size)
+		}
+		value = slices.Grow(value[:0], int(size))[:size]
+		if _, err := io.ReadFull(message, value); err != nil {
+			return err
+		}
+		if err := take(number, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHead reads what precedes the value of a field: its number and the value's size. Lists have only fields of
+// messages and of texts.
+func readHead(body io.ByteReader) (number protowire.Number, size int64, err error) {
+	tag, err := binary.ReadUvarint(body)
+	if err != nil {
+		return 0, 0, err
+	}
+	number, kind := protowire.DecodeTag(tag)
+	if kind != protowire.BytesType {
+		return 0, 0, fmt.Errorf("field %d of a list is of type %d", number, kind)
+	}
+	length, err := binary.ReadUvarint(body)
+	if err == nil && length > math.MaxInt64 {
+		err = fmt.Errorf("field %d of a list has %d bytes", number, length)
+	}
+	return number, int64(length), err
 }

@@ -31,7 +31,7 @@ const (
 
 // namespaces are the labels of namespaces by name. One goroutine writes; any number read.
 type namespaces struct {
-	toggled chan struct{} // they are needed, or no longer
+	needed  chan struct{} // receives once they are needed
 	changed chan struct{}
 	labels  atomic.Pointer[map[string]map[string]string] // nil before the first list; a map does not change
 }
@@ -43,7 +43,7 @@ type namespace struct {
 }
 
 func newNamespaces() *namespaces {
-	return &namespaces{toggled: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+	return &namespaces{needed: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 }
 
 // Namespaces returns the labels of namespaces as they are now; nil unless they are needed and all are known.
@@ -102,38 +102,20 @@ func (n *namespaces) store(change func(labels map[string]map[string]string)) {
 	}
 }
 
-// watchNamespaces watches namespaces while they are needed, until the context ends.
+// watchNamespaces watches namespaces from when they are first needed, until the context ends.
 func (w *Watcher) watchNamespaces(ctx context.Context, handler Handler, log *warnings) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-w.namespaces.needed:
+	}
 	var telling sync.WaitGroup
 	telling.Go(func() { w.namespaces.tell(ctx, handler) })
 	defer telling.Wait()
-	for w.awaitNamespacesNeeded(ctx, true) {
-		ctx, cancel := context.WithCancel(ctx)
-		var watching sync.WaitGroup
-		watching.Go(func() {
-			s := &store[*v1.Namespace, namespace]{
-				"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
-			}
-			follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{}, s)
-		})
-		w.awaitNamespacesNeeded(ctx, false)
-		cancel()
-		watching.Wait()
-		w.namespaces.labels.Store(nil)
-		w.namespaceWatch.contact.reset()
+	s := &store[*v1.Namespace, namespace]{
+		"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
 	}
-}
-
-// awaitNamespacesNeeded blocks until namespaces are needed, or until they are not. It returns false if the context ends
-// first.
-func (w *Watcher) awaitNamespacesNeeded(ctx context.Context, needed bool) bool {
-	for ctx.Err() == nil && w.needs.Load().NamespaceLabels != needed {
-		select {
-		case <-ctx.Done():
-		case <-w.namespaces.toggled:
-		}
-	}
-	return ctx.Err() == nil
+	follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{}, s)
 }
 
 // tell calls the handler for changes until the context ends.

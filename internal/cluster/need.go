@@ -94,7 +94,9 @@ func (w *Watcher) Need(n policy.Needs) <-chan error {
 
 	w.nodeWatch.relists.changed()
 	w.podWatch.relists.changed()
-	signal(w.namespaces.toggled)
+	if n.NamespaceLabels {
+		signal(w.namespaces.needed)
+	}
 	w.settle()
 	return done
 }

@@ -1,18 +1,26 @@
 package cluster
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodes are the nodes by name, with the histories of their taints. Any number of goroutines may call its methods.
+// nodes are the nodes by name, with the histories of their taints. They are the table of a reflector's store, for which
+// one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
+	handler  Handler
+	observer observer
+	watched  time.Time // when the watch, or a list, last delivered something; zero before the first list
+
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
 	synced func() bool      // all existing pods are known
@@ -27,7 +35,7 @@ type nodes struct {
 	mu      sync.RWMutex
 	byName  map[string]nodeState
 	tainted map[string]bool
-	reached string // the resourceVersion up to which all changes are known
+	upTo    string // the resourceVersion up to which all changes are known
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
@@ -37,6 +45,12 @@ func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() 
 	}
 	n.rules.Store(&rules)
 	return n
+}
+
+// newNodeStore returns a reflector's store for the nodes. The handler is called for their changes from now on.
+func newNodeStore(no *nodes, h Handler, w *warnings, completed func()) *store[*v1.Node, nodeModel] {
+	no.handler, no.observer = h, observerOf(h)
+	return &store[*v1.Node, nodeModel]{"node", no, w, completed}
 }
 
 // get returns the node of this name, or nil.
@@ -73,19 +87,89 @@ func (no *nodes) Tainted() []*taint.Node {
 	return list
 }
 
-// names returns the names of all nodes.
-func (no *nodes) names() []string {
-	no.mu.RLock()
-	defer no.mu.RUnlock()
-	return slices.Collect(maps.Keys(no.byName))
+// update takes in a node that the watch has shown.
+func (no *nodes) update(m nodeModel) {
+	no.observer.add(m.Name, &m.Node)
+	no.observer.pass()
+	notify := no.apply(m, gap{})
+	no.delivered(m.version)
+	if notify {
+		no.handler.NodeChanged(m.Name)
+	}
 }
 
-// update takes in an observation of a node, and reports whether the handler must be called.
-func (no *nodes) update(m nodeModel, g gap) (notify bool) {
+// remove takes in that a node was deleted.
+func (no *nodes) remove(n *v1.Node) {
+	no.observer.add(n.Name, nil)
+	no.observer.pass()
+	notify := no.drop(n.Name)
+	no.delivered(n.ResourceVersion)
+	if notify {
+		no.handler.NodeChanged(n.Name)
+	}
+}
+
+// replace takes in a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
+// before the cache shows any node of it.
+func (no *nodes) replace(list iter.Seq[nodeModel], version string) {
+	models := slices.Collect(list)
+	gone := no.missing(models)
+	no.observeList(models, gone)
+	since := gap{listed: true, watched: no.watched}
+	var changed []string
+	for _, m := range models {
+		if journal.IsNewer(m.version, version) {
+			version = m.version // the list of a fake API server
+		}
+		if no.apply(m, since) {
+			changed = append(changed, m.Name)
+		}
+	}
+	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !no.drop(name) })...)
+	no.delivered(version)
+	for _, name := range changed {
+		no.handler.NodeChanged(name)
+	}
+	if o, ok := no.handler.(ListObserver); ok {
+		o.NodesListed()
+	}
+}
+
+// missing returns the names of the nodes that a list lacks.
+func (no *nodes) missing(list []nodeModel) []string {
+	no.mu.RLock()
+	missing := maps.Clone(no.byName)
+	no.mu.RUnlock()
+	for i := range list {
+		delete(missing, list[i].Name)
+	}
+	return slices.Collect(maps.Keys(missing))
+}
+
+// observeList passes a list on to breakers.
+func (no *nodes) observeList(list []nodeModel, gone []string) {
+	no.observer.beginList(no.needs.Load().Breakers)
+	for i := range list {
+		no.observer.add(list[i].Name, &list[i].Node)
+	}
+	for _, name := range gone {
+		no.observer.add(name, nil)
+	}
+	no.observer.pass()
+}
+
+// delivered notes that the API server has shown everything up to this version.
+func (no *nodes) delivered(version string) {
+	no.reached(version)
+	no.watched = no.now()
+}
+
+// apply takes in an observation of a node, and reports whether the handler must be called.
+func (no *nodes) apply(m nodeModel, g gap) (notify bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, notify := no.next(no.state(m.name), &m, g)
-	no.set(m.name, now)
+	now, notify := no.next(no.state(m.Name), &m, g)
+	no.set(m.Name, now)
 	return notify
 }
 
@@ -101,8 +185,8 @@ func (no *nodes) Adopt(name string, r journal.Record) (changed bool) {
 	return changed
 }
 
-// remove removes a node, and reports whether the handler must be called: a node without taints had no countdowns.
-func (no *nodes) remove(name string) bool {
+// drop forgets a node, and reports whether the handler must be called: a node without taints had no countdowns.
+func (no *nodes) drop(name string) bool {
 	no.changing.Lock()
 	defer no.changing.Unlock()
 	no.mu.Lock()
@@ -125,11 +209,11 @@ func (no *nodes) set(name string, now nodeState) {
 	}
 }
 
-// reach notes that all changes up to this resourceVersion are known.
-func (no *nodes) reach(version string) {
+// reached notes that all changes up to this resourceVersion are known.
+func (no *nodes) reached(version string) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
-	no.reached = version
+	no.upTo = version
 }
 
 // Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark;
@@ -137,5 +221,5 @@ func (no *nodes) reach(version string) {
 func (no *nodes) Reached() string {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	return no.reached
+	return no.upTo
 }

@@ -6,30 +6,28 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodeModel is what is used of a node object. It may have taints of any effect.
+// nodeModel is what is used of a node object.
 type nodeModel struct {
-	name    string
-	uid     types.UID
+	guard.Node // without labels if they are not needed
+
 	version string
 	created time.Time
-	taints  []v1.Taint
-	labels  map[string]string // nil if they are not needed
 }
 
-// modelOf returns what is used of a node.
-func (no *nodes) modelOf(n *v1.Node) nodeModel {
+// value returns what is used of a node.
+func (no *nodes) value(n *v1.Node, _ bool) nodeModel {
 	m := nodeModel{
-		name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time,
-		taints: taint.Normalize(n.Spec.Taints),
+		Node:    guard.Node{Name: n.Name, UID: n.UID, Taints: slices.Clone(taint.Normalize(n.Spec.Taints))},
+		version: n.ResourceVersion, created: n.CreationTimestamp.Time,
 	}
 	if no.needs.Load().NodeLabels {
-		m.labels = n.Labels
+		m.Labels = n.Labels
 	}
 	return m
 }
@@ -52,7 +50,7 @@ type nodeState struct {
 // next returns the state of a node after an observation of it, and reports whether the handler must be called.
 func (no *nodes) next(old nodeState, m *nodeModel, g gap) (now nodeState, notify bool) {
 	needs := no.needs.Load()
-	same := old.Node != nil && old.UID == m.uid
+	same := old.Node != nil && old.UID == m.UID
 	if !same {
 		old.history, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
@@ -68,35 +66,25 @@ func (no *nodes) next(old nodeState, m *nodeModel, g gap) (now nodeState, notify
 	return now, old.Node != nil || node.Tainted()
 }
 
-// observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
+// observe passes an observation of the node to the journal.
 func (no *nodes) observe(before *nodeState, m *nodeModel, g gap, n *needs) (history journal.NodeHistory, changed bool) {
-	if before.history.Empty() && !hasObserved(m.taints, n) {
-		return before.history, false
-	}
 	var keysBefore *journal.Keys
 	if before.needs != n {
 		keysBefore = new(n.keysSince(before.needs))
 	}
-	name, now := m.name, no.now() // otherwise the model escapes to the heap
+	now := no.now()
 	return before.history.Observe(journal.Observation{
-		Taints: m.taints, Keys: n.keys(), KeysBefore: keysBefore,
+		Taints: m.Taints, Keys: n.keys(), KeysBefore: keysBefore,
 		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
 		Gap: g.listed, Watched: g.watched,
-		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
-	})
-}
-
-// hasObserved reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.
-func hasObserved(taints []v1.Taint, n *needs) bool {
-	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
-		return t.Effect == v1.TaintEffectNoExecute || t.Effect == v1.TaintEffectNoSchedule && n.TriggeredBy(t.Key)
+		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(m.Name, a, b) },
 	})
 }
 
 // node returns the node with this history of its taints.
 func (nm *nodeModel) node(history journal.NodeHistory) taint.Node {
 	return taint.Node{
-		Name: nm.name, UID: nm.uid, Created: nm.created, Version: nm.version, Labels: nm.labels,
+		Name: nm.Name, UID: nm.UID, Created: nm.created, Version: nm.version, Labels: nm.Labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
 	}
 }
@@ -105,14 +93,14 @@ func (nm *nodeModel) node(history journal.NodeHistory) taint.Node {
 // with its present labels. It reports whether the labels have changed.
 func sameTaints(n *taint.Node, history journal.NodeHistory, m *nodeModel) (now *taint.Node, relabelled bool) {
 	version := history.UpTo(n.Version, m.version)
-	relabelled = !maps.Equal(n.Labels, m.labels)
+	relabelled = !maps.Equal(n.Labels, m.Labels)
 	if version == n.Version && !relabelled {
 		return n, false
 	}
 	node := *n
 	node.Version = version
 	if relabelled {
-		node.Labels = m.labels
+		node.Labels = m.Labels
 	}
 	return &node, relabelled
 }

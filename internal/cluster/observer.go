@@ -55,23 +55,21 @@ func (o *observer) beginList(needed bool) {
 	}
 }
 
-// add adds a node to the batch if it has changed. A nil model means that the node is gone.
-func (o *observer) add(name string, m *nodeModel) {
+// add adds a node to the batch if it has changed. Nil means that the node is gone.
+func (o *observer) add(name string, now *guard.Node) {
 	old := o.nodes[name]
 	switch {
-	case o.nodes == nil || old == nil && m == nil:
+	case o.nodes == nil || old == nil && now == nil:
 		return
-	case m == nil:
+	case now == nil:
 		delete(o.nodes, name)
-		o.batch = append(o.batch, guard.NodeChange{Name: name})
+	case old != nil && old.UID == now.UID && maps.Equal(old.Labels, now.Labels) &&
+		slices.EqualFunc(old.Taints, now.Taints, sameTaint):
 		return
-	case old != nil && old.UID == m.uid && maps.Equal(old.Labels, m.labels) &&
-		slices.EqualFunc(old.Taints, m.taints, sameTaint):
-		return
+	default:
+		o.nodes[name] = new(*now)
 	}
-	n := &guard.Node{Name: name, UID: m.uid, Labels: m.labels, Taints: slices.Clone(m.taints)}
-	o.nodes[name] = n
-	o.batch = append(o.batch, guard.NodeChange{Name: name, Node: n})
+	o.batch = append(o.batch, guard.NodeChange{Name: name, Node: o.nodes[name]})
 }
 
 // pass passes the batch on.

@@ -2,59 +2,47 @@ package cluster
 
 import (
 	"hash/maphash"
-	"maps"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// namespaceIndex and nodeIndex are the indexes of one namespace and of one node; their pods share the name's string.
-type (
-	namespaceIndex struct {
-		name string
-		pods map[string]*entry
-	}
-	nodeIndex struct {
-		name string
-		pods []*entry
-	}
-)
-
-// pods are the pods by UID, by namespace and name, and by node. One goroutine writes; any number read.
+// pods are the pods by UID and by node. They are the table of a reflector's store: one goroutine writes, any number
+// read.
 type pods struct {
-	trimmer
-	labelSets   *sharer[map[string]string]
-	controllers *sharer[taint.Owner]
-	periods     *sharer[int64]
-	now         func() time.Time // carries the monotonic clock
-	ahead       Ahead
+	needs     *atomic.Pointer[needs] // those that entries follow
+	seed      maphash.Seed
+	workloads workloads
+	now       func() time.Time // carries the monotonic clock
+	ahead     Ahead
+	warnings  *warnings
+	listed    bool // the first list is in
 
 	// notify is called after each change that may change a verdict, for each node of the pod.
 	notify func(uid types.UID, node string)
 
-	mu         sync.RWMutex
-	byUID      map[types.UID]*entry
-	namespaces map[string]*namespaceIndex
-	nodes      map[string]*nodeIndex
+	mu     sync.RWMutex
+	byUID  map[types.UID]*entry
+	byNode map[string][]*entry
 }
 
 func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
-		trimmer:     newTrimmer(needs),
-		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
-		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
-		periods:     newSharer(maphash.Comparable[int64], func(a, b int64) bool { return a == b }),
-		now:         time.Now,
-		notify:      func(types.UID, string) {},
-		byUID:       map[types.UID]*entry{},
-		namespaces:  map[string]*namespaceIndex{},
-		nodes:       map[string]*nodeIndex{},
+		needs: needs, seed: maphash.MakeSeed(), workloads: newWorkloads(), now: time.Now,
+		notify: func(types.UID, string) {},
+		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{},
 	}
+}
+
+// newPodStore returns a reflector's store for the pods. The handler is called for their changes from now on.
+func newPodStore(po *pods, h Handler, w *warnings, completed func()) *store[*v1.Pod, entry] {
+	po.notify, po.warnings = h.PodChanged, w
+	return &store[*v1.Pod, entry]{"pod", po, w, completed}
 }
 
 // get returns the pod with this UID, or nil.
@@ -68,12 +56,46 @@ func (po *pods) get(uid types.UID) *entry {
 func (po *pods) on(node string) []*entry {
 	po.mu.RLock()
 	defer po.mu.RUnlock()
-	c := po.nodes[node]
-	if c == nil {
-		return nil
-	}
-	return slices.Clone(c.pods)
+	return slices.Clone(po.byNode[node])
 }
+
+// value returns the entry of a pod. It computes the Bound of an entry in a list for the first list.
+func (po *pods) value(p *v1.Pod, listed bool) entry {
+	if listed {
+		return *po.shared(po.trim(p, po.boundSince(p)))
+	}
+	return po.trim(p, po.now())
+}
+
+// update takes in the current state of a pod.
+func (po *pods) update(e entry) {
+	if e.UID == "" {
+		po.warnings.nameless(&e.Pod)
+		return
+	}
+	if po.put(e) {
+		po.warnings.tolerations(&e)
+	}
+}
+
+// remove takes in that a pod was deleted.
+func (po *pods) remove(p *v1.Pod) { po.drop(p.UID) }
+
+// replace takes in a list of all pods; the handler is called for differences only.
+func (po *pods) replace(list iter.Seq[entry], _ string) {
+	now, listed := po.now(), map[types.UID]bool{}
+	for e := range list {
+		if po.listed {
+			e.Bound = now
+		}
+		listed[e.UID] = true
+		po.update(e)
+	}
+	po.dropAllBut(listed)
+	po.listed = true
+}
+
+func (po *pods) reached(string) {}
 
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
@@ -84,7 +106,6 @@ func (po *pods) put(now entry) (changed bool) {
 		po.drop(now.UID)
 		return false
 	case old == nil:
-		po.dropNamed(now.Namespace, now.Name)
 		now.Seen = po.now()
 		po.swap(nil, po.shared(now))
 		po.notify(now.UID, now.Node)
@@ -107,13 +128,6 @@ func (po *pods) put(now entry) (changed bool) {
 	return true
 }
 
-// dropNamed forgets the pod with this name.
-func (po *pods) dropNamed(namespace, name string) {
-	if s := po.namespaces[namespace]; s != nil && s.pods[name] != nil {
-		po.drop(s.pods[name].UID)
-	}
-}
-
 // drop forgets a pod.
 func (po *pods) drop(uid types.UID) {
 	if old := po.byUID[uid]; old != nil {
@@ -131,21 +145,6 @@ func (po *pods) dropAllBut(listed map[types.UID]bool) {
 	}
 }
 
-// shared returns the entry with what it can share with the entries of other pods.
-func (po *pods) shared(e entry) *entry {
-	if len(e.Labels) > 0 {
-		e.labels = po.labelSets.share(e.Labels)
-		e.Labels = e.labels.value
-	}
-	if e.Controller != nil {
-		e.Controller = &po.controllers.share(*e.Controller).value // which keeps the box alive
-	}
-	if e.GracePeriodSeconds != nil {
-		e.GracePeriodSeconds = &po.periods.share(*e.GracePeriodSeconds).value
-	}
-	return &e
-}
-
 // swap replaces one entry by another in one step for all readers; either may be nil.
 func (po *pods) swap(old, now *entry) {
 	po.mu.Lock()
@@ -154,42 +153,20 @@ func (po *pods) swap(old, now *entry) {
 		po.unlink(old)
 	}
 	if now != nil {
-		po.link(now)
+		list := po.byNode[now.Node]
+		if len(list) > 0 {
+			now.Node = list[0].Node // one text for all
+		}
+		po.byUID[now.UID], po.byNode[now.Node] = now, append(list, now)
 	}
-}
-
-func (po *pods) link(e *entry) {
-	s := po.namespaces[e.Namespace]
-	if s == nil {
-		s = &namespaceIndex{e.Namespace, map[string]*entry{}}
-		po.namespaces[s.name] = s
-	}
-	c := po.nodes[e.Node]
-	if c == nil {
-		c = &nodeIndex{name: e.Node}
-		po.nodes[c.name] = c
-	}
-	e.Namespace, e.Node = s.name, c.name
-	s.pods[e.Name] = e
-	c.pods = append(c.pods, e)
-	po.byUID[e.UID] = e
 }
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
-	if s := po.namespaces[e.Namespace]; s.pods[e.Name] == e {
-		delete(s.pods, e.Name)
-		if len(s.pods) == 0 {
-			delete(po.namespaces, s.name)
-		}
+	list := po.byNode[e.Node]
+	if list = slices.DeleteFunc(list, func(o *entry) bool { return o == e }); len(list) == 0 {
+		delete(po.byNode, e.Node)
+		return
 	}
-	c := po.nodes[e.Node]
-	if i := slices.Index(c.pods, e); i >= 0 {
-		last := len(c.pods) - 1
-		c.pods[i], c.pods[last] = c.pods[last], nil
-		c.pods = c.pods[:last]
-	}
-	if len(c.pods) == 0 {
-		delete(po.nodes, c.name)
-	}
+	po.byNode[e.Node] = list
 }

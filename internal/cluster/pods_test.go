@@ -16,32 +16,26 @@ import (
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
 
-// checkInvariants checks that the three indexes agree.
+// checkInvariants checks that the two indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
-	named, crowded := 0, 0
-	for name, s := range table.namespaces {
-		named += len(s.pods)
-		if s.name != name || len(s.pods) == 0 {
-			t.Fatalf("namespace %q is kept as %q with %d pods", name, s.name, len(s.pods))
-		}
-	}
-	for name, c := range table.nodes {
-		crowded += len(c.pods)
-		if c.name != name || len(c.pods) == 0 {
-			t.Fatalf("node %q is kept as %q with %d pods", name, c.name, len(c.pods))
+	crowded := 0
+	for name, list := range table.byNode {
+		crowded += len(list)
+		if len(list) == 0 {
+			t.Fatalf("node %q is kept without pods", name)
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || table.namespaces[e.Namespace].pods[e.Name] != e || !slices.Contains(table.nodes[e.Node].pods, e) {
-			t.Fatalf("pod %s can't be found in all ways", uid)
+		if e.UID != uid || !slices.Contains(table.byNode[e.Node], e) {
+			t.Fatalf("pod %s can't be found in both ways", uid)
 		}
 	}
-	if n := len(table.byUID); named != n || crowded != n {
-		t.Fatalf("%d pods by UID, %d by name, %d by node", n, named, crowded)
+	if n := len(table.byUID); crowded != n {
+		t.Fatalf("%d pods by UID, %d by node", n, crowded)
 	}
 }
 
-// The twin is a map: a new pod replaces its namesake, and every change is reported.
+// The twin is a map: every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
@@ -74,7 +68,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
-// drawPod draws one of few pods, so that they collide; a UID always has one name.
+// drawPod draws one of few pods, some of which have one name.
 func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 	uid := drawUID(t)
 	return aPod(withUID(uid), func(p *v1.Pod) {
@@ -97,7 +91,6 @@ func putInTwin(twin map[types.UID]entry, p entry) {
 	if old, ok := twin[p.UID]; ok {
 		p.Bound = old.Bound
 	}
-	maps.DeleteFunc(twin, func(uid types.UID, old entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	twin[p.UID] = p
 }
 

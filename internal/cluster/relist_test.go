@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -85,53 +84,31 @@ func (a *api) answer(body io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {a.format}}, Body: body}
 }
 
-func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testing.T) {
+// A streamed list that breaks off is followed by a plain list, which may succeed.
+func TestAListThatBreaksOffIsTroubleAndFollowedByAnotherAfterADelay(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
 		f := &failures{api: a, fail: a.cutShort}
-		a.refuse = f.refuse
+		var lists atomic.Int32
+		a.refuse = func(ask string) (*http.Response, error) {
+			if a.streams && ask == "list pods" && f.way("stream pods") != nil {
+				lists.Add(1)
+				return a.fail(metav1.StatusReasonTimeout, 504), nil
+			}
+			return f.refuse(ask)
+		}
 		a.over(t, func(w *Watcher, _ *record) {
-			for range 600 {
-				time.Sleep(500 * time.Millisecond)
-				if n := len(f.pauses()); n > 0 && w.Trouble() == nil {
-					t.Fatalf("no trouble after %d lists that have broken off", n)
-				}
-			}
-			got := f.pauses()
-			if len(got) < 8 {
-				t.Fatalf("%d lists in 5 minutes: %v", len(got)+1, got)
-			}
-			for i, pause := range got {
-				least := min(time.Second<<i, time.Minute)
-				if pause < least || pause > least+reflectorBackoff {
-					t.Errorf("list %d came %s after the one before, want %s and what the reflector waits", i+2, pause, least)
-				}
-			}
+			time.Sleep(5 * time.Minute)
 			if w.Trouble() == nil || w.HasSynced() {
 				t.Errorf("in sync %t, trouble %v", w.HasSynced(), w.Trouble())
 			}
+			if n := len(f.pauses()); n < 60 || n > 300 {
+				t.Errorf("%d lists in 5 minutes", n)
+			}
 			f.begin(nil)
-			time.Sleep(time.Minute + reflectorBackoff)
+			time.Sleep(reflectorBackoff)
 			must(t, w.Trouble())
 			if !w.HasSynced() {
 				t.Error("it is not in sync")
-			}
-		})
-	})
-}
-
-func TestAfterAListThatCameToItsEndTheFirstPauseIsShortAgain(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		f := &failures{api: a, fail: a.cutShort}
-		a.refuse = f.refuse
-		a.over(t, func(w *Watcher, _ *record) {
-			time.Sleep(2 * time.Minute)
-			f.begin(nil)
-			time.Sleep(time.Minute)
-			f.begin(a.cutShort)
-			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
-			time.Sleep(time.Minute)
-			if got := f.pauses(); len(got) < 4 || got[0] > time.Second+reflectorBackoff {
-				t.Errorf("pauses of %v", got)
 			}
 		})
 	})
@@ -156,24 +133,6 @@ func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
 	})
 }
 
-// The pages of one list follow each other without a pause.
-func TestAListInPagesIsNotHeldUp(t *testing.T) {
-	a := &api{format: runtime.ContentTypeProtobuf}
-	var pages atomic.Int32
-	a.refuse = func(ask string) (*http.Response, error) {
-		if ask != "list pods" || pages.Load() == 3 {
-			return nil, nil
-		}
-		pages.Add(1)
-		return a.respond(200, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5", Continue: "more"}}), nil
-	}
-	a.over(t, func(w *Watcher, _ *record) {
-		if !w.HasSynced() || pages.Load() != 3 {
-			t.Errorf("in sync %t after %d pages, want at once", w.HasSynced(), pages.Load())
-		}
-	})
-}
-
 func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 	for what, begun := range map[string]bool{"the first list": false, "a watch": true} {
 		inAllForms(t, func(t *testing.T, a *api) {
@@ -183,7 +142,7 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 				if !lost.Load() {
 					return nil, nil
 				}
-				time.Sleep(30 * time.Second) // as if packets were lost: dialing gives up then
+				time.Sleep(time.Minute) // as if packets were lost
 				return nil, syscall.ETIMEDOUT
 			}
 			a.over(t, func(w *Watcher, _ *record) {
@@ -200,7 +159,7 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 					t.Errorf("%s: after 45 s: %v", what, err)
 				}
 				lost.Store(false)
-				time.Sleep(time.Minute)
+				time.Sleep(2 * time.Minute)
 				must(t, w.Trouble())
 			})
 		})

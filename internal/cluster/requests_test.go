@@ -31,7 +31,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
@@ -311,7 +310,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		begun := time.Now()
 		must(t, a.watch.Close())
-		time.Sleep(3 * retryDelay)
+		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
 			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
@@ -328,7 +327,7 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(maxTries * retryDelay)
+		time.Sleep(11 * time.Second)
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
@@ -343,34 +342,6 @@ func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
 				t.Errorf("trouble: %v", err)
 			}
 		})
-	})
-}
-
-// A response with code 200 may contain a Status, or another kind than was requested.
-func TestAListThatIsNoneIsTrouble(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		if a.streams {
-			return
-		}
-		for want, object := range map[string]runtime.Object{
-			"no way": &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
-			map[string]string{
-				runtime.ContentTypeProtobuf: "it is neither a pod, a node, a namespace, a list of them nor a status",
-				runtime.ContentTypeJSON:     "unexpected object:",
-			}[a.format]: aPod(),
-		} {
-			a.refuse = func(ask string) (*http.Response, error) {
-				if strings.HasPrefix(ask, "list") {
-					return a.respond(200, object.DeepCopyObject()), nil // encoding sets its kind
-				}
-				return nil, nil
-			}
-			a.over(t, func(w *Watcher, _ *record) {
-				if err := w.Trouble(); w.HasSynced() || err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%T: trouble %v, want %s", object, err, want)
-				}
-			})
-		}
 	})
 }
 
@@ -434,20 +405,11 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
 		must(t, err)
 		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
-			for _, lister := range []*cache.ListWatch{
-				whole(client.CoreV1().Pods("")),
-				newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore),
-				whole(client.CoreV1().Nodes()),
-				newLister(client, client.CoreV1().Nodes(), "nodes", nil, ignore),
-				whole(client.CoreV1().Namespaces()),
-				newLister(client, client.CoreV1().Namespaces(), "namespaces", nil, ignore),
-			} {
-				_, _ = lister.ListWithContext(t.Context(), o)
-				_, _ = lister.WatchWithContext(t.Context(), o)
-			}
+			_, _ = client.CoreV1().Pods("").List(t.Context(), o)
+			_, _ = newLister(client, client.CoreV1().Pods(""), "pods", &v1.Pod{}, nil, ignore).ListWithContext(t.Context(), o)
 		}
-		for i := 0; i < len(asked.asked); i += 4 {
-			if own, ours := asked.asked[i:i+2], asked.asked[i+2:i+4]; !slices.Equal(own, ours) {
+		for i := 0; i < len(asked.asked); i += 2 {
+			if own, ours := asked.asked[i], asked.asked[i+1]; own != ours {
 				t.Errorf("%s: asked\n%q, want\n%q", name, ours, own)
 			}
 		}
@@ -459,7 +421,7 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
-	pods := newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore)
+	pods := newLister(client, client.CoreV1().Pods(""), "pods", &v1.Pod{}, nil, ignore)
 	if list, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
 		t.Errorf("listing did not wait: %v", list)
 	}

@@ -23,10 +23,10 @@ type resourceWatch struct {
 
 // follow keeps a store up to date with a resource until the context ends.
 func follow[L runtime.Object](
-	ctx context.Context, client kubernetes.Interface, rw *resourceWatch, own typed[L], kind runtime.Object,
+	ctx context.Context, client kubernetes.Interface, rw *resourceWatch, own typed[L], kind unmarshaler,
 	s cache.TransformingStore,
 ) {
-	l := newLister(client, own, rw.contact.resource, s.Transformer(), rw.contact.responseBegun)
+	l := newLister(client, own, rw.contact.resource, kind, s.Transformer(), rw.contact.responseBegun)
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return rw.list(ctx, o, l)
@@ -40,7 +40,6 @@ func follow[L runtime.Object](
 	cache.NewReflectorWithOptions(listerWatcher, kind, s, cache.ReflectorOptions{
 		Logger: &logger,
 		Name:   "taint-manager." + rw.contact.resource,
-		Clock:  contextClock{ctx: ctx},
 		// Client-go's own backoff grows to a minute, which is too long for evictions that wait for the watch.
 		Backoff: &wait.Backoff{
 			Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,
@@ -55,7 +54,11 @@ func (rw *resourceWatch) list(ctx context.Context, o metav1.ListOptions, l *cach
 		rw.relists.begin()
 	}
 	o.FieldSelector = rw.selector
-	return ask(ctx, &rw.contact, o, l.ListWithContextFunc)
+	if err := rw.contact.requested(ctx, o); err != nil {
+		return nil, err
+	}
+	list, err := l.ListWithContextFunc(ctx, o)
+	return list, rw.contact.answered(ctx, o, err)
 }
 
 // watch requests a watch, or a streamed list. The API server is not asked for a watch when the needs have changed: an
@@ -68,8 +71,11 @@ func (rw *resourceWatch) watch(ctx context.Context, o metav1.ListOptions, l *cac
 		return nil, apierrors.NewResourceExpired("policies need other fields")
 	}
 	o.FieldSelector, o.Watch = rw.selector, true
-	w, err := ask(ctx, &rw.contact, o, l.WatchFuncWithContext)
-	if err == nil {
+	if err := rw.contact.requested(ctx, o); err != nil {
+		return nil, err
+	}
+	w, err := l.WatchFuncWithContext(ctx, o)
+	if err = rw.contact.answered(ctx, o, err); err == nil {
 		rw.relists.watching(w.Stop)
 	}
 	return w, err

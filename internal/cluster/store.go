@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -40,6 +41,15 @@ var (
 	_ cache.ReflectorBookmarkStore = (*store[runtime.Object, any])(nil)
 )
 
+// trimmed is a small value in a list. Lists of client-go have only values that look like objects of the API.
+type trimmed[V any] struct{ value V }
+
+// GetObjectKind returns no kind.
+func (t *trimmed[V]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns the value itself, because it does not change.
+func (t *trimmed[V]) DeepCopyObject() runtime.Object { return t }
+
 // object returns the object in a value of any type, and logs a value of another type.
 func (s *store[O, V]) object(obj any) (o O, ok bool) {
 	var none O
@@ -50,11 +60,11 @@ func (s *store[O, V]) object(obj any) (o O, ok bool) {
 	return none, false
 }
 
-// Transformer trims the objects of a streamed list as they arrive, so that memory never holds all of the whole ones.
+// Transformer trims the objects of a list as they arrive, so that memory never holds all of the whole ones.
 func (s *store[O, V]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if v, ok := s.valueIn(obj); ok {
-			return &v, nil
+			return &trimmed[V]{v}, nil
 		}
 		return obj, nil
 	}
@@ -90,7 +100,7 @@ func (s *store[O, V]) Replace(items []any, version string) error {
 func (s *store[O, V]) values(items []any) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for _, item := range items {
-			if v, ok := s.valueIn(untrimmed(item)); ok && !yield(v) {
+			if v, ok := s.valueIn(item); ok && !yield(v) {
 				return
 			}
 		}
@@ -99,8 +109,8 @@ func (s *store[O, V]) values(items []any) iter.Seq[V] {
 
 // valueIn returns the small value in an item of a list.
 func (s *store[O, V]) valueIn(item any) (v V, ok bool) {
-	if value, ok := item.(*V); ok && value != nil {
-		return *value, true
+	if t, ok := item.(*trimmed[V]); ok {
+		return t.value, true
 	}
 	o, ok := s.object(item)
 	if !ok {

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +43,7 @@ func (w *warnings) tolerations(e *entry) {
 		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
 		default:
 			w.log("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
-				"pod", e.Key(), "key", strings.Clone(t.Key), "operator", string(t.Operator))
+				"pod", e.Key(), "key", t.Key, "operator", string(t.Operator))
 			return
 		}
 	}

@@ -38,7 +38,7 @@ type Watcher struct {
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
-// content type. Protobuf is by far the cheapest, because only the required fields are decoded. The rules must be those
+// content type; protobuf is the cheapest. The rules must be those
 // that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
 // also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
@@ -132,6 +132,9 @@ func (w *Watcher) AwayUntil() time.Time { return w.nodeWatch.contact.awayUntil()
 // seconds, or when a list is cut off. It lasts until a list is complete or a watch is accepted. It does not cover a
 // caller's informer.
 func (w *Watcher) Trouble() error {
-	return errors.Join(
-		w.podWatch.contact.trouble(), w.nodeWatch.contact.trouble(), w.namespaceWatch.contact.trouble())
+	trouble := errors.Join(w.podWatch.contact.trouble(), w.nodeWatch.contact.trouble())
+	if w.needs.Load().NamespaceLabels {
+		trouble = errors.Join(trouble, w.namespaceWatch.contact.trouble())
+	}
+	return trouble
 }

@@ -84,29 +84,6 @@ func TestTheWriterIsWhoHasSetTheReasonOfTheCondition(t *testing.T) {
 	}
 }
 
-func TestAPodIsAskedForOnceAMinuteAndOnceAnHourAfterAFinding(t *testing.T) {
-	var s original.Schedule
-	take := func(after time.Duration, want bool) {
-		t.Helper()
-		if got := s.Take(zero.Add(after)); got != want {
-			t.Errorf("after %v: got %v, want %v", after, got, want)
-		}
-	}
-	take(0, true)
-	take(time.Minute-1, false)
-	take(time.Minute, true)
-	if s.Shows(zero) {
-		t.Error("a finding is shown, but there is none")
-	}
-	s.Found(zero.Add(time.Minute))
-	take(2*time.Minute, false)
-	take(time.Hour, false)
-	take(time.Hour+time.Minute, true)
-	if !s.Shows(zero.Add(24*time.Hour)) || s.Shows(zero.Add(24*time.Hour+time.Minute)) {
-		t.Error("a finding is shown for other than a day")
-	}
-}
-
 func TestAWarningNamesPodWriterConsequenceAndRemedy(t *testing.T) {
 	f := original.Finding{Pod: "shop/web-0", Node: "n1", Writer: "kube-controller-manager", At: zero}
 	const begins = "kube-controller-manager has evicted pod shop/web-0 of node n1 at 2026-01-01T00:00:00Z, whose eviction waited here: the built-in taint manager still runs; "

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -60,10 +61,12 @@ func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *r
 }
 
 // separate gives a client its own connections: client-go shares connections between clients of equal configurations,
-// but not between clients with dialers. A dialer of the base configuration is kept.
+// but not between clients with dialers. A dialer of the base configuration is kept. The kernel gives up an idle
+// connection 45 s after the last packet of the peer's machine.
 func separate(restConfig *rest.Config) *rest.Config {
 	if restConfig.Dial == nil {
-		restConfig.Dial = newDialer().DialContext
+		probes := net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
+		restConfig.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAliveConfig: probes}).DialContext
 	}
 	return restConfig
 }

@@ -7,27 +7,18 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pause is the time between two calls of [Contact].
-const pause = time.Second
-
-// Contact calls the API server until it answers, for at most [Patience]. It returns the last error; an error
-// that does not pass with time is returned at once.
-func Contact(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
-	err := call(ctx)
-	for ctx.Err() == nil && passing(err) {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return err
+// Contact calls the API server until it answers, for at most [Patience]. It returns the last error; an error that does
+// not pass with time is returned at once.
+func Contact(ctx context.Context, call func(context.Context) error) (err error) {
+	_ = wait.PollUntilContextTimeout(ctx, time.Second, Patience, true, func(ctx context.Context) (answered bool, _ error) {
+		if latest := call(ctx); latest == nil || err == nil || ctx.Err() == nil {
+			err = latest
 		}
-		if again := call(ctx); again == nil || ctx.Err() == nil {
-			err = again
-		}
-	}
+		return !passing(err), nil
+	})
 	return err
 }
 

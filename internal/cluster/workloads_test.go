@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"hash/maphash"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -81,39 +80,6 @@ func TestPodsDoNotShareUnequalLists(t *testing.T) {
 	}
 }
 
-// Two different values with one hash are both correct; only the first is shared.
-func TestACollisionOfHashesIsHarmless(t *testing.T) {
-	s := newSharer(func(maphash.Seed, int) uint64 { return 1 }, func(a, b int) bool { return a == b })
-	one, two := s.share(1), s.share(2)
-	if one.value != 1 || two.value != 2 || s.share(1) != one {
-		t.Error("a collision of hashes mixes values up")
-	}
-	runtime.KeepAlive(two)
-}
-
-func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
-	table := newPods(needsOf("pod", "new"))
-	const many = 10_000
-	for i := range many {
-		table.put(table.trim(numbered(i, map[string]string{"pod": fmt.Sprint(i)}), time.Now()))
-	}
-	if got := len(table.labelSets.boxes); got != many {
-		t.Fatalf("%d label sets held, want %d", got, many)
-	}
-	table.dropAllBut(nil)
-	runtime.GC()
-	for i := range minEntries {
-		table.put(table.trim(numbered(i, map[string]string{"new": fmt.Sprint(i)}), time.Now()))
-	}
-	table.labelSets.sweep()
-	if got := len(table.labelSets.boxes); got > minEntries {
-		t.Errorf("%d label sets held once their pods are gone, want %d", got, minEntries)
-	}
-	if len(table.namespaces) != 1 || len(table.nodes) != 1 {
-		t.Errorf("%d namespaces and %d nodes held, want 1 and 1", len(table.namespaces), len(table.nodes))
-	}
-}
-
 // However pods come and go, there are at most twice as many entries as values in use, without a call to sweep.
 func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 	table := newPods(needsOf("pod", "new"))
@@ -124,8 +90,8 @@ func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 			runtime.GC()
 		}
 	}
-	if got := len(table.labelSets.boxes); got > 4*minEntries {
-		t.Errorf("%d label sets held, and no pod", got)
+	if got := len(table.workloads.known); got > 4*minEntries {
+		t.Errorf("%d workloads held, and no pod", got)
 	}
 }
 

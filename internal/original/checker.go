@@ -1,4 +1,4 @@
-package check
+package original
 
 import (
 	"context"
@@ -17,12 +17,22 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
-// timeout bounds one request.
-const timeout = 10 * time.Second
+const (
+	// timeout bounds one request.
+	timeout = 10 * time.Second
+
+	// betweenChecks is the least time between two requests. Drains and other deletions are suspicious, too.
+	betweenChecks = time.Minute
+
+	// betweenFindings is the least time from a finding to the next request, and so between two reports.
+	betweenFindings = time.Hour
+
+	// remembered is how long a finding is shown.
+	remembered = 24 * time.Hour
+)
 
 // Options are the settings of a [Checker]. Client, Own and Broken are required.
 type Options struct {
@@ -48,9 +58,9 @@ type Checker struct {
 	leading    atomic.Bool
 	candidates chan eviction.Overtaken
 
-	mu       sync.Mutex
-	schedule original.Schedule
-	finding  original.Finding
+	mu      sync.Mutex
+	next    time.Time // of the next request, at the earliest
+	finding Finding   // the last one; zero before the first
 }
 
 // New returns a checker that does nothing before Run and SetLeading. It returns an error if another collector has the
@@ -82,7 +92,7 @@ func (c *Checker) SetLeading(leads bool) {
 // Overtaken receives an eviction that was overtaken. It never blocks.
 func (c *Checker) Overtaken(o eviction.Overtaken) {
 	now := time.Now()
-	if c == nil || !c.leading.Load() || !original.Suspicious(o, now) || !c.take(now) {
+	if c == nil || !c.leading.Load() || !Suspicious(o, now) || !c.take(now) {
 		return
 	}
 	select {
@@ -91,10 +101,15 @@ func (c *Checker) Overtaken(o eviction.Overtaken) {
 	}
 }
 
+// take reports whether a pod may be asked for now. If so, the next one has to wait.
 func (c *Checker) take(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.schedule.Take(now)
+	if now.Before(c.next) {
+		return false
+	}
+	c.next = now.Add(betweenChecks)
+	return true
 }
 
 // Run checks until the context ends.
@@ -119,21 +134,20 @@ func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 		c.options.Logger.V(2).Info("Whether the built-in taint manager runs was not checked", "err", err)
 		return
 	}
-	writer := original.Writer(pod)
+	writer := Writer(pod)
 	if writer == "" || writer == c.options.Own {
 		return
 	}
-	f := original.Finding{Pod: o.Pod.Key(), Node: o.Pod.Node, Writer: writer, At: time.Now()}
+	f := Finding{Pod: o.Pod.Key(), Node: o.Pod.Node, Writer: writer, At: time.Now()}
 	c.found(f)
 	c.options.Logger.Error(nil, "The built-in taint manager still runs", "pod", klog.KRef(o.Pod.Namespace, o.Pod.Name),
-		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", original.Remedy)
+		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", Remedy)
 }
 
-func (c *Checker) found(f original.Finding) {
+func (c *Checker) found(f Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.finding = f
-	c.schedule.Found(f.At)
+	c.finding, c.next = f, f.At.Add(betweenFindings)
 	c.seen.Set(float64(f.At.Unix()))
 }
 
@@ -161,9 +175,9 @@ func (c *Checker) Trouble() error {
 		return nil
 	}
 	c.mu.Lock()
-	f, shows := c.finding, c.schedule.Shows(time.Now())
+	f := c.finding
 	c.mu.Unlock()
-	if !shows {
+	if time.Since(f.At) >= remembered {
 		return nil
 	}
 	return errors.New(f.Warning(c.options.Broken()))

@@ -1,4 +1,4 @@
-package check_test
+package original_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/original/check"
+	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -31,7 +31,7 @@ const metric = "taint_manager_original_seen_timestamp_seconds"
 type world struct {
 	t        *testing.T
 	api      *fake.Clientset
-	checker  *check.Checker
+	checker  *original.Checker
 	registry *prometheus.Registry
 
 	mu   sync.Mutex
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, broken ...string) *world {
 		return w.err != nil, nil, w.err
 	})
 	var err error
-	w.checker, err = check.New(check.Options{
+	w.checker, err = original.New(original.Options{
 		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Registerer: w.registry, Logger: w.logger(),
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func TestNothingIsReportedOfOtherDeletions(t *testing.T) {
 }
 
 func TestNoCheckerChecksNothing(t *testing.T) {
-	var none *check.Checker
+	var none *original.Checker
 	none.SetLeading(true)
 	none.Overtaken(eviction.Overtaken{})
 	none.Run(t.Context())
@@ -194,13 +194,13 @@ func TestNoCheckerChecksNothing(t *testing.T) {
 func TestTwoCheckersShareAMetricAndAnotherCollectorOfItsNameIsRefused(t *testing.T) {
 	r := prometheus.NewRegistry()
 	for range 2 {
-		if _, err := check.New(check.Options{Registerer: r}); err != nil {
+		if _, err := original.New(original.Options{Registerer: r}); err != nil {
 			t.Error(err)
 		}
 	}
 	other := prometheus.NewRegistry()
 	other.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: metric}))
-	if _, err := check.New(check.Options{Registerer: other}); err == nil {
+	if _, err := original.New(original.Options{Registerer: other}); err == nil {
 		t.Error("no error")
 	}
 }
