@@ -106,7 +106,7 @@ func didYouMean(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// The allowed values of ports for serving and of elliptic curves for TLS, and the next step for settings that Go chooses
+// The allowed values of ports for serving and of elliptic curves, and the next step for settings that Go chooses
 // well by itself.
 const (
 	PortNumbers  = "1 to 65535, or 0 for not serving"

@@ -62,9 +62,8 @@ func (s *settings) complete() {
 	if s.DryRun && !s.given("leader-elect") {
 		s.LeaderElection.LeaderElect = false
 	}
-	for _, kubeconfig := range []*string{&s.authentication.RemoteKubeConfigFile, &s.authorization.RemoteKubeConfigFile} {
-		*kubeconfig = cmp.Or(*kubeconfig, s.Kubeconfig)
-	}
+	s.authentication.RemoteKubeConfigFile = cmp.Or(s.authentication.RemoteKubeConfigFile, s.Kubeconfig)
+	s.authorization.RemoteKubeConfigFile = cmp.Or(s.authorization.RemoteKubeConfigFile, s.Kubeconfig)
 }
 
 // paused reports whether the settings, or the file beside the configuration file, pause evictions.
