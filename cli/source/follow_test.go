@@ -137,14 +137,3 @@ func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestAnAnswerWithoutAnEndIsRefused(t *testing.T) {
-	if _, err := io.Copy(io.Discard, &bounded{zeros{}, 1000}); !errors.Is(err, errTooLarge) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// zeros is an endless text.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -102,7 +102,8 @@ func WithHint(err error, from Source) error {
 // Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
 // ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
-	Namespace string
+	Namespace  string
+	Everywhere bool // set by --all-namespaces
 
 	// NoBudgets is set if the user says that there are no PodDisruptionBudgets.
 	NoBudgets bool

@@ -105,7 +105,7 @@ func is(content []byte, want string) bool {
 
 // listSoFar returns the list as far as it has been read, without its items.
 func (y *yamlReader) listSoFar() (*object, error) {
-	list := &object{at: place{yaml: true, n: int64(y.frame.begins)}}
+	list := &object{at: fmt.Sprintf("at line %d", y.frame.begins), yaml: true}
 	text, err := yaml.YAMLToJSON(y.frame.text)
 	if err == nil {
 		err = json.Unmarshal(text, list, lenient)
