@@ -141,7 +141,7 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
-		return &dumped{files: f.files, in: cmd.InOrStdin(), pages: f.location.none(), location: f.location}, f.Namespace, nil
+		return &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}, f.Namespace, nil
 	}
 	return f.Live(everywhere)
 }
