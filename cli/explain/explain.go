@@ -84,22 +84,25 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		return err
 	}
 	s.Rules, s.At = rules, at
-	explained, err := o.explain(ctx, cmd, s)
+	answered, err := o.explain(ctx, cmd, s)
 	if err != nil {
 		return err
 	}
-	return o.output.Print(cmd, explained, func(t *answer.Text) { (&text{explained, t}).all() })
+	return o.output.Print(cmd, answered, func(t *answer.Text) { (&text{answered, t}).all() })
 }
 
 // explain asks the cluster or the dump, and the manager if it has an address. The manager needs no kubeconfig: without
 // one, it alone is asked.
 func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Scope) (*foresight.Explanation, error) {
-	from, usual, err := o.from.Open(cmd, false)
-	if _, none := errors.AsType[source.NoClusterError](err); none && o.server != "" {
-		manager, err := source.NewManager(o.server)
-		if err != nil {
+	var manager *source.Manager
+	var err error
+	if o.server != "" {
+		if manager, err = source.NewManager(o.server); err != nil {
 			return nil, err
 		}
+	}
+	from, usual, err := o.from.Open(cmd, false)
+	if _, none := errors.AsType[source.NoClusterError](err); none && manager != nil {
 		return manager.Explain(ctx, s)
 	}
 	if err != nil {
@@ -110,15 +113,11 @@ func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Sco
 	if err != nil {
 		return nil, err
 	}
-	explained, err := m.Explain(s.Focus.Namespace, s.Pod, m.At())
-	if err != nil || o.server == "" {
-		return explained, err
+	answered, err := m.Explain(s.Focus.Namespace, s.Pod, m.At())
+	if err != nil || manager == nil {
+		return answered, err
 	}
-	manager, err := source.NewManager(o.server)
-	if err != nil {
-		return nil, err
-	}
-	return explained, manager.Complete(ctx, explained)
+	return answered, manager.Complete(ctx, answered)
 }
 
 // check returns an error for flags that are not allowed.

@@ -12,6 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+type explainedTaint = *foresight.ExplainedTaint
+
 // text is an explanation in a form for people.
 type text struct {
 	*foresight.Explanation
@@ -129,20 +131,20 @@ func (t *text) taints() {
 	answer.Table(t.Text, t.taintTable())
 	before := "\n"
 	for i := range t.Taints {
-		if explained := &t.Taints[i]; len(explained.Arithmetic) > 0 {
-			t.Printf(before+"%s: %s.\n", explained.Taint, strings.Join(explained.Arithmetic, "; "))
+		if e := &t.Taints[i]; len(e.Arithmetic) > 0 {
+			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(e.Arithmetic, "; "))
 			before = ""
 		}
 	}
 }
 
-func (t *text) taintTable() terminal.Table[*foresight.ExplainedTaint] {
-	taints := make([]*foresight.ExplainedTaint, len(t.Taints))
+func (t *text) taintTable() terminal.Table[explainedTaint] {
+	taints := make([]explainedTaint, len(t.Taints))
 	for i := range taints {
 		taints[i] = &t.Taints[i]
 	}
-	return terminal.Table[*foresight.ExplainedTaint]{Rows: taints, Columns: []terminal.Column[*foresight.ExplainedTaint]{
-		{Heading: "TAINT", Text: func(e *foresight.ExplainedTaint) string { return e.Taint }},
+	return terminal.Table[explainedTaint]{Rows: taints, Columns: []terminal.Column[explainedTaint]{
+		{Heading: "TAINT", Text: func(e explainedTaint) string { return e.Taint }},
 		{Heading: "SINCE", Text: sinceWhen},
 		{Heading: "COUNTS FROM", Text: countsFrom},
 		{Heading: "TOLERATION", Text: granted},
@@ -152,7 +154,7 @@ func (t *text) taintTable() terminal.Table[*foresight.ExplainedTaint] {
 }
 
 // countsFrom returns the moment from which the time of the toleration counts.
-func countsFrom(e *foresight.ExplainedTaint) string {
+func countsFrom(e explainedTaint) string {
 	switch f := e.Prediction; {
 	case f == nil || f.ExposedSince == nil:
 		return ""
@@ -203,7 +205,7 @@ func (t *text) original() {
 	}
 }
 
-func sinceWhen(e *foresight.ExplainedTaint) string {
+func sinceWhen(e explainedTaint) string {
 	switch {
 	case e.Since == nil:
 		return ""
@@ -214,7 +216,7 @@ func sinceWhen(e *foresight.ExplainedTaint) string {
 }
 
 // granted returns the toleration, and how long it tolerates the taint.
-func granted(e *foresight.ExplainedTaint) string {
+func granted(e explainedTaint) string {
 	switch {
 	case e.Toleration == "":
 		return "none"
@@ -225,7 +227,7 @@ func granted(e *foresight.ExplainedTaint) string {
 }
 
 // until returns the time until which a taint is tolerated.
-func (t *text) until(e *foresight.ExplainedTaint) string {
+func (t *text) until(e explainedTaint) string {
 	switch {
 	case e.Prediction == nil || !e.Prediction.Evict && e.Prediction.HeldBy != "":
 		return ""
@@ -238,7 +240,7 @@ func (t *text) until(e *foresight.ExplainedTaint) string {
 }
 
 // then returns the result of one taint alone.
-func (t *text) then(e *foresight.ExplainedTaint) string {
+func (t *text) then(e explainedTaint) string {
 	switch {
 	case e.Prediction == nil:
 		return "evicts no pod"
@@ -251,7 +253,7 @@ func (t *text) then(e *foresight.ExplainedTaint) string {
 }
 
 // urgency returns the colour of the result of one taint alone.
-func (t *text) urgency(e *foresight.ExplainedTaint) terminal.Colour {
+func (t *text) urgency(e explainedTaint) terminal.Colour {
 	switch f := e.Prediction; {
 	case f == nil || !f.Evict && f.HeldBy == "":
 		return terminal.Good

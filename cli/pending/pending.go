@@ -4,7 +4,6 @@ package pending
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,23 +13,22 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // options are those of "pending".
 type options struct {
-	rules      source.RuleFlags
-	from       source.Flags
-	output     answer.Output
-	nodes      []string
-	selector   string
-	everywhere bool
-	at         string
-	watch      bool
-	wait       bool
-	timeout    time.Duration
-	server     string
+	rules    source.RuleFlags
+	from     source.Flags
+	output   answer.Output
+	nodes    []string
+	selector string
+	labels   labels.Selector // of selector
+	at       string
+	watch    bool
+	wait     bool
+	timeout  time.Duration
+	server   string
 }
 
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
@@ -48,7 +46,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("pending")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the "+
 		"kubeconfig's context; in a dump, all.")
-	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces.")
+	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "The pods of all namespaces.")
 	fs.StringSliceVar(&o.nodes, "node", nil, "Only the pods of `NODE`. May be given several times, or with commas.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl "+
 		"get pods -l.")
@@ -103,7 +101,7 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 	if err != nil {
 		return nil, err
 	}
-	from, namespace, err := o.from.Open(cmd, o.everywhere)
+	from, namespace, err := o.from.Open(cmd, o.from.Everywhere)
 	if err != nil {
 		return nil, err
 	}
@@ -118,20 +116,17 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 
 // scope returns what to read of a namespace.
 func (o *options) scope(rules foresight.Ruleset, namespace string) *source.Scope {
-	s := &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: namespace}, Nodes: o.nodes, Scheduled: true, AllPods: o.wait,
+	return &source.Scope{
+		Rules: rules, Focus: foresight.Focus{Namespace: namespace, Labels: o.labels}, Nodes: o.nodes, Scheduled: true,
+		AllPods: o.wait,
 	}
-	if o.selector != "" {
-		s.Focus.Labels, _ = labels.Parse(o.selector) // check has returned its error
-	}
-	return s
 }
 
 // manager returns the manager, which needs no kubeconfig, and the namespace in question: that of the flag, or that of
 // the kubeconfig's context. Empty stands for all.
 func (o *options) manager() (m *source.Manager, namespace string, err error) {
 	namespace = o.from.Namespace
-	if namespace == "" && !o.everywhere {
+	if namespace == "" && !o.from.Everywhere {
 		if namespace, err = o.from.ContextNamespace(); err != nil {
 			return nil, "", err
 		}
@@ -141,13 +136,9 @@ func (o *options) manager() (m *source.Manager, namespace string, err error) {
 }
 
 // check returns an error for flags that are not allowed.
-func (o *options) check() error {
-	if _, err := labels.Parse(o.selector); err != nil {
-		return config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)",
-			err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
-	}
-	if o.from.Namespace != "" && o.everywhere {
-		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
+func (o *options) check() (err error) {
+	if o.labels, err = source.Selector(o.selector, "'kubectl get pods -l', such as app=web,tier!=cache"); err != nil {
+		return err
 	}
 	for _, both := range []struct {
 		a, b   bool

@@ -63,7 +63,7 @@ func (o *options) following(ctx context.Context, rules foresight.Ruleset) (follo
 
 // watched begins to watch the cluster.
 func (o *options) watched(ctx context.Context, rules foresight.Ruleset) (*source.Watched, error) {
-	cluster, namespace, err := o.from.Live(o.everywhere || o.wait)
+	cluster, namespace, err := o.from.Live(o.from.Everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}

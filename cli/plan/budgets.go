@@ -90,14 +90,14 @@ func (k *kept) add(t *text, p pod) {
 
 // String counts the pods, and those that the headline does not count.
 func (k *kept) String() string {
-	counts := []string{foresight.Count(k.pods, "pod")}
+	s := foresight.Count(k.pods, "pod")
 	if k.elsewhere > 0 {
-		counts = append(counts, fmt.Sprintf("%d of them of other nodes", k.elsewhere))
+		s += fmt.Sprintf(", %d of them of other nodes", k.elsewhere)
 	}
 	if k.anyway > 0 {
-		counts = append(counts, fmt.Sprintf("%d of them anyway", k.anyway))
+		s += fmt.Sprintf(", %d of them anyway", k.anyway)
 	}
-	return strings.Join(counts, ", ")
+	return s
 }
 
 // budgets names budgets: "budget web", "budgets api and web".

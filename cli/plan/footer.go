@@ -25,13 +25,12 @@ func (t *text) footer() {
 		counts = append(counts, fmt.Sprintf("Stay: %d (-o wide).", t.Total.Stay))
 	}
 	if len(warnings) > 0 {
-		counted := t.Paint(terminal.Warned, foresight.Count(len(warnings), "warning"))
-		counts = append(counts, string(counted)+":")
-	}
-	if len(counts) > 0 && t.Form == answer.AsSummary {
-		t.WriteString("\n")
+		counts = append(counts, string(t.Paint(terminal.Warned, foresight.Count(len(warnings), "warning")))+":")
 	}
 	if len(counts) > 0 {
+		if t.Form == answer.AsSummary {
+			t.WriteString("\n")
+		}
 		t.WriteString(strings.Join(counts, " ") + "\n")
 	}
 	for _, w := range warnings {

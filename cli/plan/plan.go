@@ -2,6 +2,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,24 +14,22 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // options are those of "plan".
 type options struct {
-	rules      source.RuleFlags
-	from       source.Flags
-	output     answer.Output
-	nodes      []string
-	allNodes   bool
-	selector   string
-	taints     []string
-	everywhere bool
-	compare    string // another configuration file
-	at         string
-	anyway     bool
-	moment     foresight.Moment // of at
+	rules    source.RuleFlags
+	from     source.Flags
+	output   answer.Output
+	nodes    []string
+	allNodes bool
+	selector string
+	taints   []string
+	compare  string // another configuration file
+	at       string
+	anyway   bool
+	moment   foresight.Moment // of at
 }
 
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
@@ -63,7 +62,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with "+
 		"--exit-code=any, when any pod is to go, on any node.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
-	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
+	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
 	fs.StringVar(&o.compare, "compare", "", "Say what the file of --config would change beside this configuration "+
 		"`FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
@@ -112,13 +111,7 @@ func (o *options) question() (q foresight.Question, err error) {
 	if o.moment, err = answer.Moment(o.at); err != nil {
 		return q, err
 	}
-	if err := o.from.Check(); err != nil {
-		return q, err
-	}
-	if o.from.Namespace != "" && o.everywhere {
-		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
-	}
-	return q, o.output.Check()
+	return q, cmp.Or(o.from.Check(), o.output.Check())
 }
 
 // scope reads the configuration files, and returns what the question needs.
@@ -163,15 +156,8 @@ func (o *options) selection() (foresight.Selection, error) {
 		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by " +
 			"labels with -l SELECTOR, or all with --all-nodes")
 	}
-	selector, err := labels.Parse(o.selector)
-	if err != nil {
-		return foresight.Selection{}, config.Refusal{
-			Flag: "selector", Value: o.selector,
-			Allowed: fmt.Sprintf("it is not a selector (%v)", err),
-			Next:    "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd",
-		}
-	}
-	return foresight.Selection{Selector: selector}, nil
+	selector, err := source.Selector(o.selector, "'kubectl get nodes -l', such as zone=a,disk!=ssd")
+	return foresight.Selection{Selector: selector}, err
 }
 
 func (o *options) changes() ([]foresight.Change, error) {

@@ -14,27 +14,27 @@ import (
 type text struct {
 	*foresight.Plan
 	*answer.Text
-	anyway bool            // whether pods that go anyway from other nodes are listed
-	nodes  map[string]bool // the nodes in question
-	spaces map[string]bool // the namespaces of the pods that go
+	anyway  bool            // whether pods that go anyway from other nodes are listed
+	nodes   map[string]bool // the nodes in question
+	several bool            // pods of several namespaces go
 }
 
 func newText(t *answer.Text, plan *foresight.Plan, anyway bool) *text {
-	nodes, spaces := map[string]bool{}, map[string]bool{}
+	nodes, namespaces := map[string]bool{}, map[string]bool{}
 	for i := range plan.Nodes {
 		nodes[plan.Nodes[i].Name] = true
 	}
 	for _, p := range plan.Pods {
 		if p.Evict {
-			spaces[p.Namespace] = true
+			namespaces[p.Namespace] = true
 		}
 	}
-	return &text{plan, t, anyway, nodes, spaces}
+	return &text{plan, t, anyway, nodes, len(namespaces) > 1}
 }
 
 // name returns the name of an owner or a budget, with its namespace if pods of several namespaces go.
 func (t *text) name(namespace, name string) string {
-	if len(t.spaces) > 1 {
+	if t.several {
 		return namespace + "/" + name
 	}
 	return name
@@ -72,52 +72,45 @@ func (t *text) all() {
 
 // headline says what changes, and how many pods go because of it, until when.
 func (t *text) headline() {
-	one, total := len(t.Nodes) == 1, &t.Total
-	t.Printf("%s: ", t.change())
-	pods := "its %s"
-	if !one {
-		pods = "their %s"
-	}
-	all := foresight.Count(total.Evict+total.Stay+total.Anyway+total.Held, "pod")
-	pods = fmt.Sprintf(pods, all) + t.Focus.Words(nil)
+	total, where, nodes := &t.Total, t.Focus.Words(nil), len(t.Nodes)
+	all := total.Evict + total.Stay + total.Anyway + total.Held
+	pods := answer.Verb(nodes, "its ", "their ") + foresight.Count(all, "pod") + where
+	var says string
 	switch {
-	case all == "0 pods" && one:
-		t.Printf("it has no pods%s.\n", t.Focus.Words(nil))
-	case all == "0 pods":
-		t.Printf("they have no pods%s.\n", t.Focus.Words(nil))
+	case all == 0:
+		says = answer.Verb(nodes, "it has no pods", "they have no pods") + where
 	case total.Evict == 0:
-		t.Printf("no pod%s goes because of this%s.\n", t.Focus.Words(nil), t.held())
+		says = "no pod" + where + " goes because of this"
 	case total.Waiting > 0:
-		t.Printf("of %s %s%s.\n", pods, suggest.JoinWords(t.counts(), "and"), t.held())
+		says = "of " + pods + " " + suggest.JoinWords(t.counts(), "and")
 	case total.Now == total.Evict:
-		t.Printf("%d of %s %s now%s.\n", total.Evict, pods, answer.Verb(total.Evict, "goes", "go"), t.held())
+		says = fmt.Sprintf("%d of %s %s now", total.Evict, pods, answer.Verb(total.Evict, "goes", "go"))
 	case total.Evict == 1:
-		t.Printf("1 of %s goes %s%s.\n", pods, t.at(total.Last), t.held())
+		says = fmt.Sprintf("1 of %s goes %s", pods, t.at(total.Last))
 	default:
-		t.Printf("%d of %s go, the last %s%s.\n", total.Evict, pods, t.at(total.Last), t.held())
+		says = fmt.Sprintf("%d of %s go, the last %s", total.Evict, pods, t.at(total.Last))
 	}
+	if total.Held > 0 {
+		says += "; " + counted(total.Held, "is", "are", "held")
+	}
+	t.Printf("%s: %s.\n", t.change(), says)
 }
 
 // counts returns how many pods go now, later, and when budgets admit it.
-func (t *text) counts() []string {
+func (t *text) counts() (counts []string) {
 	total := &t.Total
-	var counts []string
 	if total.Now > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s now", total.Now, answer.Verb(total.Now, "goes", "go")))
+		counts = append(counts, counted(total.Now, "goes", "go", "now"))
 	}
 	if later := total.Evict - total.Now - total.Waiting; later > 0 {
-		goes := answer.Verb(later, "goes", "go")
-		counts = append(counts, fmt.Sprintf("%d %s by %s", later, goes, t.until(total.Last)))
+		counts = append(counts, counted(later, "goes", "go", "by "+t.until(total.Last)))
 	}
-	return append(counts, fmt.Sprintf("%d %s for budgets", total.Waiting, answer.Verb(total.Waiting, "waits", "wait")))
+	return append(counts, counted(total.Waiting, "waits", "wait", "for budgets"))
 }
 
-// held ends a sentence with the number of pods that are held.
-func (t *text) held() string {
-	if t.Total.Held == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d %s held", t.Total.Held, answer.Verb(t.Total.Held, "is", "are"))
+// counted says what a number of pods do.
+func counted(n int, one, many, rest string) string {
+	return fmt.Sprintf("%d %s %s", n, answer.Verb(n, one, many), rest)
 }
 
 // at returns when a pod goes: "at 12:10:00Z", or "by 12:10:00Z" if only the latest time is known.

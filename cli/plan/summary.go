@@ -55,8 +55,8 @@ func (t *text) summary() {
 	}
 }
 
-// budgetsTable writes the budgets, with the pods that they block. Pods that are deleted by policies ask no budget, while
-// others are evicted.
+// budgetsTable writes the budgets, with the pods that they block. Pods that policies delete ask no budget, while others
+// are evicted.
 func (t *text) budgetsTable() {
 	deleted := map[string]bool{}
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
@@ -72,7 +72,7 @@ func (t *text) budgetsTable() {
 	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
-		{Heading: "ADMITS NOW", Give: terminal.Stays, Text: func(b budget) string { return strconv.Itoa(int(b.Admits)) }},
+		{Heading: "ADMITS NOW", Give: terminal.Stays, Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
 		{Heading: "ASKED FOR", Give: terminal.Stays, Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
 		{Heading: "BLOCKS", Text: blocks, Colour: bad[budget]},
 	}})
@@ -85,13 +85,9 @@ func loses(o *foresight.OwnerTotal) bool { return o.LosesAll && o.AllWaiting == 
 
 // totals writes a table that counts the pods of groups, with the time at which the last of them goes.
 func (t *text) totals(by string, list []group, more ...terminal.Column[group]) {
-	number := func(heading string, give terminal.Give, of func(group) int) terminal.Column[group] {
+	number := func(heading string, give terminal.Give, said string, of func(group) int) terminal.Column[group] {
 		text := func(g group) string { return strconv.Itoa(of(g)) }
-		return terminal.Column[group]{Heading: heading, Give: give, Text: text}
-	}
-	unlessNone := func(c terminal.Column[group]) terminal.Column[group] {
-		c.Said = "0"
-		return c
+		return terminal.Column[group]{Heading: heading, Give: give, Said: said, Text: text}
 	}
 	until := func(g group) string {
 		if g.Last == nil {
@@ -103,11 +99,11 @@ func (t *text) totals(by string, list []group, more ...terminal.Column[group]) {
 	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: append([]terminal.Column[group]{
 		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
 		{Heading: by, Text: func(g group) string { return g.name }},
-		number("GO", terminal.Stays, func(g group) int { return g.Evict - g.Waiting }),
+		number("GO", terminal.Stays, "", func(g group) int { return g.Evict - g.Waiting }),
 		{Heading: "UNTIL", Text: until},
-		unlessNone(number("WAIT", terminal.Stays, func(g group) int { return g.Waiting })),
-		number("ANYWAY", terminal.Goes, func(g group) int { return g.Anyway + g.Elsewhere }),
-		number("STAY", terminal.Goes, func(g group) int { return g.Stay }),
-		unlessNone(number("HELD", terminal.Stays, func(g group) int { return g.Held })),
+		number("WAIT", terminal.Stays, "0", func(g group) int { return g.Waiting }),
+		number("ANYWAY", terminal.Goes, "", func(g group) int { return g.Anyway + g.Elsewhere }),
+		number("STAY", terminal.Goes, "", func(g group) int { return g.Stay }),
+		number("HELD", terminal.Stays, "0", func(g group) int { return g.Held }),
 	}, more...)})
 }

@@ -37,6 +37,7 @@ const oldAfter = 10 * time.Minute
 
 func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
+	d.pages = d.location.none()
 	visit := d.visitor(s, to, now)
 	for _, file := range d.files {
 		if err := d.readFile(file, visit); err != nil {

@@ -11,10 +11,11 @@ import (
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
-// askAgainAfter is the time between two requests for what has changed.
-const askAgainAfter = time.Second
+// askAgainAfter is the shortest time between two requests for what has changed. It is below the second after which the
+// state is shown again, so that none of these is missed.
+const askAgainAfter = 900 * time.Millisecond
 
-// Followed is the state of a manager, which is asked for what has changed, at most once a second.
+// Followed is the state of a manager, which is asked for what has changed when it is shown.
 type Followed struct {
 	from      *Manager
 	namespace string   // in question; empty for all
@@ -41,16 +42,21 @@ func (f *Followed) ask(ctx context.Context) {
 	var c status.Changes
 	f.asked = time.Now()
 	changed, err := f.from.get(ctx, f.tag, &c)
-	if changed && (c.Kind != status.KindChanges || f.tag == "") {
+	whole := c.Kind != status.KindChanges || f.tag == ""
+	if changed && whole {
 		err = f.from.check(c.TypeMeta, c.Manager)
-		f.evictions, f.nodes = map[string]status.Eviction{}, map[string]status.Node{}
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	if f.trouble = err; changed && err == nil {
-		f.apply(&c)
+	f.trouble = err
+	if !changed || err != nil {
+		return
 	}
+	if whole {
+		f.evictions, f.nodes = map[string]status.Eviction{}, map[string]status.Node{}
+	}
+	f.apply(&c)
 }
 
 func (f *Followed) apply(c *status.Changes) {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -25,19 +26,21 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
 		"or ~/.kube/config, else the service account of the pod that this runs in.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag
-	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = noFlag, noFlag
+	target, user := &names.ContextOverrideFlags, &names.AuthOverrideFlags
+	target.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag
+	user.Username, user.Password = noFlag, noFlag
 	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
-	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
-	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
-	names.AuthOverrideFlags.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
-	names.AuthOverrideFlags.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
+	target.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
+	target.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
+	user.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
+	user.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
 	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 " +
 		"is no limit."
 	clientcmd.BindOverrideFlags(&f.overrides, fs, names)
 	for _, rare := range []string{
 		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile,
-		clientcmd.FlagCAFile, clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL, clientcmd.FlagDisableCompression,
+		clientcmd.FlagCAFile, clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL,
+		clientcmd.FlagDisableCompression,
 	} {
 		fs.Lookup(rare).Hidden = true
 	}
@@ -47,6 +50,9 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 func (f *Flags) Check() error {
 	if given := f.given(); len(f.files) > 0 && given != "" {
 		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
+	}
+	if f.Namespace != "" && f.Everywhere {
+		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
 	if _, err := clientcmd.ParseTimeout(f.overrides.Timeout); f.overrides.Timeout != "" && err != nil {
 		return config.Refusal{
@@ -120,22 +126,16 @@ func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	if everywhere {
 		namespace = f.Namespace
 	}
-	client, err := kubernetes.NewForConfig(forPeople(base, f.userAgent))
+	base = rest.CopyConfig(base)
+	base.UserAgent, base.QPS = f.userAgent, -1 // a user waits for a few large answers
+	base.ContentType = config.ContentTypeProtobuf
+	base.AcceptContentTypes = config.ContentTypeProtobuf + "," + config.ContentTypeJSON
+	client, err := kubernetes.NewForConfig(base)
 	if err != nil {
 		return c, "", fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
 	c = Cluster{client: client, server: base.Host, origin: f.origin(loader), now: time.Now, location: f.location}
 	return c, namespace, nil
-}
-
-// forPeople returns a configuration for few and large answers, for which a user waits.
-func forPeople(base *rest.Config, userAgent string) *rest.Config {
-	made := rest.CopyConfig(base)
-	made.UserAgent = userAgent
-	made.ContentType = config.ContentTypeProtobuf
-	made.AcceptContentTypes = config.ContentTypeProtobuf + "," + config.ContentTypeJSON
-	made.QPS = -1
-	return made
 }
 
 // origin returns where the server's address comes from.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,24 +51,6 @@ func nameOf(given string, parsed *url.URL) string {
 // largestAnswer is the maximal size in bytes of an answer.
 const largestAnswer = 512 << 20
 
-// errTooLarge is the error for an answer that no manager sends.
-var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
-
-// bounded reads at most the size of a manager's answer, and then fails.
-type bounded struct {
-	io.Reader
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
 // snapshot returns the manager's present state.
 func (m *Manager) snapshot(ctx context.Context) (*status.Snapshot, error) {
 	var s status.Snapshot
@@ -101,7 +82,7 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 			"8080' runs, and that the manager runs with --status-address", m.name, err)
 	}
 	defer answer.Body.Close()
-	body := json.NewDecoder(&bounded{answer.Body, largestAnswer})
+	body := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, largestAnswer))
 	switch answer.StatusCode {
 	case http.StatusOK:
 		if err := body.Decode(into); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
@@ -72,4 +73,16 @@ func RulesOf(c config.Configuration, file *config.File) (foresight.Ruleset, erro
 		return rules, fmt.Errorf("the configuration is refused: %w", err)
 	}
 	return rules, nil
+}
+
+// Selector parses the value of --selector, which is written as for this command of kubectl.
+func Selector(written, as string) (labels.Selector, error) {
+	selector, err := labels.Parse(written)
+	if err != nil {
+		return nil, config.Refusal{
+			Flag: "selector", Value: written, Allowed: fmt.Sprintf("it is not a selector (%v)", err),
+			Next: "write it as for " + as,
+		}
+	}
+	return selector, nil
 }

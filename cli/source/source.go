@@ -102,7 +102,8 @@ func WithHint(err error, from Source) error {
 // Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
 // ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
-	Namespace string
+	Namespace  string
+	Everywhere bool // set by --all-namespaces
 
 	// NoBudgets is set if the user says that there are no PodDisruptionBudgets.
 	NoBudgets bool
@@ -140,7 +141,7 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
-		return &dumped{files: f.files, in: cmd.InOrStdin(), pages: f.location.none(), location: f.location}, f.Namespace, nil
+		return &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}, f.Namespace, nil
 	}
 	return f.Live(everywhere)
 }

@@ -49,8 +49,8 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	w := &Watched{
 		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
 	}
-	pods := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}
-	go watchOn(ctx, c, pods, &v1.Pod{}, s.Focus.Namespace, s.podOptions(), c.client.CoreV1().Pods(s.Focus.Namespace).Watch)
+	pods, in := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}, s.Focus.Namespace
+	go watchOn(ctx, c, pods, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
 	if !m.Hidden() {
 		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)

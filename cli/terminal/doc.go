@@ -1,2 +1,2 @@
-// Package terminal formats the output of the commands: tables, colours and progress bars.
+// Package terminal formats the output of the commands: tables and colours.
 package terminal

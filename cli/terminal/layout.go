@@ -19,8 +19,11 @@ type layout[T any] struct {
 
 // layout returns the layout for that many columns of the terminal.
 func (t *Table[T]) layout(columns int) *layout[T] {
-	l := &layout[T]{table: t, columns: columns, widths: make([]int, len(t.Columns)), first: make([]string, len(t.Columns))}
-	l.same = slices.Repeat([]bool{true}, len(t.Columns))
+	all := len(t.Columns)
+	l := &layout[T]{
+		table: t, columns: columns, widths: make([]int, all), first: make([]string, all),
+		same: slices.Repeat([]bool{true}, all),
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if !t.Bare {

@@ -39,8 +39,8 @@ const (
 	GoesIfSame             // it is left out, before those that go, if all its cells are the same
 )
 
-// Table has a row for each thing. An empty cell is displayed as a dash, unless its column has no heading. Cells are made
-// twice, for the widths and for printing, and not kept: a table may have a hundred thousand rows.
+// Table has a row for each thing. An empty cell is displayed as a dash, unless its column has no heading. Cells are
+// made twice, for the widths and for printing, and not kept: a table may have a hundred thousand rows.
 type Table[T any] struct {
 	Rows    []T
 	Columns []Column[T]

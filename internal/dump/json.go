@@ -73,7 +73,7 @@ func (j *jsonReader) elements(of *object) error {
 
 // object reads an object or a list.
 func (j *jsonReader) object(of *object) error {
-	o := &object{at: j.place(), Members: j.spare[:0]}
+	o := &object{at: j.place(), yaml: j.line > 0, Members: j.spare[:0]}
 	o.Items.list, o.Items.by, j.spare = o, j, nil
 	err := json.UnmarshalDecode(j.Decoder, o)
 	switch _, unfit := errors.AsType[*json.SemanticError](err); {
@@ -88,12 +88,12 @@ func (j *jsonReader) object(of *object) error {
 	return j.to.object(o, of)
 }
 
-// place returns the place of the object that begins.
-func (j *jsonReader) place() place {
+// place returns where the object begins.
+func (j *jsonReader) place() string {
 	if j.line > 0 {
-		return place{yaml: true, n: int64(j.line)}
+		return fmt.Sprintf("at line %d", j.line)
 	}
-	return place{n: j.begins}
+	return fmt.Sprintf("near byte %d", j.begins)
 }
 
 // failure returns an error that names the defect of the JSON itself, and its place.

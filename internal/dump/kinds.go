@@ -13,35 +13,27 @@ import (
 )
 
 // wantedKind is a kind that is read, with kubectl's short name of it.
-type wantedKind struct{ apiVersion, kind, short string }
+type wantedKind struct {
+	apiVersion, kind, short string
+	empty                   func() metav1.Object
+}
 
-// wanted returns the kinds that are read.
-func wanted() []wantedKind {
-	return []wantedKind{
-		{"v1", "Node", "no"},
-		{"v1", "Pod", "po"},
-		{"v1", "Event", "ev"},
-		{"v1", "ConfigMap", "cm"},
-		{"v1", "Namespace", "ns"},
-		{"policy/v1", "PodDisruptionBudget", "pdb"},
-	}
+// wanted are the kinds that are read.
+var wanted = []wantedKind{
+	{"v1", "Node", "no", func() metav1.Object { return &v1.Node{} }},
+	{"v1", "Pod", "po", func() metav1.Object { return &v1.Pod{} }},
+	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
+	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
+	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
+	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
 // empty returns an empty object of its kind; nil if the kind is not one of those that are read.
 func (o *object) empty() metav1.Object {
-	switch o.APIVersion + "/" + o.Kind {
-	case "v1/Node":
-		return &v1.Node{}
-	case "v1/Pod":
-		return &v1.Pod{}
-	case "v1/Event":
-		return &v1.Event{}
-	case "v1/ConfigMap":
-		return &v1.ConfigMap{}
-	case "v1/Namespace":
-		return &v1.Namespace{}
-	case "policy/v1/PodDisruptionBudget":
-		return &policyv1.PodDisruptionBudget{}
+	for i := range wanted {
+		if w := &wanted[i]; w.kind == o.Kind && w.apiVersion == o.APIVersion {
+			return w.empty()
+		}
 	}
 	return nil
 }
@@ -113,8 +105,8 @@ func (o *object) refused() string {
 	case o.isList():
 		return "is a " + o.Kind + ` without "items"`
 	}
-	for _, w := range wanted() {
-		if w.resembles(o.Kind) {
+	for i := range wanted {
+		if w := &wanted[i]; w.resembles(o.Kind) {
 			return fmt.Sprintf("has apiVersion %q and kind %q; write apiVersion: %s, kind: %s", o.APIVersion, o.Kind,
 				w.apiVersion, w.kind)
 		}

@@ -16,7 +16,8 @@ type object struct {
 	Items      items          `json:"items"`
 	Members    jsontext.Value `json:",embed"` // all others
 
-	at place
+	at   string // where it begins: at a line of YAML, or near a byte of JSON
+	yaml bool
 }
 
 // items are the items of a list. They are passed on while the list is read.
@@ -106,19 +107,6 @@ type receiver struct {
 	read int // objects
 }
 
-// place is where an object begins: at a line of YAML, or near a byte of JSON.
-type place struct {
-	yaml bool
-	n    int64
-}
-
-func (p place) String() string {
-	if p.yaml {
-		return fmt.Sprintf("at line %d", p.n)
-	}
-	return fmt.Sprintf("near byte %d", p.n)
-}
-
 // object passes on a list, or an object of this list; nil is none.
 func (r *receiver) object(o, of *object) error {
 	if o.Items.read || o.Items.other != nil && (o.Kind == "" || o.isList()) {
@@ -159,7 +147,7 @@ func (r *receiver) list(o *object) error {
 	switch more := o.leftOut(); {
 	case !o.Items.read && o.Items.other.Kind() != 'n':
 		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at, shortened(o.Items.other))
-	case o.at.yaml && o.Kind == "":
+	case o.yaml && o.Kind == "":
 		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
 	case more != "":
 		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)

@@ -105,7 +105,7 @@ func is(content []byte, want string) bool {
 
 // listSoFar returns the list as far as it has been read, without its items.
 func (y *yamlReader) listSoFar() (*object, error) {
-	list := &object{at: place{yaml: true, n: int64(y.frame.begins)}}
+	list := &object{at: fmt.Sprintf("at line %d", y.frame.begins), yaml: true}
 	text, err := yaml.YAMLToJSON(y.frame.text)
 	if err == nil {
 		err = json.Unmarshal(text, list, lenient)
@@ -154,8 +154,8 @@ func (y *yamlReader) endItem() error {
 	return y.convert(&y.item)
 }
 
-// endDocument passes the rest of a document to the receiver, and prepares for the next document. A list was truncated if
-// the dump ends before its kind: kubectl writes the kind after the items.
+// endDocument passes the rest of a document to the receiver, and prepares for the next document. A list was truncated
+// if the dump ends before its kind: kubectl writes the kind after the items.
 func (y *yamlReader) endDocument(dumpEnds bool) error {
 	defer func() { *y = yamlReader{lines: y.lines, from: y.from, to: y.to, line: y.line} }()
 	if y.list == nil {
