@@ -7,9 +7,9 @@ import (
 )
 
 // after merges the recorded states theirs of the record r into the presence; it reports false if nothing changes. They
-// replace the states of an earlier writing. An earlier writing of a later version of the node was undone: its states are
-// dropped even if the record is not used. If theirs is empty, the record's writer may not have seen the taint yet; then
-// only states of a writing that disagrees are dropped.
+// replace the states of an earlier writing. An earlier writing of a later version of the node was undone: its states
+// are dropped even if the record is not used. If theirs is empty, the record's writer may not have seen the taint yet;
+// then only states of a writing that disagrees are dropped.
 func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
 	if len(theirs) == 0 {

@@ -32,8 +32,8 @@ type Observation struct {
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
 
-	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this is
-	// the first observation of the node.
+	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
+	// is the first observation of the node.
 	Version, Before string
 
 	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,

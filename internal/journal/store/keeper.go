@@ -190,7 +190,7 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 func (k *Keeper) write(ctx, term context.Context, w Write) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	defer context.AfterFunc(term, cancel)() //nolint:contextcheck // the call ends with its term, too
+	defer context.AfterFunc(term, cancel)() // the call ends with its term, too
 	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
 	k.options.Metrics.wrote(err)
 	k.put(Written{w.Partition, version, err, term.Err() != nil || ctx.Err() != nil})
