@@ -157,8 +157,8 @@ func (w *watcher) list(ctx context.Context, _ metav1.ListOptions) (runtime.Objec
 	return list, nil
 }
 
-// watch watches the ConfigMap after each list, and only then: nothing tells whether a change that a resumed watch shows
-// has just been written.
+// watch watches the ConfigMap after each list, and only then: a change that a resumed watch shows may have been written
+// long before.
 func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if !w.listed {
 		return nil, apierrors.NewResourceExpired("a list is due")
