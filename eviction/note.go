@@ -24,7 +24,7 @@ const (
 	// Outcome has the cause. It is reported once per pod and cause.
 	EvictionDelayed
 
-	// EvictionHeld: a pod that would otherwise be evicted is held; Held describes by what. It is reported once per pod
+	// EvictionHeld: a pod that would otherwise be evicted is held; Held describes the hold. It is reported once per pod
 	// and hold.
 	EvictionHeld
 
@@ -69,8 +69,8 @@ type Note struct {
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
 	DeleteAt time.Time
 
-	// Stays is why the pod stays, and Ignorer what ignores a taint of its node, as [policy.Verdict.Ignorer] names it;
-	// set for EvictionCancelled only.
+	// Stays is why the pod stays. Ignorer names the policy or method that ignores a taint of its node, as
+	// [policy.Verdict.Ignorer] does. Both are set for EvictionCancelled only.
 	Stays   taint.Stay
 	Ignorer string
 

@@ -65,7 +65,7 @@ type View struct {
 	// DeleteAt is when a pod that is evicted is deleted if its eviction stays refused; zero if never.
 	DeleteAt time.Time
 
-	// Held describes what holds the pod. If it has no other reason to go, its state is Scheduled, and Verdict has the
+	// Held describes the hold of the pod. If it has no other reason to go, its state is Scheduled, and Verdict has the
 	// deadline that it would have.
 	Held policy.Held
 
@@ -103,7 +103,7 @@ func (v *View) Word() string {
 	return WordScheduled
 }
 
-// Obstacle returns what keeps a due eviction from being carried out: it is blocked, refused or delayed.
+// Obstacle returns the obstacle to a due eviction: it is blocked, refused or delayed.
 func (o *Outcome) Obstacle() Pending {
 	switch o.Kind {
 	case Blocked:

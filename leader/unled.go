@@ -13,7 +13,7 @@ import (
 // lease durations: a leader renews the lease within one duration, and this process reads the lease within another one.
 const unledAfter = time.Minute
 
-// observations are what a lock has observed of its lease. Any goroutine may call their methods.
+// observations are the times at which a lock has observed its lease. Any goroutine may call their methods.
 type observations struct {
 	mu      sync.Mutex
 	latest  metav1.Time // the time of renewal in the last record, by its holder's clock

@@ -17,8 +17,8 @@ type PairDecision struct {
 	// Taint is the taint of the pair.
 	Taint *v1.Taint
 
-	// Method is the method of the policy that decides, or the default one; empty for a NoSchedule taint that no policy
-	// makes a trigger.
+	// Method is the method of the policy that decides, or the default method. It is empty for a NoSchedule taint that
+	// no policy makes a trigger.
 	Method Method
 
 	// Held describes the hold of the pair; Held.By is 0 if the pair is not held.
@@ -87,7 +87,7 @@ func (m match) method() Method {
 	return m.Method
 }
 
-// match returns the first policy that matches. It skips policies in mode Audit, except the enforced one.
+// match returns the first policy that matches. It skips policies in mode Audit, except the enforced policy.
 func (p *pair) match() match {
 	for i := range p.set.policies {
 		policy := &p.set.policies[i]

@@ -38,7 +38,7 @@ const (
 	// Enforce makes the policy decide.
 	Enforce Mode = "Enforce"
 
-	// Audit reports what the policy would decide, and leaves the pair to the next policy.
+	// Audit reports the decision that the policy would make, and leaves the pair to the next policy.
 	Audit Mode = "Audit"
 )
 
@@ -68,7 +68,7 @@ type Match struct {
 	Priority   *PriorityRange `json:"priority,omitempty"`
 }
 
-// Taint selects the taints that are triggers: those with a key, or with keys that begin with a prefix.
+// Taint selects the taints that are triggers: taints with a key, or with keys that begin with a prefix.
 type Taint struct {
 	Key       string           `json:"key,omitempty"`
 	KeyPrefix string           `json:"keyPrefix,omitempty"`

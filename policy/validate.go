@@ -14,6 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
+// Problem is the reason why a policy or a guard is refused.
+type Problem struct {
+	// Path of the field, such as policies[2].match.taints[0].key.
+	Path string
+
+	// Allowed describes the allowed values, and Next is the next step.
+	Allowed, Next string
+}
+
 // Validate returns all problems of policies and guards, in their order.
 func Validate(policies []Policy, guards Guards) []Problem {
 	var all []Problem
@@ -95,15 +104,6 @@ func (t *Tolerations) validate(at problems) {
 
 func (p problems) notNegative(d *metav1.Duration) {
 	p.refuseIf(d != nil && d.Duration < 0, "it takes 0s or more", "write 0s for at once")
-}
-
-// Problem is the reason why a policy or a guard is refused.
-type Problem struct {
-	// Path of the field, such as policies[2].match.taints[0].key.
-	Path string
-
-	// Allowed describes the allowed values, and Next is the next step.
-	Allowed, Next string
 }
 
 // problems collects the problems of one object at a path.

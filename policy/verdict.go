@@ -91,7 +91,8 @@ func (h Held) String() string {
 	return "nothing"
 }
 
-// Ignorer names what ignores a taint of the node: "policy drain", "the method Ignore"; empty if nothing does.
+// Ignorer names the policy or method that ignores a taint of the node: "policy drain", "the method Ignore"; it is empty
+// if no taint is ignored.
 func (v *Verdict) Ignorer() string {
 	switch {
 	case !v.Ignores:

@@ -103,7 +103,7 @@ func (r Record) Converted(convert func(time.Time) time.Time) Record {
 	return r
 }
 
-// Validate returns an error if the record cannot be one that a program has made.
+// Validate returns an error if no program can have made the record.
 func (r Record) Validate() error {
 	for _, t := range r.Trips {
 		if t.Breaker == "" || t.Began.IsZero() {
@@ -130,8 +130,8 @@ type stored struct {
 // plainRecord is a Record without its methods.
 type plainRecord Record
 
-// MarshalJSON implements [json.Marshaler]. A record with holds has one in the form of release 0.1 that no program knows.
-// So a leader of release 0.1 counts all holds as ended when it begins.
+// MarshalJSON implements [json.Marshaler]. A record with holds also has a hold in the form of release 0.1
+// that no program knows. So a leader of release 0.1 counts all holds as ended when it begins.
 func (r Record) MarshalJSON() ([]byte, error) {
 	s := stored{plainRecord: plainRecord(r)}
 	if len(r.Holds) > 0 {

@@ -6,10 +6,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
-// writing has said, also one of a later version of the node: that one was undone, even if this one is not used. A
-// record that says nothing of the taint replaces only what does not agree with it: its writer may not have seen the
-// taint yet.
+// after merges the recorded states theirs of the record r into the presence; it reports false if nothing changes. They
+// replace the states of an earlier writing. An earlier writing of a later version of the node was undone: its states
+// are dropped even if the record is not used. If theirs is empty, the record's writer may not have seen the taint yet;
+// then only states of a writing that disagrees are dropped.
 func (p presence) after(theirs taint.History, r *Record, now *Observation) (presence, bool) {
 	version, before := r.Version, &p.recorded.writing
 	if len(theirs) == 0 {
@@ -39,8 +39,8 @@ func (p presence) after(theirs taint.History, r *Record, now *Observation) (pres
 	return p, undone
 }
 
-// foundAnew reports whether the taints that were found after a gap differ from the recorded ones. They do not if the
-// record's writer has seen what was found.
+// foundAnew reports whether the taints that were found after a gap differ from the recorded taints. They do not if the
+// record's writer has seen the found taints.
 func (p *presence) foundAnew(now *Observation) bool {
 	found := *now
 	found.Taints = p.found
@@ -48,8 +48,8 @@ func (p *presence) foundAnew(now *Observation) bool {
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
-// the recorded ones. If observed states were dropped, one of these may have been. If the record's writer has seen the
-// taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
+// the recorded states. If observed states were dropped, a dropped state may have been. If the record's writer has seen
+// the taint appear, the states before are of a presence that ended in a gap of this process's watch.
 func (p *presence) overlaps(lastVersion string) bool {
 	appeared := len(p.recorded.states) > 0 && !p.recorded.states[0].FoundInList
 	if (p.shortened || appeared) && !IsNewer(p.recorded.version, lastVersion) {

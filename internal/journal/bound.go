@@ -37,9 +37,8 @@ func outlasts(before, state *taint.State) bool {
 	return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && reaches(before.To, state.To))
 }
 
-// bound limits a history to States states. It first joins neighbours of which the older has ended and which no pod
-// distinguishes; this changes no verdict. If there are none, it drops the oldest state, which can only make evictions
-// later.
+// bound limits a history to States states. It joins neighbours of which the older has ended and which no pod
+// distinguishes; this changes no verdict. Without such neighbours it drops the oldest state; evictions are later then.
 func bound(states taint.History, apart func(a, b *v1.Taint) bool) taint.History {
 	for len(states) > States {
 		i := joinable(states, apart)

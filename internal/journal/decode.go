@@ -14,9 +14,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Decode parses the data of the partition with this number. It drops invalid entries; each problem names one and says
-// what is wrong. It returns an error if the partition has another format version, or none: such a partition must
-// neither be used nor overwritten. A partition without data is empty.
+// Decode parses the data of the partition with this number. It drops invalid entries; each problem describes an invalid
+// entry. It returns an error if the partition has no format version, or another one: such a partition must neither be
+// used nor overwritten. A partition without data is empty.
 func Decode(partition int, data map[string]string) (p Partition, problems []error, err error) {
 	p.Records = map[string]Record{}
 	if len(data) == 0 {
@@ -50,8 +50,8 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	return p, problems, nil
 }
 
-// decodeHead parses the entry [Head]. It reads nothing but the format version if that is another one, because another
-// version may define all other fields differently. The problem names what is invalid.
+// decodeHead parses the entry [Head]. Of another format version it reads nothing else, because that version may define
+// all other fields differently. The problem describes an invalid field.
 func decodeHead(text string) (head heading, problem, err error) {
 	var format struct{ Version int }
 	_ = json.Unmarshal([]byte(text), &format) // the result is checked

@@ -23,7 +23,7 @@ const (
 	guardsBudget = 256 << 10
 )
 
-// LeftOut names what does not fit into a partition.
+// LeftOut is the content that does not fit into a partition.
 type LeftOut struct {
 	// Nodes are those with a taint that is not recorded.
 	Nodes []string

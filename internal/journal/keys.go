@@ -15,7 +15,7 @@ type Keys struct {
 	Triggers, Audited []string
 }
 
-// role is what a taint is observed for.
+// role is the purpose for which a taint is observed.
 type role int
 
 const (
@@ -39,7 +39,7 @@ func (k Keys) roleOf(t *v1.Taint) role {
 	return ignored
 }
 
-// has reports whether the sorted keys contain this one.
+// has reports whether the sorted keys contain the key.
 func has(keys []string, key string) bool {
 	_, found := slices.BinarySearch(keys, key)
 	return found

@@ -77,7 +77,7 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	return historyOf(list, s.Version, s.Distinguishes), true
 }
 
-// continued returns the presence that the observed taint continues, or a new one that begins with the observation.
+// continued returns the presence that the observed taint continues, or a new presence.
 func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
 	known := presenceOf(list, r, t)
 	if known == nil || s.Gap && known.renewed(s) {
@@ -86,8 +86,8 @@ func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
 	return known
 }
 
-// Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this
-// process has observed and what records say are kept apart. A record is not used for a taint
+// Adopt returns the history with a record of the node merged in, and reports whether the history changed. Observed and
+// recorded states are kept apart. A record is not used for a taint
 //
 //   - if the record is of a node with another UID, or does not have that taint;
 //   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
@@ -97,8 +97,8 @@ func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
 //   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
 //     presence.
 //
-// Records must be adopted in the order of their writings: a later one replaces what an earlier one has said of a taint.
-// The version of a record should be one that the node has reached. The parameter now describes the last observation of
+// Records must be adopted in the order of their writings: a later record replaces the states of an earlier record.
+// The node should have reached the version of the record. The parameter now describes the last observation of
 // the node, at the moment at which the record is read; its Taints are not used.
 //
 // Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
@@ -121,8 +121,7 @@ func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	return historyOf(list, now.Version, now.Distinguishes), true
 }
 
-// about returns what the record says about the taint of a presence. What it says about keys that are no triggers is not
-// used.
+// about returns the recorded states of the taint of a presence, without states of keys that are no triggers.
 func (r *Record) about(p *presence, keys Keys) taint.History {
 	switch t := &p.seen[0].Taint; p.role {
 	case noExecute:

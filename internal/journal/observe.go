@@ -32,8 +32,8 @@ type Observation struct {
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
 
-	// Version is the node's resourceVersion. Before is the one at the previous observation; empty if this is the first
-	// observation of the node.
+	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
+	// is the first observation of the node.
 	Version, Before string
 
 	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,
@@ -64,7 +64,7 @@ func (o *Observation) only(r role) *Observation {
 	return &these
 }
 
-// relisted reports whether this is what a list shows after a gap of the watch.
+// relisted reports whether a list shows this after a gap of the watch.
 func (o *Observation) relisted() bool { return o.Gap && !o.Watched.IsZero() }
 
 // added reports whether the previous observation says nothing about the taint, because the taint had no role then, or
@@ -117,6 +117,6 @@ func (o *Observation) unknown() time.Time {
 	return o.Unknown
 }
 
-// NextSecond returns the start of the second after t's: the earliest time that is certainly not before the one that an
-// API timestamp stands for.
+// NextSecond returns the start of the next second. An API timestamp is cut off to whole seconds, and the true time is
+// before the next second.
 func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }

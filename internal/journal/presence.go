@@ -31,7 +31,7 @@ type presence struct {
 	// shortened means that states of seen were dropped.
 	shortened bool
 
-	// recorded is what a record says about the presence.
+	// recorded has the states of a record.
 	recorded recorded
 
 	// history is seen and recorded merged.
@@ -45,7 +45,8 @@ type recorded struct {
 	version string        // of the node when the record's writer last saw its taints change
 	writing Writing       // that contained it
 
-	// relisted is the presence's relisted when the record was adopted. Lists after that must not move what began again.
+	// relisted is the presence's relisted when the record was adopted. Later lists must not move a state that began
+	// again.
 	relisted time.Time
 }
 
@@ -123,12 +124,12 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	return state
 }
 
-// renewed reports whether the taint that is observed after a gap is another one than that of this presence.
+// renewed reports whether the taint that is observed after a gap is of another presence.
 func (p *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(p.recorded.states, p.history), s)
 }
 
-// samePresence reports whether two presences are the same one and have the same states, whatever lists have shown them.
+// samePresence reports whether two presences are the same and have the same states, whatever lists have shown them.
 func samePresence(a, b presence) bool {
 	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
 }
@@ -144,8 +145,8 @@ func renewed(known taint.History, s *Observation) bool {
 	return true
 }
 
-// isLater reports whether the taint's timeAdded shows that it is another one than the known one. For not-ready and
-// unreachable it shows this only if no process watched at that time: the node lifecycle controller sets timeAdded anew
+// isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
+// it shows this only if no process watched at that time: the node lifecycle controller sets timeAdded anew
 // whenever it swaps the two, and after it has restarted.
 func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
 	if t.TimeAdded == nil || isRecorded(known, t) {

@@ -131,7 +131,7 @@ func (c *ConfigMaps) Watch(ctx context.Context, partition int, report func(journ
 		}).RunWithContext(ctx)
 }
 
-// listing makes a reflector list, instead of streaming the list by a watch: that may be an old one.
+// listing makes a reflector list, instead of streaming the list by a watch: a streamed list may be old.
 type listing struct{ *cache.ListWatch }
 
 // IsWatchListSemanticsUnSupported is asked by the reflector.
@@ -146,7 +146,7 @@ type watcher struct {
 	listed    bool // the next watch continues a list
 }
 
-// list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack what was written last.
+// list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack the last writing.
 func (w *watcher) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -157,8 +157,8 @@ func (w *watcher) list(ctx context.Context, _ metav1.ListOptions) (runtime.Objec
 	return list, nil
 }
 
-// watch watches the ConfigMap after each list, and only then: when a resumed watch shows a change, nothing tells whether
-// the change has just been written.
+// watch watches the ConfigMap after each list, and only then: a change that a resumed watch shows may have been written
+// long before.
 func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if !w.listed {
 		return nil, apierrors.NewResourceExpired("a list is due")
@@ -191,7 +191,7 @@ func (w *watcher) read(object *v1.ConfigMap, watched bool) {
 	w.report(s, nil)
 }
 
-// named returns the object as a ConfigMap if it is the one that is watched.
+// named returns the object as a ConfigMap if its name is the watched name.
 func (w *watcher) named(obj any) (*v1.ConfigMap, bool) {
 	object, ok := obj.(*v1.ConfigMap)
 	return object, ok && object.Name == w.name

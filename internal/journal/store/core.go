@@ -40,7 +40,7 @@ type Source interface {
 	// Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies make triggers.
 	Tainted() []*taint.Node
 
-	// Adopt merges a record into what is known of a node, and reports whether that changes anything; see
+	// Adopt merges a record into the history of a node, and reports whether the history changed; see
 	// [journal.NodeHistory.Adopt].
 	Adopt(node string, record journal.Record) bool
 
@@ -71,7 +71,7 @@ type CoreOptions struct {
 	None bool
 }
 
-// Core is the logic of the journal: what is read, adopted and written, and when. It is not safe for concurrent use.
+// Core decides when the journal is read, adopted and written. It is not safe for concurrent use.
 type Core struct {
 	options    CoreOptions
 	partitions []*partition

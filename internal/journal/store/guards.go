@@ -34,8 +34,8 @@ func (g *guards) lead(now time.Time, leads bool) {
 	g.leads = leads
 }
 
-// read replaces the record by the record that the partition has; nil means that it has none. A leader sets the record
-// anew once it has taken in what it reads late. It writes its own record back if the partition has none, or an old one.
+// read replaces the record by the partition's; nil means that the partition has no record. A leader that reads a record
+// late sets the record anew. If the partition has no record or an old record, the leader writes its own record back.
 func (g *guards) read(r *guard.Record, now, written time.Time) {
 	g.written = written
 	if !g.leads || r != nil && now.Sub(written) <= staleAfter {

@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// Input is one thing that happens to a [Core].
+// Input is an event for a [Core].
 type Input interface{ input() }
 
 // Synced reports that the source has all nodes. It comes once. Contents that were heard before are processed then,
@@ -22,7 +22,7 @@ type Heard struct {
 	Err       error                    // nil if the last read succeeded
 }
 
-// after returns what this one says, and the content of one before if this one has none.
+// after returns this input with the content of the input before if it has no content itself.
 func (h Heard) after(before Heard) Heard {
 	if h.Content == nil {
 		h.Content = before.Content
@@ -54,8 +54,8 @@ type Written struct {
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
 type GuardsSet struct{ Record guard.Record }
 
-// Flush asks for all changes to be written. Effects.Flushed answers it once they are, or once one more attempt has
-// failed.
+// Flush asks for all changes to be written. Effects.Flushed answers it once all are written, or once another attempt
+// has failed.
 type Flush struct{ Done chan struct{} }
 
 // TimePassed reports that the time of Effects.Next has come.
@@ -72,12 +72,12 @@ func (GuardsSet) input()    {}
 func (Flush) input()        {}
 func (TimePassed) input()   {}
 
-// Effects is what follows from a step.
+// Effects are the results of a step.
 type Effects struct {
 	// Writes are the writes to make. A partition has at most one at a time: the next follows after [Written].
 	Writes []Write
 
-	// Adopted are the nodes of which a record has changed what is known.
+	// Adopted are the nodes whose histories a record has changed.
 	Adopted []string
 
 	// Guards is the record of guards and holds that another process has written; nil if no such record was read, or if
@@ -107,6 +107,6 @@ type Write struct {
 type Trouble struct {
 	Partition string // its name
 	Kind      Kind
-	New       bool   // there was none of this kind
+	New       bool   // the partition had no problem of this kind
 	Text      string // empty if the problem is over
 }

@@ -34,13 +34,13 @@ type Partitions interface {
 type Options struct {
 	CoreOptions
 
-	// Partitions stores the journal. Nil means that there is none, and the keeper does nothing.
+	// Partitions stores the journal. If it is nil, there is no journal, and the keeper does nothing.
 	Partitions Partitions
 
 	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
 	Synced <-chan struct{}
 
-	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
+	// Adopted is called after a record has changed the history of a node. It must not block. Required.
 	Adopted func(node string)
 
 	// GuardsRead is called with the record of guards and holds that another process has written, as [Keeper.Guards]
@@ -129,7 +129,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// leave waits for what was started, and removes this keeper's share of the metrics.
+// leave waits for the goroutines that Run has started, and removes this keeper's share of the metrics.
 func (k *Keeper) leave() {
 	close(k.ended)
 	k.running.Wait()
@@ -190,7 +190,7 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 func (k *Keeper) write(ctx, term context.Context, w Write) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	defer context.AfterFunc(term, cancel)() //nolint:contextcheck // the call ends with its term, too
+	defer context.AfterFunc(term, cancel)() // the call ends with its term, too
 	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
 	k.options.Metrics.wrote(err)
 	k.put(Written{w.Partition, version, err, term.Err() != nil || ctx.Err() != nil})
@@ -205,7 +205,7 @@ func (k *Keeper) latestTerm() context.Context {
 	return k.term
 }
 
-// Loaded returns a channel that is closed once the source has what is recorded, or, if the journal is not available,
+// Loaded returns a channel that is closed once the source has the records, or, if the journal is not available,
 // some seconds after the source has synced. Decisions must wait for it.
 func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
 

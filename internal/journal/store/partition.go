@@ -23,7 +23,7 @@ type partition struct {
 	opened  bool                    // the partition was read
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
-	own     bool                    // the content is what this process has written in this term
+	own     bool                    // this process has written the content in this term
 	undone  time.Time               // when a leader last replaced what another client had written
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
@@ -53,7 +53,8 @@ func (p *partition) hear(in Heard) {
 	p.news = &in
 }
 
-// work does what is due. News waits until a write is answered, because the news may be about that write.
+// work processes the news and writes if a write is due. News waits until a write is answered, as it may be about that
+// write.
 func (p *partition) work() {
 	if !p.synced {
 		p.awaited = false

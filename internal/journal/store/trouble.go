@@ -65,7 +65,7 @@ func (p *partition) fail(k Kind, err error) {
 	p.problem(k, text)
 }
 
-// joined joins the first values to one text, which says how many more there are.
+// joined joins the first values to a text, which ends with the number of the others.
 func joined[T any](values []T, most int, separator string) string {
 	var texts []string
 	for _, value := range values[:min(len(values), most)] {

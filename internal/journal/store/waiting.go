@@ -11,10 +11,11 @@ import (
 
 // waiting is a record of a version of its node that this process has not reached.
 type waiting struct {
-	record  journal.Record
-	since   time.Time
-	refused bool
-	reached string // how far the nodes had been read when the record was refused
+	record journal.Record
+	since  time.Time
+
+	// refusedAt is how far the nodes had been read when the record was refused; "" if it was not refused.
+	refusedAt string
 }
 
 // offer passes the records of the latest writing to the source. A record of a version that is not reached waits
@@ -26,7 +27,7 @@ func (p *partition) offer(records map[string]journal.Record) {
 		r.Writing = p.writing
 		w := &waiting{record: r, since: p.now}
 		if known := before[node]; known != nil && known.record.UID == r.UID && known.record.Version == r.Version {
-			w.since, w.refused, w.reached = known.since, known.refused, known.reached
+			w.since, w.refusedAt = known.since, known.refusedAt
 		}
 		p.waiting[node] = w
 	}
@@ -61,6 +62,7 @@ func (p *partition) resolveWaiting() {
 	if len(p.waiting) > 0 {
 		reached = p.options.Source.Reached()
 	}
+	var refused []string
 	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
 		w := p.waiting[node]
 		switch {
@@ -69,33 +71,25 @@ func (p *partition) resolveWaiting() {
 			if p.options.Source.Adopt(node, w.record) {
 				p.effects.Adopted = append(p.effects.Adopted, node)
 			}
-		case !w.refused && p.now.Sub(w.since) >= unreachedAfter:
-			w.refused, w.reached, p.dirty = true, reached, true
-		case w.refused && reached != w.reached:
+		case w.refusedAt != "" && w.refusedAt != reached:
 			delete(p.waiting, node)
+		case p.now.Sub(w.since) >= unreachedAfter:
+			p.dirty = p.dirty || w.refusedAt == ""
+			w.refusedAt = reached
+			refused = append(refused, fmt.Sprintf("%.80q at version %.40q", node, w.record.Version))
 		}
 	}
-	p.problem(unreached, p.refused())
-}
-
-// refused names the refused records; it returns "" if there are none.
-func (p *partition) refused() string {
-	var texts []string
-	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
-		if w := p.waiting[node]; w.refused {
-			texts = append(texts, fmt.Sprintf("%.80q at version %.40q", node, w.record.Version))
-		}
+	text := joined(refused, 5, ", ")
+	if text != "" {
+		text = fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s", unreachedAfter, text)
 	}
-	if len(texts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("records of nodes are refused, because within %v this process has not read the nodes up to their versions: %s", unreachedAfter, joined(texts, 5, ", "))
+	p.problem(unreached, text)
 }
 
 // forward adds the records that wait to the records that this process writes: their writer knew more of these nodes.
 func (p *partition) forward(records map[string]journal.Record) {
 	for node, w := range p.waiting {
-		if !w.refused {
+		if w.refusedAt == "" {
 			records[node] = journal.Forward(w.record, p.now, max(p.options.Ahead(p.now), 0))
 		}
 	}

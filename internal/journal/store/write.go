@@ -149,7 +149,7 @@ func (p *partition) flush() {
 	p.retry, p.awaited = time.Time{}, true
 }
 
-// describe describes what does not fit; it returns "" if everything fits.
+// describe describes the content that does not fit; it returns "" if everything fits.
 func describe(leftOut journal.LeftOut) string {
 	var texts []string
 	if nodes := leftOut.Nodes; len(nodes) > 0 {
