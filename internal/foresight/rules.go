@@ -51,11 +51,6 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 // Needs returns the data that the policies use.
 func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
-// configured reports whether policies or breakers may change a verdict.
-func (r *Ruleset) configured() bool {
-	return len(r.config.Policies) > 0 || r.Guarded() || r.config.Method == policy.Ignore
-}
-
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
 func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 
