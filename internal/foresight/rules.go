@@ -69,11 +69,7 @@ func (r *Ruleset) concerns(t *v1.Taint) bool {
 
 // triggers reports whether a policy makes the taint, of effect NoSchedule, a trigger.
 func (r *Ruleset) triggers(t *v1.Taint) bool {
-	if t.Effect != v1.TaintEffectNoSchedule {
-		return false
-	}
-	_, named := slices.BinarySearch(r.needs.Triggers, t.Key)
-	return named || slices.Contains(r.needs.Audited, t.Key)
+	return t.Effect == v1.TaintEffectNoSchedule && r.needs.TriggeredBy(t.Key)
 }
 
 // keys returns the keys of the NoSchedule taints that policies name.
