@@ -13,14 +13,10 @@ const APIVersion = "taint-manager/v1alpha1"
 
 // Header begins each answer.
 type Header struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // Plan, Explanation or Pending
-
-	// Rules are the rules by which the pods were judged: taint-manager.
-	Rules string `json:"rules"`
-
-	// At is the time of the question: of a plan, the time at which the nodes get the taints.
-	At time.Time `json:"at"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`  // Plan, Explanation or Pending
+	Rules      string    `json:"rules"` // by which the pods were judged: taint-manager
+	At         time.Time `json:"at"`    // the time of the question: of a plan, when the nodes get the taints
 }
 
 func header(kind string, at time.Time) Header {
@@ -29,18 +25,13 @@ func header(kind string, at time.Time) Header {
 
 // Remarks end each answer.
 type Remarks struct {
-	// Trips are the breakers that are tripped; for a plan, with its changes.
-	Trips []Trip `json:"trips,omitempty"`
+	Trips []Trip `json:"trips,omitempty"` // the breakers that are tripped; for a plan, with its changes
 
 	// Incomplete has a clause for each thing that is not known and that may change the answer. If it is not empty, an
 	// empty list of pods proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
-
-	// Warnings say what is probably not as it was meant.
-	Warnings []string `json:"warnings,omitempty"`
-
-	// Notes say what the answer does not take into account, and what concerns the question.
-	Notes []string `json:"notes,omitempty"`
+	Warnings   []string `json:"warnings,omitempty"` // what is probably not as it was meant
+	Notes      []string `json:"notes,omitempty"`    // what the answer leaves out, and what concerns the question
 }
 
 func (r *Remarks) note(format string, values ...any) {

@@ -86,7 +86,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	if n == nil {
 		return d
 	}
-	e.Original = n.estimate.original(&p.Pod, &verdict, by.ruleset)
+	e.Original = n.estimate.original(&p.Pod, &verdict, by)
 	byTaints := verdict.Stay == taint.Tolerated || verdict.Stay == taint.NotTainted || verdict.Held.By != 0
 	if !prediction.Evict && !byTaints {
 		return d // it stays because of its own state
@@ -133,8 +133,8 @@ func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
-// arithmetic explains step by step what one taint would do if it were the only one: since when it is there, from when it
-// counts, and until when it is tolerated.
+// arithmetic explains step by step what one taint alone would do: since when it is there, from when it counts, and how
+// long it is tolerated.
 func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) []string {
 	steps := []string{n.since(t, e, at)}
 	if f := e.Prediction; f.Evict {

@@ -26,11 +26,11 @@ func NotableOriginal(clause string) string {
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
 // it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all differences.
-func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
-	rules := by.config.Rules
+func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
+	rules := by.ruleset.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	first := ours.First()
-	if method, _ := ours.Due(first.At); by.configured() && v.Evict &&
+	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict &&
 		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
 		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
 	}

@@ -16,22 +16,17 @@ import (
 // The states of an eviction that the API shows.
 const (
 	Scheduled = "scheduled" // its deadline has not come
-	Due       = "due"       // its deadline has come
+	Due       = "due"       // its deadline has come; Held, the effect of a plan, is also a state
 	Done      = "done"      // the manager knows that it is accepted
-
-	// Held, the effect of a plan, is also a state.
 )
 
 // Pending lists the evictions that are scheduled now.
 type Pending struct {
 	Header
 
-	// Focus and OnNodes are what was asked for: the pods on these nodes, or on all if there are none.
-	Focus   Focus    `json:"-"`
-	OnNodes []string `json:"-"`
-
-	// Pods to be evicted, in the order of their deadlines.
-	Pods []PendingPod `json:"pods"`
+	Focus   Focus        `json:"-"`    // what was asked for:
+	OnNodes []string     `json:"-"`    // the pods on these nodes, or on all if there are none
+	Pods    []PendingPod `json:"pods"` // to be evicted, in the order of their deadlines
 
 	// Leaving is the number of pods in question that are being deleted and had to go; they are not gone yet. Staying is
 	// the number of those that stay. Neither is known to a manager that was asked. Stale is set if the state may be out

@@ -18,11 +18,9 @@ import (
 type Plan struct {
 	Header
 
-	// EvictionMethod is delete or evict. With delete, budgets are not asked.
-	EvictionMethod string `json:"evictionMethod"`
+	EvictionMethod string `json:"evictionMethod"` // delete or evict; with delete, budgets are not asked
 
-	// Compared is the name of the configuration that the changes are compared with; empty if they are compared with
-	// no changes.
+	// Compared is the configuration that the changes are compared with; empty if they are compared with no changes.
 	Compared string `json:"compared,omitempty"`
 
 	Focus Focus         `json:"-"` // what was asked for
@@ -38,7 +36,6 @@ type Plan struct {
 	Budgets    []BudgetPlan     `json:"budgets"` // those that cover pods to be evicted
 
 	BudgetsUnknown bool `json:"-"` // budgets were not read
-
 	Remarks
 }
 
@@ -54,9 +51,7 @@ func (p *Plan) Names() []string {
 }
 
 // Evictions returns the number of pods that go, or go sooner, because of the change, and that of all pods that go.
-func (p *Plan) Evictions() (because, all int) {
-	return p.Total.Evict, p.Total.going()
-}
+func (p *Plan) Evictions() (because, all int) { return p.Total.Evict, p.Total.going() }
 
 // AsksBudgets reports whether a pod is evicted, not deleted.
 func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
@@ -204,7 +199,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	taints, selected := by.taints[p.Node]
 	result := &PlannedPod{
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
-		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, by.with.ruleset),
+		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with),
 	}
 	result.share()
 	if without.Evict {

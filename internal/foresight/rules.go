@@ -51,11 +51,6 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 // Needs returns the data that the policies use.
 func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
-// configured reports whether policies or breakers may change a verdict.
-func (r *Ruleset) configured() bool {
-	return len(r.config.Policies) > 0 || r.Guarded() || r.config.Method == policy.Ignore
-}
-
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
 func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 
@@ -74,11 +69,7 @@ func (r *Ruleset) concerns(t *v1.Taint) bool {
 
 // triggers reports whether a policy makes the taint, of effect NoSchedule, a trigger.
 func (r *Ruleset) triggers(t *v1.Taint) bool {
-	if t.Effect != v1.TaintEffectNoSchedule {
-		return false
-	}
-	_, named := slices.BinarySearch(r.needs.Triggers, t.Key)
-	return named || slices.Contains(r.needs.Audited, t.Key)
+	return t.Effect == v1.TaintEffectNoSchedule && r.needs.TriggeredBy(t.Key)
 }
 
 // keys returns the keys of the NoSchedule taints that policies name.

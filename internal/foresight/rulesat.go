@@ -132,8 +132,8 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
 	return changes
 }
 
-// resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A manager
-// that has led before the reading may reset the breaker earlier.
+// resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A
+// manager that has led before the reading may reset the breaker earlier.
 func resetsUntil(then time.Time, core *guard.Core) []string {
 	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
