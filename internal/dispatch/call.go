@@ -181,7 +181,7 @@ func (c *Core) giveBack(now time.Time, k *call) {
 	}
 }
 
-// recount takes tokens for a call under way of the rates that count it since they were replaced.
+// recount takes, for a call under way, tokens of the rates that did not count the call before the rates were replaced.
 func (c *Core) recount(now time.Time, k *call) {
 	had := k.buckets
 	k.buckets = c.bucketsOf(&k.item.Candidate, k.item.request)
