@@ -62,8 +62,8 @@ func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) (begin
 	return false
 }
 
-// failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens the
-// outage: a request from before shows nothing new. It reports whether an outage begins.
+// failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens
+// the outage: a request from before shows nothing new. It reports whether an outage begins.
 func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {

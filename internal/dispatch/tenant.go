@@ -13,8 +13,8 @@ import (
 // a minute does not take a slot each time.
 const remembered = 2 * time.Minute
 
-// recovered is how many quick calls of a namespace in a row show that admission is quick again. Without this rule a pause
-// of the API server of little more than a second would make a namespace slow for the time remembered.
+// recovered is how many quick calls of a namespace in a row show that admission is quick again. Without this rule a
+// pause of the API server of little more than a second would make a namespace slow for the time remembered.
 const recovered = 16
 
 // kind is a kind of place.

@@ -64,7 +64,8 @@ func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 	return o
 }
 
-// message returns the server's message, with what its status adds about PodDisruptionBudgets; otherwise the error's text.
+// message returns the server's message, with what its status adds about PodDisruptionBudgets; otherwise the error's
+// text.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""

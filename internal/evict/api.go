@@ -48,9 +48,10 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 // EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and before a request
 // that is not confirmed.
 //
-// Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a DELETE
-// with dryRun=All goes before both. Method evict sends one POST of an eviction. The first answer that is not a success is
-// the outcome. An answer that shows an edit of the pod that the cache does not know yet makes it Unconfirmed.
+// Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a
+// DELETE with dryRun=All goes before both. Method evict sends one POST of an eviction. The first answer that is not a
+// success is the outcome. An answer that shows an edit of the pod that the cache does not know yet makes it
+// Unconfirmed.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	e.Method = cmp.Or(e.Method, a.options.Method.Policy())
 	if why := whyInvalid(&e); why != "" {

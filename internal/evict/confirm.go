@@ -50,8 +50,8 @@ type ConfirmOptions struct {
 	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
-	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call is sent
-	// later than that.
+	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call is
+	// sent later than that.
 	PausedSince func() time.Time
 
 	// NodeRead receives the outcome of each GET.
@@ -104,8 +104,8 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 	return c.Evictor.Evict(ctx, e)
 }
 
-// confirm carries out the [Confirmation] of a call. An earlier GET may lack what the cache has learnt since: a call that
-// it does not confirm is judged again by a GET of now.
+// confirm carries out the [Confirmation] of a call. An earlier GET may lack what the cache has learnt since: a call
+// that it does not confirm is judged again by a GET of now.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := c.Clock.Now()
 	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
@@ -115,8 +115,8 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 	return outcome, outcome.Kind == proceed
 }
 
-// notBefore returns when the GET for a call may have been sent at the earliest. While calls pause, a GET from before the
-// pause does not show whether the API server is back.
+// notBefore returns when the GET for a call may have been sent at the earliest. While calls pause, a GET from before
+// the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
 	if c.underWay.Load() <= maxUnshared {
@@ -189,7 +189,8 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why the request was not permitted, when the GET was sent, by a taint that the GET shows; or "".
+// whyNotPermitted returns why the request was not permitted, when the GET was sent, by a taint that the GET shows; or
+// "".
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"

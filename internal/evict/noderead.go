@@ -71,8 +71,8 @@ func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), 
 	}
 }
 
-// since returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer than
-// it counts. notBefore is asked again after each wait. since fails only if the context ends.
+// since returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
+// than it counts. notBefore is asked again after each wait. since fails only if the context ends.
 func (n *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
 		read, mine := n.take(node, notBefore())
@@ -128,5 +128,35 @@ func (n *nodeReads) drop(name string, read *nodeRead) {
 	defer n.mu.Unlock()
 	if n.byNode[name] == read {
 		delete(n.byNode, name)
+	}
+}
+
+// Clock is the time by which calls are confirmed. Its times carry the monotonic clock.
+type Clock interface {
+	Now() time.Time
+
+	// AfterFunc calls do after the duration.
+	AfterFunc(d time.Duration, do func())
+
+	// Wait blocks until done is closed. It returns the context's error if the context ends first.
+	Wait(ctx context.Context, done <-chan struct{}) error
+}
+
+// machine is the clock of the machine.
+type machine struct{}
+
+// Now returns the present time.
+func (machine) Now() time.Time { return time.Now() }
+
+// AfterFunc calls do after the duration, in a goroutine of its own.
+func (machine) AfterFunc(d time.Duration, do func()) { time.AfterFunc(d, do) }
+
+// Wait blocks until done is closed.
+func (machine) Wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -20,8 +20,8 @@ import (
 // FieldManager is the name under which managedFields of pods have what this program writes.
 const FieldManager = "taint-manager"
 
-// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none, or if it
-// is not needed.
+// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none, or if
+// it is not needed.
 type sender interface {
 	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
 	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
