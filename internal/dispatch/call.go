@@ -146,9 +146,9 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.ownCalling = c.ownCalling && it.Own == Other
 	switch {
 	case k.slow:
-		w.slowEnded(now)
+		c.slowEnded(now, w)
 	case admitted(&in.Outcome):
-		w.answered(now)
+		c.answered(now, w)
 	}
 	c.refresh(now, w)
 	c.takeAsRecovered(now, w.namespace)
