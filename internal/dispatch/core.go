@@ -55,8 +55,8 @@ type Core struct {
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
-	own        ordered.Queue[*item]
-	expiries   []expiry // in the order of time
+	own        ordered.Queue[*item]  // pods of this program, the first to go first
+	expiries   []expiry              // in the order of time
 	serial     uint64
 
 	places    places
