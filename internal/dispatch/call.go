@@ -146,9 +146,9 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.ownCalling = c.ownCalling && it.Own == Other
 	switch {
 	case k.slow:
-		w.slowEnded(now)
+		c.slowEnded(now, w)
 	case admitted(&in.Outcome):
-		w.answered(now)
+		c.answered(now, w)
 	}
 	c.refresh(now, w)
 	c.takeAsRecovered(now, w.namespace)
@@ -181,7 +181,7 @@ func (c *Core) giveBack(now time.Time, k *call) {
 	}
 }
 
-// recount takes tokens for a call under way of the rates that count it since they were replaced.
+// recount takes, for a call under way, tokens of the rates that did not count the call before the rates were replaced.
 func (c *Core) recount(now time.Time, k *call) {
 	had := k.buckets
 	k.buckets = c.bucketsOf(&k.item.Candidate, k.item.request)

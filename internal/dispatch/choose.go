@@ -21,8 +21,8 @@ func (c *Core) nextChange() (next time.Time) {
 	if len(c.calls) > 0 {
 		next = c.calls[0].started.Add(SlowAfter)
 	}
-	if w, ok := c.expiries.First(); ok {
-		next = sooner(next, w.changes)
+	if len(c.expiries) > 0 {
+		next = sooner(next, c.expiries[0].at)
 	}
 	return next
 }

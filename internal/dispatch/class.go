@@ -22,7 +22,7 @@ type class struct {
 	dryPos   int                         // in Core.dry
 }
 
-// door is a way to a place, which some conditions open and close.
+// door leads to a kind of place. Rules open and close it for lines.
 type door uint8
 
 const (
@@ -93,8 +93,8 @@ func (c *Core) drop(cl *class) {
 	}
 }
 
-// way returns the first way whose rates all have a token now. If there is none, rate is the first rate to have a token,
-// and until is when it has one.
+// way returns the first way whose rates all have a token now. If there is none, one way can be sent before the others,
+// and waits for a token of this rate until then.
 func (cl *class) way(now time.Time) (way int, rate string, until time.Time) {
 	for i := range cl.ways {
 		name, at := cl.ways[i].Wait(now)

@@ -55,8 +55,8 @@ type Core struct {
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
-	own        ordered.Queue[*item]
-	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
+	own        ordered.Queue[*item]  // pods of this program, the first to go first
+	expiries   []expiry              // in the order of time
 	serial     uint64
 
 	places    places
@@ -102,7 +102,7 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
-		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
+		own:    ordered.New(beforeOwn, func(it *item) *int { return &it.pos }),
 		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
 		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}

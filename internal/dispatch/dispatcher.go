@@ -59,7 +59,7 @@ type Dispatcher struct {
 // New returns a dispatcher that starts no call before Lead is called.
 func New(o Options) *Dispatcher {
 	d := &Dispatcher{options: o, metrics: newMetrics()}
-	o.CoreOptions.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
+	o.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
 	d.core = NewCore(time.Now(), o.CoreOptions)
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()

@@ -16,7 +16,7 @@ type line struct {
 	pos       [doors]int
 }
 
-// group holds the candidates of a line whose turn does not differ by workload.
+// group holds the candidates of one workload in a line; unless the namespace is slow, all candidates of the line.
 type group struct {
 	line     *line
 	workload *workload // nil unless the namespace is slow

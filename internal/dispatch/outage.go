@@ -40,8 +40,8 @@ type outage struct {
 // on reports whether the API server counts as unreachable.
 func (o *outage) on() bool { return o.pause > 0 }
 
-// called takes in the outcome of a call that started at that moment. Any answer ends the outage: the last request of a
-// call that started before the pause may have been sent after it. It reports whether an outage begins.
+// called takes in the outcome of a call that started at that moment. Any answer ends the outage: a call that started
+// before the pause may have sent its last request later. It reports whether an outage begins.
 func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) (begins bool) {
 	if answered(outcome) {
 		o.end(now)
@@ -62,8 +62,8 @@ func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) (begin
 	return false
 }
 
-// failed takes in that a request had no answer. Only what was sent after the pause, by the probe, lengthens it: what
-// was under way before shows nothing new.
+// failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens
+// the outage: a request from before shows nothing new. It reports whether an outage begins.
 func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {
@@ -91,8 +91,8 @@ func (o *outage) end(now time.Time) {
 	o.pause, o.probing = 0, false
 }
 
-// nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
-// probe.
+// nudge records that the server has answered a watch: the pause ends at once, but no sooner than firstPause after the
+// last probe.
 func (o *outage) nudge(now time.Time) {
 	if !o.on() {
 		return

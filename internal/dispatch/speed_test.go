@@ -36,9 +36,9 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 				case 's':
 					w.turnSlow()
 				case 'e':
-					w.slowEnded(now)
+					c.slowEnded(now, w)
 				case 'q':
-					w.answered(now)
+					c.answered(now, w)
 				case '.':
 					now = now.Add(time.Minute)
 				}
@@ -58,10 +58,10 @@ func TestSixteenQuickCallsOfOneWorkloadShowThatTheOthersAreNoLongerSlow(t *testi
 	one.calls[slot]++
 	other.calls[slot]++
 	other.turnSlow()
-	other.slowEnded(now)
+	c.slowEnded(now, other)
 	c.refresh(now, other)
 	for range recovered {
-		one.answered(now)
+		c.answered(now, one)
 		c.refresh(now, one)
 		c.takeAsRecovered(now, one.namespace)
 	}

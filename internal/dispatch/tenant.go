@@ -1,21 +1,13 @@
 package dispatch
 
-import (
-	"cmp"
-	"maps"
-	"slices"
-	"time"
-
-	"github.com/taint-manager/taint-manager/internal/ordered"
-)
+import "time"
 
 // remembered is how long a call predicts the calls after it: longer than any backoff, so that a pod that is tried once
 // a minute does not take a slot each time.
 const remembered = 2 * time.Minute
 
-// recovered is how many quick calls of a namespace in a row, after its last slow one, show that admission is quick
-// again. Without them a pause of the API server, of little more than a second, would slow a namespace for the time
-// remembered.
+// recovered is how many quick calls of a namespace in a row show that admission is quick again. Without this rule a
+// pause of the API server of little more than a second would make a namespace slow for the time remembered.
 const recovered = 16
 
 // kind is a kind of place.
@@ -86,20 +78,12 @@ type workload struct {
 	speed                 speed // as of the last refresh
 	slowCalls             int   // under way
 	slowUntil, quickUntil time.Time
-
-	changes time.Time // when the speed next changes by time alone; zero if it does not
-	serial  uint64    // of the creation
-	pos     int       // in Core.expiries
 }
 
-// newExpiries returns a queue of workloads by when their speed next changes by time alone.
-func newExpiries() ordered.Queue[*workload] {
-	return ordered.New(func(a, b *workload) bool {
-		if c := a.changes.Compare(b.changes); c != 0 {
-			return c < 0
-		}
-		return a.serial < b.serial
-	}, func(w *workload) *int { return &w.pos })
+// expiry is a moment until which a call is remembered.
+type expiry struct {
+	at       time.Time
+	workload *workload
 }
 
 // startsSlow reports whether the candidates of the workload start in slow places, besides a probe.
@@ -112,33 +96,33 @@ func (w *workload) turnSlow() {
 }
 
 // slowEnded takes in the end of a slow call.
-func (w *workload) slowEnded(now time.Time) {
+func (c *Core) slowEnded(now time.Time, w *workload) {
 	w.slowCalls--
 	w.namespace.slowCalls--
 	w.namespace.quickCalls = 0
 	w.slowUntil = now.Add(remembered)
+	c.expiries = append(c.expiries, expiry{w.slowUntil, w})
 }
 
 // answered takes in a call that admission has answered within SlowAfter.
-func (w *workload) answered(now time.Time) {
+func (c *Core) answered(now time.Time, w *workload) {
 	w.namespace.quickCalls++
 	w.quickUntil = now.Add(remembered)
+	c.expiries = append(c.expiries, expiry{w.quickUntil, w})
 }
 
-// learn sets the speed of the workload, and when it next changes by time alone.
+// learn sets the speed of the workload.
 func (w *workload) learn(now time.Time) {
-	is, changes := unknown, time.Time{}
+	is := unknown
 	switch {
-	case w.slowCalls > 0:
+	case w.slowCalls > 0 || now.Before(w.slowUntil):
 		is = slow
-	case now.Before(w.slowUntil):
-		is, changes = slow, w.slowUntil
 	case now.Before(w.quickUntil):
-		is, changes = quick, w.quickUntil
+		is = quick
 	}
 	w.namespace.speeds[w.speed]--
 	w.namespace.speeds[is]++
-	w.speed, w.changes = is, changes
+	w.speed = is
 }
 
 // takeAsRecovered forgets the slow calls of a namespace once enough calls in a row were quick.
@@ -146,8 +130,7 @@ func (c *Core) takeAsRecovered(now time.Time, n *namespace) {
 	if n.quickCalls < recovered || n.slowCalls > 0 || n.speeds[slow] == 0 {
 		return
 	}
-	byCreation := func(a, b *workload) int { return cmp.Compare(a.serial, b.serial) }
-	for _, w := range slices.SortedFunc(maps.Values(n.workloads), byCreation) {
+	for _, w := range n.workloads {
 		if w.speed == slow {
 			w.slowUntil = now
 			c.refresh(now, w)
@@ -165,8 +148,8 @@ func (c *Core) workloadOf(of *Candidate) *workload {
 	}
 	w := n.workloads[of.Workload]
 	if w == nil {
-		w = &workload{hash: of.Workload, namespace: n, serial: c.nextSerial()}
-		w.served = w.serial
+		w = &workload{hash: of.Workload, namespace: n}
+		w.served = c.nextSerial()
 		n.workloads[w.hash] = w
 		n.speeds[w.speed]++
 	}
@@ -183,7 +166,6 @@ func (c *Core) refresh(now time.Time, w *workload) {
 	n := w.namespace
 	was := n.speed()
 	w.learn(now)
-	c.expiries.Include(w, !w.changes.IsZero())
 	if is := n.speed(); is != was && (is == slow || was == slow) {
 		c.regroup(n)
 	}
@@ -202,16 +184,23 @@ func (c *Core) forgetIdle(w *workload) {
 	if w.waiting+w.allCalls() > 0 || w.speed != unknown {
 		return
 	}
-	c.expiries.Remove(w)
 	delete(n.workloads, w.hash)
 	if n.speeds[w.speed]--; len(n.workloads) == 0 {
 		delete(c.namespaces, n.name)
 	}
 }
 
-// expire takes in the speeds that have changed by time alone.
+// expire takes in the speeds that have changed by time alone. It drops the moments that later calls have replaced.
 func (c *Core) expire(now time.Time) {
-	for w, ok := c.expiries.First(); ok && !w.changes.After(now); w, ok = c.expiries.First() {
-		c.refresh(now, w)
+	for len(c.expiries) > 0 {
+		at, w := c.expiries[0].at, c.expiries[0].workload
+		counts := at.Equal(w.slowUntil) || at.Equal(w.quickUntil)
+		if counts && at.After(now) {
+			return
+		}
+		c.expiries = c.expiries[1:]
+		if counts && w.namespace.workloads[w.hash] == w { // not forgotten since
+			c.refresh(now, w)
+		}
 	}
 }

@@ -43,8 +43,8 @@ func (c *Core) WaitsOf(now time.Time, uids []types.UID) []eviction.Wait {
 	return waits
 }
 
-// waited returns what a candidate of a workload has waited for whose call starts now. The end of a pause or of an
-// outage is not such a wait: the candidates behind it wait for their turn from then on.
+// waited returns what the candidate has waited for as its call starts. The end of a pause or of an outage is not such a
+// wait: the candidates that waited for it wait for their turn from then on.
 func (c *Core) waited(it *item, w *workload) eviction.Wait {
 	switch {
 	case it.class.dryUntil.After(it.offered):
@@ -57,33 +57,27 @@ func (c *Core) waited(it *item, w *workload) eviction.Wait {
 	return eviction.Wait{Cause: eviction.WaitsForTurn}
 }
 
-// waits returns why the candidates of a class wait that start in slow places, or those that do not. Page, logs and
+// waits returns why a candidate of the class waits; startSlow reports whether it starts in a slow place. Page, logs and
 // metrics take the answer from here.
-func (c *Core) waits(now time.Time, cl *class, startSlow bool) Status {
-	because := func(cause eviction.WaitCause, until time.Time) Status {
-		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}
-	}
+func (c *Core) waits(now time.Time, cl *class, startSlow bool) (s Status) {
+	_, rate, until := cl.way(now)
 	switch {
 	case c.paused:
-		return because(eviction.WaitsPaused, time.Time{})
+		s.Waits.Cause = eviction.WaitsPaused
 	case c.outage.on():
-		return because(eviction.WaitsForServer, c.outage.until)
+		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.outage.until
 	case c.throttled.After(now):
-		return because(eviction.WaitsForServer, c.throttled)
-	}
-	if _, rate, until := cl.way(now); rate != "" {
-		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, Until: until}
-	}
-	switch {
+		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.throttled
+	case rate != "":
+		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, until
 	case startSlow:
-		return because(eviction.WaitsForSlowPlace, time.Time{})
+		s.Waits.Cause = eviction.WaitsForSlowPlace
 	case c.leads && c.pace.next.After(now):
-		return Status{
-			Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls},
-			Until: c.pace.next,
-		}
+		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, c.pace.next
+	default:
+		s.Waits.Cause = eviction.WaitsForTurn
 	}
-	return because(eviction.WaitsForTurn, time.Time{})
+	return s
 }
 
 // Waiting returns how many candidates wait.

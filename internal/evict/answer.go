@@ -64,8 +64,8 @@ func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 	return o
 }
 
-// message returns the server's message, with what its status adds about PodDisruptionBudgets; else the error's text.
-// A message that is too long is truncated.
+// message returns the server's message, with what its status adds about PodDisruptionBudgets; otherwise the error's
+// text.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""
@@ -106,8 +106,8 @@ func (a *answer) unsent() bool {
 		strings.Contains(a.err.Error(), "client rate limiter Wait returned an error")
 }
 
-// deletedNothing reports whether the answer shows that the request, of which this is the outcome, deleted nothing. A
-// server that fails may have stored the deletion before; but it asks webhooks and budgets first.
+// deletedNothing reports whether the answer shows that the request deleted nothing; o is its outcome. A server may fail
+// after it has stored the deletion, but it asks webhooks and budgets before.
 func (a *answer) deletedNothing(o eviction.Outcome) bool {
 	switch {
 	case a.verb&(deleteVerb|evictVerb) == 0 || a.unsent():

@@ -45,13 +45,13 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	return a.EvictConfirmed(ctx, e, func(context.Context) (eviction.Outcome, bool) { return eviction.Outcome{}, true })
 }
 
-// EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and
-// before a request that is not confirmed.
+// EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and before a request
+// that is not confirmed.
 //
-// Method delete sends PATCH of the condition (skipped when the pod has it) and DELETE; after a
-// refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
-// outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
-// Unconfirmed. Method evict sends one POST of an eviction. Each deletion has the grace period of the request.
+// Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a
+// DELETE with dryRun=All goes before both. Method evict sends one POST of an eviction. The first answer that is not a
+// success is the outcome. An answer that shows an edit of the pod that the cache does not know yet makes it
+// Unconfirmed.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	e.Method = cmp.Or(e.Method, a.options.Method.Policy())
 	if why := whyInvalid(&e); why != "" {
@@ -85,8 +85,8 @@ func edited(known, generation int64) eviction.Outcome {
 	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
 }
 
-// whyInvalid returns why a request is not carried out, or "". There is no force deletion: a grace period of 0 would
-// remove the pod from the API before its containers have stopped.
+// whyInvalid returns why a request is not carried out, or "". A grace period of 0 would be a force deletion, which
+// removes the pod from the API before its containers have stopped.
 func whyInvalid(e *eviction.Request) string {
 	switch seconds := e.GracePeriodSeconds; {
 	case e.Method != policy.Delete && e.Method != policy.Evict:
@@ -105,9 +105,8 @@ func requests(e *eviction.Request) []verb {
 	}
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
-		// A condition that is patched while the deletion stays forbidden would be false. A budget that blocked an
-		// eviction is no such refusal: it does not apply to a DELETE, so a preflight would tell nothing. Admission that
-		// refused an eviction may refuse the DELETE, too.
+		// If the deletion stays forbidden, the condition would be false. Admission that refused an eviction may refuse
+		// the DELETE, too. A budget does not apply to a DELETE, so it is no refusal.
 		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {

@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,12 +20,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxUnshared is how many calls may be under way while each needs a GET that was sent after it began. So a single
-// eviction never relies on a GET that was made for an earlier one.
+// maxUnshared is how many calls may be under way while each needs a GET that was sent after the call began. So a single
+// eviction never relies on the GET of an earlier eviction.
 const maxUnshared = 4
 
-// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
-// up when the context ends.
+// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
+// context ends.
 type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
@@ -36,32 +37,25 @@ type Reader interface {
 	Pod(uid types.UID) (*taint.Pod, *taint.Node)
 }
 
-// ConfirmOptions are the settings of a [Confirmed]. All fields but Judge and Timeout are required.
+// ConfirmOptions are the settings of a [Confirmed]. The functions are called by many goroutines.
 type ConfirmOptions struct {
-	// Evictor makes the calls that are confirmed.
-	Evictor Evictor
+	Evictor Evictor              // makes the calls that are confirmed
+	Client  kubernetes.Interface // reads the nodes
+	Reader  Reader
+	Judge   func() policy.Judge // the latest
 
-	// Client reads the nodes.
-	Client kubernetes.Interface
-
-	// Reader is the cache that verdicts are based on.
-	Reader Reader
-
-	// Judge returns the latest judge. It is called by many goroutines. Nil: the zero Judge.
-	Judge func() policy.Judge
-
-	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no
-	// such node.
+	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no such node.
 	Version func(node string) string
 
 	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
-	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
-	// a call is sent later than that. NodeRead is called after each GET. They are a
-	// [dispatch.Dispatcher]'s. Nil: no call pauses, and nothing is called.
+	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call is
+	// sent later than that.
 	PausedSince func() time.Time
-	NodeRead    func(sent time.Time, o eviction.Outcome)
+
+	// NodeRead receives the outcome of each GET.
+	NodeRead func(sent time.Time, o eviction.Outcome)
 
 	// Clock is the clock of the judge's times, too. Nil: the machine's.
 	Clock Clock
@@ -76,37 +70,25 @@ type ConfirmingEvictor interface {
 	EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome
 }
 
-// Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
-// has the taint, so that a cache that lags causes no eviction. Each request of a [ConfirmingEvictor] is
-// confirmed; of any other evictor, the call as a whole. The package comment says by what. It is safe for
-// concurrent use.
+// Confirmed is an evictor that makes a call only if the API server itself says that the pod's node has the taint, so
+// that a cache that lags causes no eviction. Each request of a [ConfirmingEvictor] is confirmed; a call of any other
+// evictor is confirmed as a whole. It is safe for concurrent use.
 type Confirmed struct {
 	ConfirmOptions
 	reads    *nodeReads
 	underWay atomic.Int32 // calls
 }
 
-// Confirm returns an evictor that confirms each call of another one.
+// Confirm returns an evictor that confirms each call of another evictor.
 func Confirm(o ConfirmOptions) *Confirmed {
-	if o.Timeout <= 0 {
-		o.Timeout = config.CallTimeout
-	}
-	if o.Judge == nil {
-		o.Judge = func() policy.Judge { return policy.Judge{} }
-	}
+	o.Timeout = cmp.Or(o.Timeout, config.CallTimeout)
 	if o.Clock == nil {
 		o.Clock = machine{}
 	}
-	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
-	reads.clock = o.Clock
-	if o.NodeRead != nil {
-		reads.ended = o.NodeRead
-	}
-	return &Confirmed{ConfirmOptions: o, reads: reads}
+	return &Confirmed{ConfirmOptions: o, reads: newNodeReads(newSender(o.Client).node, &o)}
 }
 
-// Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or that
-// of the GET of the node.
+// Evict makes the call as far as it is confirmed. Otherwise the outcome is Unconfirmed, or that of the GET of the node.
 func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	began := c.Clock.Now()
 	c.underWay.Add(1)
@@ -122,8 +104,8 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 	return c.Evictor.Evict(ctx, e)
 }
 
-// confirm carries out the [Confirmation] of a call. A GET from before may lack what the cache has learnt since:
-// where it does not confirm the call, the node is read again.
+// confirm carries out the [Confirmation] of a call. An earlier GET may lack what the cache has learnt since: a call
+// that it does not confirm is judged again by a GET of now.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := c.Clock.Now()
 	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
@@ -133,17 +115,15 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 	return outcome, outcome.Kind == proceed
 }
 
-// notBefore returns the earliest time at which the GET for a call may have been sent: while calls pause, one from
-// before the pause does not show whether the API server is back.
+// notBefore returns when the GET for a call may have been sent at the earliest. While calls pause, a GET from before
+// the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
 	if c.underWay.Load() <= maxUnshared {
 		at = began
 	}
-	if c.PausedSince != nil {
-		if since := c.PausedSince(); since.After(at) {
-			return since
-		}
+	if since := c.PausedSince(); since.After(at) {
+		return since
 	}
 	return at
 }
@@ -165,9 +145,8 @@ func (c *Confirmed) confirmSince(
 			maxReadAge)
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
-	// before the node: the cache may change in between, and the node is not older then
-	version := c.Version(e.Pod.Node)
-	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
+	version := c.Version(e.Pod.Node) // read before the node, so the node has this version or a later version
+	pod, node := c.Reader.Pod(e.Pod.UID)
 	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, version); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
@@ -210,8 +189,8 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET
-// shows; or "".
+// whyNotPermitted returns why the request was not permitted, when the GET was sent, by a taint that the GET shows; or
+// "".
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"
@@ -246,7 +225,7 @@ func permitting(
 	return ways[i].Action.Taint, ""
 }
 
-// changed describes a verdict that does not permit the method, or did not when the GET was sent.
+// changed describes a verdict that did not permit the method when the GET was sent.
 func changed(v *policy.Verdict, method policy.Method) string {
 	switch {
 	case v.Held.By != 0 && !v.Goes():

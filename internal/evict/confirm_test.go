@@ -74,10 +74,12 @@ func newConfirming() *confirming {
 		pods: map[types.UID]*taint.Pod{"uid": {UID: "uid", Name: "p", Node: "n1"}},
 	}
 	c.live = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "node", ResourceVersion: "10"}, Spec: v1.NodeSpec{Taints: []v1.Taint{on}}}
-	c.Confirmed = &Confirmed{ConfirmOptions: ConfirmOptions{
-		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version },
+	o := ConfirmOptions{
+		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version }, Timeout: time.Minute,
 		Judge: func() policy.Judge { return policy.Judge{} }, Clock: machine{},
-	}, reads: newNodeReads(c.get, time.Minute)}
+		PausedSince: func() time.Time { return time.Time{} }, NodeRead: func(time.Time, eviction.Outcome) {},
+	}
+	c.Confirmed = &Confirmed{ConfirmOptions: o, reads: newNodeReads(c.get, &o)}
 	return c
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxReadAge is how long a GET of a node may be reused, from when it was sent. With one second, a burst over 100
-// nodes took a GET for every third pod, and 1.4 times as long.
+// maxReadAge is how long a GET of a node counts, from when it was sent. With one second, a burst over 100 nodes took a
+// GET for every third pod, and 1.4 times as long.
 const maxReadAge = 5 * time.Second
 
-// LiveNode is a node as a GET has shown it: what is kept of it.
+// LiveNode is what is kept of a node as a GET has shown it.
 type LiveNode struct {
 	Sent            time.Time // when the GET was sent
 	UID             types.UID
@@ -52,8 +52,8 @@ func (n *nodeRead) over() bool {
 	}
 }
 
-// nodeReads share GETs of nodes. It sends one for each node at a time, and another only if that is not
-// answered while it counts. It is safe for concurrent use.
+// nodeReads share GETs of nodes. For each node one GET is under way, and another only if the first has no answer for as
+// long as it counts. It is safe for concurrent use.
 type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
@@ -62,19 +62,17 @@ type nodeReads struct {
 	ended   func(sent time.Time, o eviction.Outcome) // of each GET that has ended
 
 	mu     sync.Mutex
-	byNode map[string]*nodeRead // the latest of each, while it counts
+	byNode map[string]*nodeRead // the latest GET of each node, while it counts
 }
 
-func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
-	ended := func(time.Time, eviction.Outcome) {}
+func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), o *ConfirmOptions) *nodeReads {
 	return &nodeReads{
-		get: get, timeout: timeout, clock: machine{}, table: rules(), ended: ended, byNode: map[string]*nodeRead{},
+		get: get, timeout: o.Timeout, clock: o.Clock, table: rules(), ended: o.NodeRead, byNode: map[string]*nodeRead{},
 	}
 }
 
-// since returns a GET of the node that was sent at notBefore or later, which is asked again after each
-// wait. The GET may have failed, or have taken longer than it counts. since fails only when the context
-// ends.
+// since returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
+// than it counts. notBefore is asked again after each wait. since fails only if the context ends.
 func (n *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
 		read, mine := n.take(node, notBefore())
@@ -84,8 +82,8 @@ func (n *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		if err := n.clock.Wait(ctx, read.done); err != nil {
 			return nil, err
 		}
-		// One that was cancelled with another call's context shows nothing. One that has found the server unreachable
-		// ends the call, whenever it was sent: a further one would do no better.
+		// A GET that was cancelled with another call's context shows nothing. A GET that has found the server
+		// unreachable ends the call, whenever it was sent: another GET would do no better.
 		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) &&
 			read.outcome.Kind != eviction.Interrupted {
 			return read, nil
@@ -130,5 +128,35 @@ func (n *nodeReads) drop(name string, read *nodeRead) {
 	defer n.mu.Unlock()
 	if n.byNode[name] == read {
 		delete(n.byNode, name)
+	}
+}
+
+// Clock is the time by which calls are confirmed. Its times carry the monotonic clock.
+type Clock interface {
+	Now() time.Time
+
+	// AfterFunc calls do after the duration.
+	AfterFunc(d time.Duration, do func())
+
+	// Wait blocks until done is closed. It returns the context's error if the context ends first.
+	Wait(ctx context.Context, done <-chan struct{}) error
+}
+
+// machine is the clock of the machine.
+type machine struct{}
+
+// Now returns the present time.
+func (machine) Now() time.Time { return time.Now() }
+
+// AfterFunc calls do after the duration, in a goroutine of its own.
+func (machine) AfterFunc(d time.Duration, do func()) { time.AfterFunc(d, do) }
+
+// Wait blocks until done is closed.
+func (machine) Wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

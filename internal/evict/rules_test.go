@@ -187,7 +187,9 @@ func TestEveryRowOfTheTable(t *testing.T) {
 // getNode returns what a GET of a node comes to.
 func getNode(t *testing.T, s *server, table []rule) eviction.Outcome {
 	t.Helper()
-	reads := newNodeReads(newSender(clientOf(t, s)).node, time.Minute)
+	reads := newNodeReads(newSender(clientOf(t, s)).node, &ConfirmOptions{
+		Timeout: time.Minute, Clock: machine{}, NodeRead: func(time.Time, eviction.Outcome) {},
+	})
 	reads.table = table
 	read, err := reads.since(t.Context(), "n1", time.Now)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // FieldManager is the name under which managedFields of pods have what this program writes.
 const FieldManager = "taint-manager"
 
-// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none,
-// or if it is not needed.
+// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none, or if
+// it is not needed.
 type sender interface {
 	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
 	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
@@ -29,8 +29,8 @@ type sender interface {
 	node(ctx context.Context, name string) (*v1.Node, error)
 }
 
-// newSender sends through the REST client, where client-go's own retries can be switched off. A fake
-// clientset has none (it is a nil pointer); its typed calls do not retry.
+// newSender sends through the REST client, where client-go's own retries can be switched off. A fake clientset has no
+// REST client (it is a nil pointer); its typed calls do not retry.
 func newSender(client kubernetes.Interface) sender {
 	core := client.CoreV1()
 	raw := core.RESTClient()
@@ -43,8 +43,7 @@ func newSender(client kubernetes.Interface) sender {
 // restSender sends each request once: client-go would sleep on 429 and 5xx inside a worker.
 type restSender struct{ client rest.Interface }
 
-// briefly asks for an answer without spec and status: they are not needed, and the API server need not encode and send
-// them. Metadata has the generation. The answer is JSON, of which [generationIn] decodes what it needs and no more.
+// briefly asks for an answer in JSON without spec and status, which the API server then need not encode and send.
 const briefly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 func (r restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
@@ -64,8 +63,8 @@ func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.D
 	return generationIn(result), result.Error()
 }
 
-// generationIn reads the generation from an answer; 0 where there is none. Metadata may have 100,000 labels, which are
-// not decoded.
+// generationIn reads the generation from an answer; 0 if there is none. Metadata may have 100,000 labels, which are not
+// decoded.
 func generationIn(result rest.Result) int64 {
 	var object struct {
 		Metadata struct {
@@ -105,8 +104,8 @@ func (r restSender) evict(ctx context.Context, body *policyv1.Eviction) error {
 	return failureInside(result)
 }
 
-// failureInside finds a failure in the body of an answer whose HTTP status is a success: so the
-// eviction subresource reports two budgets on one pod. A body that can't be read is no failure.
+// failureInside finds a failure in the body of an answer whose HTTP status is a success: so the eviction subresource
+// reports two budgets on one pod. A body that can't be read is no failure.
 func failureInside(result rest.Result) error {
 	_, err := result.Get()
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {

@@ -22,10 +22,8 @@ type calls struct {
 	lateBy   eviction.LateBy  // what made the eviction late so far
 	deadline time.Time        // for which lateBy counts
 
-	notBefore      time.Time // no request to evict starts before it
-	noDeleteBefore time.Time // no deletion starts before it
-	refusedSince   time.Time // when a request to evict the pod was first refused; zero if none was
-	webhookSince   time.Time // when a request to evict the pod first failed in a webhook; zero if none did
+	policy.Calls           // what the judge is to know
+	webhookSince time.Time // when a request to evict the pod first failed in a webhook; zero if none did
 }
 
 // policyCalls returns what the judge is to know of the calls.
@@ -33,8 +31,7 @@ func (e *entry) policyCalls() policy.Calls {
 	if e.calls == nil {
 		return policy.Calls{}
 	}
-	c := e.calls
-	return policy.Calls{RefusedSince: c.refusedSince, RequestNotBefore: c.notBefore, DeleteNotBefore: c.noDeleteBefore}
+	return e.calls.Calls
 }
 
 // delayed reports whether the eviction counts as delayed. A few failures in a row do not: they are transient.
@@ -122,9 +119,9 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 	if o.Kind == eviction.Throttled {
 		wait = o.RetryAfter
 	}
-	c.notBefore, c.noDeleteBefore = now.Add(wait), now.Add(wait)
+	c.RequestNotBefore, c.DeleteNotBefore = now.Add(wait), now.Add(wait)
 	if by == policy.Evict && concernsRequestAlone(o.Kind) {
-		c.noDeleteBefore = time.Time{}
+		c.DeleteNotBefore = time.Time{}
 	}
 }
 
@@ -136,11 +133,11 @@ func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
 		c.webhookSince = now
 	}
 	switch {
-	case !c.refusedSince.IsZero():
+	case !c.RefusedSince.IsZero():
 	case o.RefusesEviction():
-		c.refusedSince = now
+		c.RefusedSince = now
 	case fails && now.Sub(c.webhookSince) >= policy.WebhookFailsFor:
-		c.refusedSince = c.webhookSince
+		c.RefusedSince = c.webhookSince
 	}
 }
 

@@ -12,11 +12,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reader is the cache that a shard judges by. It returns the latest state that is known, may be called by any
-// number of goroutines, and what it returns is immutable.
+// Reader is the cache that a shard judges by. It returns the latest state that is known, which is immutable. It is safe
+// for concurrent use.
 type Reader interface {
-	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does
-	// not exist.
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does not exist.
 	Pod(uid types.UID) (*taint.Pod, *taint.Node)
 
 	// PodsOn returns the node of this name, nil if it does not exist, and the pods bound to it.

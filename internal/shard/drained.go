@@ -6,7 +6,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -15,9 +14,9 @@ func outage(key string) bool { return key == v1.TaintNodeNotReady || key == v1.T
 
 // leave notes whether a pod has to go, or is held, also without an outage of its node: in its entry, or in leaving if
 // others have deleted the pod.
-func (c *Core) leave(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) {
+func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 	leaves := ""
-	if drains(node) && c.leavesWithoutOutage(pod, node, verdict) {
+	if drains(node) && c.hasToGo(pod, withoutOutage(node)) {
 		leaves = pod.Node
 	}
 	switch e := c.entries[pod.UID]; {
@@ -28,15 +27,6 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) 
 		return
 	}
 	delete(c.leaving, pod.UID)
-}
-
-// leavesWithoutOutage reports whether a pod goes or is held because of other taints than those of an outage. verdict is
-// the verdict about the pod by all taints of the node.
-func (c *Core) leavesWithoutOutage(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) bool {
-	if !pod.Terminating && !slices.ContainsFunc(node.Keys(), outage) {
-		return goesOrIsHeld(verdict)
-	}
-	return c.hasToGo(pod, withoutOutage(node))
 }
 
 // gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node.
@@ -76,7 +66,5 @@ func (c *Core) hasToGo(pod *taint.Pod, node *taint.Node) bool {
 	present := *pod
 	present.Terminating = false
 	verdict := c.judge.Decide(&present, node)
-	return goesOrIsHeld(&verdict)
+	return verdict.Goes() || verdict.Held.By != 0
 }
-
-func goesOrIsHeld(v *policy.Verdict) bool { return v.Goes() || v.Held.By != 0 }

@@ -23,8 +23,8 @@ type Options struct {
 	Drained   func(node string)
 }
 
-// Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
-// before and while Run runs; they do not block.
+// Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine, before and while
+// Run runs; they do not block.
 type Shard struct {
 	core      *Core
 	options   Options
@@ -58,8 +58,8 @@ func New(o Options) *Shard {
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
 
-// Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
-// concurrent use.
+// Upcoming returns when the shard next judges a pod if nothing else happens before; zero if no pod has a time. It is
+// safe for concurrent use.
 func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
 
 // SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
@@ -67,8 +67,8 @@ func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
 // several judges the latest counts.
 func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 
-// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
-// if the context ends first.
+// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs. It fails if the
+// context ends first.
 func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
@@ -107,8 +107,8 @@ func (s *Shard) NodeChanged(name string) { s.inbox.addNode(name) }
 // PodChanged puts a pod into the inbox; repeats collapse.
 func (s *Shard) PodChanged(uid types.UID) { s.inbox.addPod(uid) }
 
-// Run judges until the context ends. The cache must be in sync. It is called once; what is
-// reported afterwards is dropped.
+// Run judges until the context ends. The cache must be in sync. Run is called once; changes that are reported after it
+// has returned are dropped.
 func (s *Shard) Run(ctx context.Context) {
 	s.inbox.open()
 	defer s.inbox.close()

@@ -76,7 +76,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 	default:
 		c.cancel(pod, &verdict, do)
 	}
-	c.leave(pod, node, &verdict)
+	c.leave(pod, node)
 }
 
 // schedule schedules, moves or offers the eviction of a pod.
