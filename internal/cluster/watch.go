@@ -37,10 +37,9 @@ type Watcher struct {
 	demand     demand
 }
 
-// Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
-// content type; protobuf is the cheapest. The rules must be those
-// that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
-// also as soon as the API server is available again. It must not block.
+// Watch returns a watcher of nodes and pods that does nothing before Run. The rules must be those that verdicts use. If
+// heard is not nil, it is called whenever the API server has accepted a list or a watch, hence also as soon as the API
+// server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	if heard == nil {
 		heard = func() {}
