@@ -1,9 +1,9 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and trims each
-// object as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the
-// same cache. Any number of goroutines may read both (Pod, PodsOn); what they return is immutable. Both call a [Handler]
-// after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods.
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and trims
+// each object as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer
+// into the same cache. Any number of goroutines may read both (Pod, PodsOn), and what they read is immutable. Both call
+// a [Handler] after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods.
 //
 // What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
 // evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
