@@ -1,10 +1,9 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and stores small
-// values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer into the same cache. Both
-// are readers (Pod, PodsOn): any number of goroutines may call them, and they return immutable values. Both call a
-// [Handler] after every change that may change a verdict. Heartbeats of nodes and status updates of pods do not call
-// it, and cost next to nothing.
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and trims
+// each object as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer
+// into the same cache. Any number of goroutines may read both (Pod, PodsOn), and what they read is immutable. Both call
+// a [Handler] after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods.
 //
 // What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
 // evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
@@ -15,8 +14,8 @@
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
-// [BoundSince]. Package journal provides a node's histories. It receives every event of the node in order, so a taint that is removed and set
-// again is a new one.
+// [BoundSince]. Package journal computes the histories of a node's taints from every event of the node in order. So a
+// taint that is removed and set again is a new taint.
 //
 // Malformed objects are ignored or stored unchanged, with at most one line in the log a minute for each kind. No object
 // makes this package panic.
@@ -28,8 +27,9 @@ import "k8s.io/apimachinery/pkg/types"
 // The calls about nodes come one after the other, in the order of the events, and so do those about pods.
 type Handler interface {
 	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name have changed, when
-	// another node has taken the name, or when a tainted node was deleted; and, while policies need labels of nodes,
-	// when the labels of a tainted node have changed. The verdicts of its pods must be computed again.
+	// another node has taken the name, or when a tainted node was deleted. While policies need labels of nodes, it is
+	// also called when the labels of a tainted node have changed. The verdicts of the node's pods must be computed
+	// again.
 	NodeChanged(name string)
 
 	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its

@@ -25,9 +25,6 @@ type entry struct {
 	workload *workload // keeps alive what the Pod shares with others
 }
 
-// on returns the pod with the tolerations that count for the taints of its node.
-func (e *entry) on(n *taint.Node) *taint.Pod { return e.against(taintsOf(n)) }
-
 // against returns the pod with the tolerations that count for the taints.
 func (e *entry) against(taints []v1.Taint) *taint.Pod {
 	list := e.tolerations.deciding(taints)

@@ -75,7 +75,7 @@ func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {
 			Taints:   rapid.SliceOfN(history(v1.TaintEffectNoExecute), 0, 2).Draw(t, "taints"),
 			Triggers: rapid.SliceOfN(history(v1.TaintEffectNoSchedule), 0, 2).Draw(t, "triggers"),
 		}
-		pod := e.on(node)
+		pod := e.against(taintsOf(node))
 		for _, rules := range []taint.Rules{{}, {NoComparison: true}} {
 			got, want := taint.Decide(pod, node, rules), taint.Decide(&whole, node, rules)
 			if got.Stay != want.Stay || !got.At.Equal(want.At) || got.Taint != want.Taint {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +27,9 @@ const (
 	// magic is the prefix of every object that the API server sends as protobuf; a runtime.Unknown follows.
 	magic = "k8s\x00"
 
-	// The numbers of the used fields of a runtime.Unknown, and of a list.
-	unknownType, unknownRaw = 1, 2
-	listMeta, listItems     = 1, 2
+	// The numbers of the used fields: of a runtime.Unknown, and of the list in it.
+	unknownRaw          = 2
+	listMeta, listItems = 1, 2
 
 	// largest is the size of the largest accepted item, the limit of client-go.
 	largest = 16 << 20
@@ -51,11 +50,12 @@ type unmarshaler interface {
 	Unmarshal(message []byte) error
 }
 
-// newLister returns the requests of a typed client. A plain list is trimmed as it arrives if the client is client-go's:
-// decoded in one piece, it would take many times the memory of the cache. begun is called when the response to such a
-// list has begun.
+// newLister returns the requests of a typed client. If the client is client-go's, the items of a plain list are trimmed
+// as they arrive: a list in one piece would take many times the memory of the cache. begun is called when the response
+// to such a list has begun.
 func newLister[L runtime.Object](
-	client kubernetes.Interface, own typed[L], resource string, kind unmarshaler, trim cache.TransformFunc, begun func(),
+	client kubernetes.Interface, own typed[L], resource string, kind unmarshaler, trim cache.TransformFunc,
+	begun func(),
 ) *cache.ListWatch {
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -100,12 +100,8 @@ type trimmingList struct {
 
 // list requests a list. JSON is decoded in one piece.
 func (t trimmingList) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	var timeout time.Duration
-	if o.TimeoutSeconds != nil {
-		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
-	}
 	stream, err := t.client.Get().UseProtobufAsDefault().Resource(t.resource).
-		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout).Stream(ctx)
+		VersionedParams(&o, scheme.ParameterCodec).Stream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +128,7 @@ func decodeAll(body io.Reader) (runtime.Object, error) {
 	return runtime.Decode(scheme.Codecs.UniversalDeserializer(), data)
 }
 
-// protobuf reads a list of trimmed items. Whole items are in memory one at a time.
+// protobuf reads a list of trimmed items. One whole item is in memory at a time.
 func (t trimmingList) protobuf(body *bufio.Reader) (runtime.Object, error) {
 	list := &metav1.List{}
 	err := readList(body, func(number protowire.Number, value []byte) error {

@@ -61,14 +61,19 @@ func (w *Watcher) Namespaces() policy.Namespaces {
 func (n *namespaces) value(o *v1.Namespace, _ bool) namespace { return namespace{o.Name, o.Labels} }
 
 func (n *namespaces) update(now namespace) {
-	if old, exists := n.all()[now.name]; !exists || !maps.Equal(old, now.labels) {
-		n.store(func(labels map[string]map[string]string) { labels[now.name] = now.labels })
+	if old, exists := n.all()[now.name]; exists && maps.Equal(old, now.labels) || n.all() == nil {
+		return
 	}
+	labels := maps.Clone(n.all())
+	labels[now.name] = now.labels
+	n.show(labels)
 }
 
 func (n *namespaces) remove(o *v1.Namespace) {
 	if _, exists := n.all()[o.Name]; exists {
-		n.store(func(labels map[string]map[string]string) { delete(labels, o.Name) })
+		labels := maps.Clone(n.all())
+		delete(labels, o.Name)
+		n.show(labels)
 	}
 }
 
@@ -78,14 +83,13 @@ func (n *namespaces) replace(list iter.Seq[namespace], _ string) {
 		labels[now.name] = now.labels
 	}
 	if n.labels.Load() == nil || !maps.EqualFunc(n.all(), labels, maps.Equal[map[string]string]) {
-		n.labels.Store(&labels)
-		signal(n.changed)
+		n.show(labels)
 	}
 }
 
 func (n *namespaces) reached(string) {}
 
-// all returns the labels of all namespaces.
+// all returns the labels of all namespaces; none before the first list.
 func (n *namespaces) all() map[string]map[string]string {
 	if labels := n.labels.Load(); labels != nil {
 		return *labels
@@ -93,13 +97,9 @@ func (n *namespaces) all() map[string]map[string]string {
 	return nil
 }
 
-// store replaces the labels by a changed copy.
-func (n *namespaces) store(change func(labels map[string]map[string]string)) {
-	if labels := maps.Clone(n.all()); labels != nil {
-		change(labels)
-		n.labels.Store(&labels)
-		signal(n.changed)
-	}
+func (n *namespaces) show(labels map[string]map[string]string) {
+	n.labels.Store(&labels)
+	signal(n.changed)
 }
 
 // watchNamespaces watches namespaces from when they are first needed, until the context ends.

@@ -34,7 +34,7 @@ func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 		return nil, nil
 	}
 	node := r.get(e.Node)
-	return e.on(node), node
+	return e.against(taintsOf(node)), node
 }
 
 // PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order. The pods

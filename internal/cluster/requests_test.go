@@ -392,7 +392,7 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 	all := metav1.ListOptions{
 		FieldSelector: podsWatched, ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-		AllowWatchBookmarks: true, SendInitialEvents: new(true), TimeoutSeconds: new(int64(300)), Limit: 10, Continue: "more",
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), Limit: 10, Continue: "more",
 	}
 	for name, config := range map[string]*rest.Config{
 		"the default": {}, "JSON": {ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},

@@ -112,11 +112,10 @@ func (s *store[O, V]) valueIn(item any) (v V, ok bool) {
 	if t, ok := item.(*trimmed[V]); ok {
 		return t.value, true
 	}
-	o, ok := s.object(item)
-	if !ok {
-		return v, false
+	if o, ok := s.object(item); ok {
+		return s.table.value(o, true), true
 	}
-	return s.table.value(o, true), true
+	return v, false
 }
 
 // Bookmark notes that the watch has shown everything up to this version.

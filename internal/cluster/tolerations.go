@@ -12,9 +12,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// tolerations are the tolerations of a pod in the order of its spec, each in the API's protobuf after its length. That
-// takes as much memory as in the API server, whereas a slice of [v1.Toleration] takes five times as much: a pod may have
-// 70,000. Pods with equal tolerations share one encoding.
+// tolerations are the tolerations of a pod in the order of its spec, each in the API's protobuf after its length. A
+// slice of [v1.Toleration] would take five times as much memory, and a pod may have 70,000. Pods with equal tolerations
+// share one encoding.
 type tolerations struct{ encoded unique.Handle[string] }
 
 // encode returns the tolerations that may match a taint that evicts. Those are the taints of effect NoExecute, and the
@@ -104,7 +104,7 @@ func unanswered(open []question, pod *taint.Pod) []question {
 	return slices.DeleteFunc(open, func(q question) bool { return taint.Matching(pod, &q.taint, q.rules) != nil })
 }
 
-// taintsOf returns the taints of a node in all their states.
+// taintsOf returns the taints of a node in all their states; none if there is no node.
 func taintsOf(n *taint.Node) (list []v1.Taint) {
 	if n == nil {
 		return nil

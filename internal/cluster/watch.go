@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -18,17 +17,13 @@ import (
 // podsWatched selects the pods that are bound and have not finished; the API server does not send others.
 const podsWatched = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
-// errRunsOnce is the error of a second Run.
-var errRunsOnce = errors.New("cluster: Run was called twice")
-
 // Watcher has all nodes, which it watches, and all pods that are bound and unfinished, which it also watches or reads
 // from a caller's informer. Any number of goroutines may call its methods.
 type Watcher struct {
 	reader
-	client  kubernetes.Interface
-	started atomic.Bool
-	synced  chan struct{}
-	once    sync.Once // closes synced
+	client kubernetes.Interface
+	synced chan struct{}
+	once   sync.Once // closes synced
 
 	podWatch, nodeWatch, namespaceWatch *resourceWatch
 
@@ -37,10 +32,9 @@ type Watcher struct {
 	demand     demand
 }
 
-// Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
-// content type; protobuf is the cheapest. The rules must be those
-// that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
-// also as soon as the API server is available again. It must not block.
+// Watch returns a watcher of nodes and pods that does nothing before Run. The rules must be those that verdicts use. If
+// heard is not nil, it is called whenever the API server has accepted a list or a watch, hence also as soon as the API
+// server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	if heard == nil {
 		heard = func() {}
@@ -63,13 +57,10 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	return w
 }
 
-// Run watches and calls the handler until the context ends and no call to the handler is under way. It returns an error
-// only if it was called before, or if the caller's informer cannot be used. It retries failed requests for ever, with a
+// Run watches and calls the handler until the context ends and no call to the handler is under way. It must be called
+// once. It returns an error only if the caller's informer cannot be used. It retries failed requests for ever, with a
 // backoff of at most some seconds, and logs them with the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
-	if w.started.Swap(true) {
-		return errRunsOnce
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := newWarnings(klog.FromContext(ctx))

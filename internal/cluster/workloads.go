@@ -21,8 +21,8 @@ func (w *workload) equals(o *workload) bool {
 	return w.namespace == o.namespace && maps.Equal(w.labels, o.labels) && ptr.Equal(w.controller, o.controller)
 }
 
-// workloads give equal workloads one pointer. They keep no workload alive: a workload that no pod uses is freed, and its
-// entry is removed before the number of entries has doubled. Only one goroutine uses them.
+// workloads give equal workloads one pointer. A workload that no pod uses is freed, and its entry is removed before the
+// number of entries has doubled. Only one goroutine uses them.
 type workloads struct {
 	seed    maphash.Seed
 	known   map[uint64]weak.Pointer[workload]

@@ -13,7 +13,7 @@ import (
 // Contact calls the API server until it answers, for at most [Patience]. It returns the last error; an error that does
 // not pass with time is returned at once.
 func Contact(ctx context.Context, call func(context.Context) error) (err error) {
-	_ = wait.PollUntilContextTimeout(ctx, time.Second, Patience, true, func(ctx context.Context) (answered bool, _ error) {
+	_ = wait.PollUntilContextTimeout(ctx, time.Second, Patience, true, func(ctx context.Context) (done bool, _ error) {
 		if latest := call(ctx); latest == nil || err == nil || ctx.Err() == nil {
 			err = latest
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // maxForLargePods is the maximum memory for 50 pods together, each as large as the API server takes it, in MB. Most of it
-// is garbage: the pods take 75 to 85 MB on a quiet machine, and 105 MB on one so busy that the collector lags.
-const maxForLargePods = 130
+// is garbage: the pods take 120 MB on a machine so busy that the collector lags.
+const maxForLargePods = 150
 
 // A tenant chooses the size of its pods. The peak counts, and with it the start and a time in which each of the
 // pods is updated.
