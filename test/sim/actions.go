@@ -15,6 +15,7 @@ import (
 // do performs an action. An action whose object does not exist has no effect.
 func (w *World) do(d *action) {
 	w.say("world", "%v", d)
+	w.counts[string(d.kind)]++
 	switch {
 	case w.server.do(d):
 	case d.kind.isFault():
@@ -168,7 +169,6 @@ func (w *World) doFault(d *action) {
 	if d.kind != away && d.kind != hang {
 		return
 	}
-	w.counts["Outages"]++
 	for _, p := range w.up() {
 		for _, s := range []*stream{p.nodes, p.pods} {
 			if d.kind == hang {
@@ -191,7 +191,6 @@ func (w *World) doPartition(d *action) {
 	g.version = w.server.version
 	switch d.kind {
 	case losePartition:
-		w.counts["PartitionsLost"]++
 		g.data, g.records, g.writer = nil, nil, nil
 	case forge:
 		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
@@ -247,18 +246,14 @@ func (w *World) doProcess(d *action, p *process) {
 	case stallWatch:
 		watch.stall(d.lasts)
 	case kill:
-		w.counts["Restarts"]++
 		p.die()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case stop:
-		w.counts["Stops"]++
 		p.stop()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case pause:
-		w.counts["Pauses"]++
 		p.freeze(d.lasts)
 	case setClock:
-		w.counts["ClockSteps"]++
 		w.clocks[d.replica] += d.lasts
 		p.clock.ahead = w.clocks[d.replica]
 		p.observer.ClockSet(p.clock.ahead)
@@ -266,7 +261,6 @@ func (w *World) doProcess(d *action, p *process) {
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
-			w.counts["Handovers"]++
 			p.release()
 		}
 	}

@@ -17,11 +17,11 @@ func expected(policies bool) []string {
 	if policies {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
-	names := strings.Fields(`Steps Scheduled Evicted Cancelled Delayed
-		OneByException Renewed TakenOver Repeated Told Forgotten
-		KeptSlots HeldByWebhook LedAnew Recorded Received Edited Forwarded Forged
-		Restarts Stops Pauses ClockSteps Handovers Outages LostAnswers Conflicts PartitionsLost
-		Relists Resumed StaleLists Ahead`)
+	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Repeated Told Forgotten KeptSlots
+		LedAnew Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
+	for _, k := range slices.Concat(common(), faults()) {
+		names = append(names, string(k))
+	}
 	for k := eviction.Accepted; k <= eviction.Unconfirmed; k++ {
 		if k != eviction.DryRun {
 			names = append(names, k.String())

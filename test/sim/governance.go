@@ -109,7 +109,7 @@ func (g *governance) step(in guard.Input) {
 		g.replaceJudge(*do.Judge)
 	}
 	next, _ := g.core.Next()
-	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
+	g.p.wakeBy(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
 
 // replaceJudge passes a new judge to all shards, and has the pods of all nodes judged again.

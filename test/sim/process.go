@@ -93,15 +93,12 @@ func (p *process) rand(part int) *rand.Rand {
 
 // asksTheTime gives the process the API server's time by some answers that it received just before its start.
 func (p *process) asksTheTime() {
-	r, now := p.rand(3), p.w.now()
-	for range 1 + r.IntN(4) {
-		now -= span(r, 0, 2*time.Second)
-	}
-	for now < p.w.now() {
-		received := min(now+span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond)), p.w.now())
-		date := p.w.server.at(span(r, now, received)).Truncate(time.Second)
-		p.skew = p.skew.Answered(date, p.clock.at(now), p.clock.at(received))
-		now = received + span(r, 0, time.Second)
+	r := p.rand(3)
+	for n := 1 + r.IntN(4); n > 0; n-- {
+		sent := p.w.now() - time.Duration(n)*time.Second + span(r, 0, 500*time.Millisecond)
+		received := sent + span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond))
+		date := p.w.server.at(span(r, sent, received)).Truncate(time.Second)
+		p.skew = p.skew.Answered(date, p.clock.at(sent), p.clock.at(received))
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
@@ -126,13 +123,17 @@ func (p *process) run(do func()) {
 	}
 }
 
-// wake makes the process run the function at that time of its clock, and not when the timer was set to before. The zero
-// time is never.
-func (p *process) wake(timer *time.Duration, next time.Time, do func()) {
+// wakeBy makes the process run the function at that time of its clock; the zero time is never.
+func (p *process) wakeBy(timer *time.Duration, next time.Time, do func()) {
 	at := never
 	if !next.IsZero() {
 		at = max(p.clock.moment(next), p.w.now())
 	}
+	p.wake(timer, at, do)
+}
+
+// wake makes the process run the function at a moment, and not at the moment that the timer had before.
+func (p *process) wake(timer *time.Duration, at time.Duration, do func()) {
 	if at == *timer {
 		return
 	}

@@ -64,7 +64,6 @@ func (p *process) serve(r *request) {
 	}
 	if held := s.held(r.pod); held > 0 {
 		r.pod = "" // once
-		p.w.counts["HeldByWebhook"]++
 		if held > gaveUp {
 			p.w.after(gaveUp, func() { r.deliver(p, givenUp()) })
 			return

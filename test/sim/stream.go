@@ -51,7 +51,6 @@ func (s *stream) connect() {
 	s.p.heard()
 	if s.listed && !s.forgets {
 		s.open = true
-		s.w.counts["Resumed"]++
 		s.w.say(s.p.name, "watches %s on", s.what)
 		s.plan()
 		return
@@ -74,7 +73,6 @@ func (s *stream) list() {
 		how := oracle.FirstListed
 		if s.listed {
 			how = oracle.Relisted
-			s.w.counts["Relists"]++
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
 		if s.pods {
