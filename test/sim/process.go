@@ -227,12 +227,16 @@ func (p *process) shown(w *written, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, w)
 	now, gone := p.w.now(), event == watch.Deleted
 	store, object := p.feed.Nodes(), any(w.node)
-	if w.pod != nil {
+	switch {
+	case w.pod != nil:
 		store, object = p.feed.Pods(), w.pod
 		p.observer.WatchedPod(now, w.pod, gone)
-	} else {
-		p.observer.WatchedNode(now, w.node, gone)
-		p.governance.shows(w.node, gone, now)
+	case gone:
+		p.observer.WatchedNode(now, w.node, true)
+		delete(p.governance.shown, w.node.Name)
+	default:
+		p.observer.WatchedNode(now, w.node, false)
+		p.governance.shows(w.node, now)
 	}
 	if gone {
 		p.must(store.Delete(object))
