@@ -28,23 +28,11 @@ type flight struct {
 	sent    int   // number of requests that write
 	shown   int64 // generation of the pod, by an answer to this call
 
-	ask     *ask // what the call waits for
-	resume  func() (*ask, bool)
+	waiting *request // what the call waits for
+	resume  func() (*request, bool)
 	end     func()
-	yield   func(*ask) bool
+	yield   func(*request) bool
 	outcome eviction.Outcome
-}
-
-// ask is a request of a call with its answer, or the end of a GET that another call has sent.
-type ask struct {
-	request
-	waits <-chan struct{} // closed at the end of that GET; nil for a request
-
-	meant    types.UID
-	writes   bool
-	deletes  bool
-	accepted bool // by the server
-	err      error
 }
 
 // connectEvictor creates the program's evictor with a client that the world answers.
@@ -85,7 +73,7 @@ func (f *flight) begin() {
 		f.ended(interrupted())
 		return
 	}
-	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
+	f.resume, f.end = iter.Pull(func(yield func(*request) bool) {
 		f.yield = yield
 		f.outcome = f.p.evictor.Evict(f.term.ctx, f.e)
 	})
@@ -98,11 +86,11 @@ func (f *flight) run() {
 	a, more := f.resume()
 	f.p.turn = nil
 	for _, other := range f.p.flights {
-		if a := other.ask; a != nil && a.waits != nil && isClosed(a.waits) {
+		if a := other.waiting; a != nil && a.waits != nil && isClosed(a.waits) {
 			f.p.after(0, func() { a.end(nil) })
 		}
 	}
-	switch f.ask = a; {
+	switch f.waiting = a; {
 	case !more:
 		f.ended(f.outcome)
 	case a.waits == nil:
@@ -120,7 +108,7 @@ func isClosed(done <-chan struct{}) bool {
 }
 
 // send sends a request.
-func (f *flight) send(a *ask) {
+func (f *flight) send(a *request) {
 	if a.writes {
 		get := f.p.gets[f.e.Pod.Node]
 		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID, get.sent, get.served))
@@ -130,11 +118,11 @@ func (f *flight) send(a *ask) {
 	if a.deletes {
 		f.deletes(a)
 	}
-	f.p.send(&a.request)
+	f.p.send(a)
 }
 
 // deletes passes a deletion that is sent to the oracle.
-func (f *flight) deletes(a *ask) {
+func (f *flight) deletes(a *request) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
 		f.p.w.check(oracle.Broken(oracle.Confirmed,
@@ -143,7 +131,7 @@ func (f *flight) deletes(a *ask) {
 }
 
 // arrived notes that the server has accepted a request that deletes, and which pod it has deleted.
-func (f *flight) arrived(a *ask, uid types.UID) {
+func (f *flight) arrived(a *request, uid types.UID) {
 	a.accepted = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
@@ -164,7 +152,7 @@ func (f *flight) received(got bool) {
 }
 
 // answer passes the answer, or the error where there is none, to the evictor.
-func (f *flight) answer(a *ask, err error) {
+func (f *flight) answer(a *request, err error) {
 	a.err = err
 	if a.waits == nil {
 		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
@@ -177,18 +165,18 @@ func (f *flight) answer(a *ask, err error) {
 
 // cut ends what the call waits for, because the context of the call has ended.
 func (f *flight) cut() {
-	if f.ask == nil {
+	if f.waiting == nil {
 		f.ended(interrupted())
 		return
 	}
-	f.ask.end(canceled())
+	f.waiting.end(canceled())
 }
 
 // drop discards the call, because its process has ended.
 func (f *flight) drop() {
 	f.over = true
-	if f.ask != nil {
-		f.ask.over = true
+	if f.waiting != nil {
+		f.waiting.over = true
 	}
 	if f.end != nil {
 		f.end()

@@ -3,6 +3,8 @@ package sim
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
@@ -16,6 +18,13 @@ type request struct {
 	do     func() error    // served by the server
 	answer func(err error) // receives the answer, or an error if there is none
 	over   bool            // the process has the answer, or has given the request up
+
+	// Of a call:
+	writes, deletes bool
+	meant           types.UID       // precondition of a deletion
+	accepted        bool            // by the server
+	err             error           // the answer
+	waits           <-chan struct{} // no request: the end of a GET that another call has sent
 }
 
 // end passes the answer on, unless the request is over.
