@@ -38,9 +38,7 @@ type flight struct {
 // connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
 	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
@@ -194,24 +192,17 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.spared = !o.MayHaveDeleted()
 	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
-	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
+	wait := leastWait(o)
+	if p.w.oracle.Governed && f.e.Method == policy.Evict {
+		wait = 0 // the next call may be a DELETE by deleteAfter
+	}
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, wait)
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
 	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
 }
 
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{
-		Kind: eviction.Interrupted, NothingDeleted: true,
-		Message: "this process does not lead any longer",
-	}
-}
-
-// leastWait returns the shortest wait until the next call: none if that may be a DELETE by deleteAfter.
-func (f *flight) leastWait(o eviction.Outcome) time.Duration {
-	if f.p.w.oracle.Governed && f.e.Method == policy.Evict {
-		return 0
-	}
-	return leastWait(o)
+	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true}
 }
 
 // leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half

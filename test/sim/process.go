@@ -199,13 +199,6 @@ func (p *process) stopped(bound time.Duration) {
 	})
 }
 
-// heard notes that the API server has answered a list or a watch.
-func (p *process) heard() {
-	if !p.dispatcher.PausedSince().IsZero() {
-		p.dispatcher.step(dispatch.ServerAnswered{})
-	}
-}
-
 // NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
 	p.shardOf(name).put(shard.NodeChanged{Name: name})
@@ -239,10 +232,10 @@ func (p *process) shown(w *written, event watch.EventType) {
 		p.governance.shows(w.node, now)
 	}
 	if gone {
-		p.must(store.Delete(object))
+		must(store.Delete(object))
 		return
 	}
-	p.must(store.Update(object))
+	must(store.Update(object))
 }
 
 // listedNodes passes a list of nodes to the oracle and to the cache.
@@ -272,7 +265,7 @@ func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, 
 			items[i], _ = to.Transformer()(list[i]) // never fails
 		}
 	}
-	p.must(to.Replace(items, version))
+	must(to.Replace(items, version))
 	p.mayBegin()
 }
 
@@ -296,8 +289,8 @@ func (p *process) mayBegin() {
 }
 
 // must panics if the cache fails, which it never does.
-func (p *process) must(err error) {
+func must(err error) {
 	if err != nil {
-		panic(fmt.Sprintf("%s: the cache: %v", p.name, err))
+		panic(err)
 	}
 }

@@ -112,7 +112,9 @@ func (w *World) live() {
 	if w.err == nil && !w.excused {
 		w.check(w.end(calm))
 	}
-	w.close()
+	for _, p := range w.up() {
+		p.die()
+	}
 }
 
 // maxEvents is more events than any world has, unless something repeats itself without end.
@@ -150,13 +152,6 @@ func (w *World) calmDown() {
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
 		p.frozen, p.keeper.deaf = 0, 0
 		p.thaw()
-	}
-}
-
-// close ends the remaining coroutines.
-func (w *World) close() {
-	for _, p := range w.up() {
-		p.die()
 	}
 }
 
