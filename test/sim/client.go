@@ -76,7 +76,7 @@ func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 // delete sends a request that deletes a pod.
 func (p *process) delete(what, name string, o *metav1.DeleteOptions, eviction bool) error {
 	f := p.turn
-	r := &request{what: what, pod: name, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
+	r := &request{what: what, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
 	r.do = func() error {
 		pod, err := p.w.server.delete(name, *o, eviction)
 		if pod != nil {

@@ -18,7 +18,7 @@ func expected(policies bool) []string {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
 	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Repeated Told Forgotten KeptSlots
-		LedAnew Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
+		Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
 	for _, k := range slices.Concat(common(), faults()) {
 		names = append(names, string(k))
 	}

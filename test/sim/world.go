@@ -82,7 +82,6 @@ func newWorld(p *plan, o Options) *World {
 	})
 	w.oracle.ServerAhead = p.clocks.server
 	w.server = newServer(w, w.oracle, w.wrote)
-	w.server.tenants = p.tenants
 	w.time = time.Minute
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))
