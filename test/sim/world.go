@@ -75,7 +75,6 @@ func newWorld(p *plan, o Options) *World {
 	}
 	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Ordered = true
 	w.oracle.Rated = o.Policies
 	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
 		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
