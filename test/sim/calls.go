@@ -25,7 +25,6 @@ type flight struct {
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
 	deleted bool  // the server has accepted its deletion
-	sent    int   // number of requests that write
 	shown   int64 // generation of the pod, by an answer to this call
 
 	waiting *request // what the call waits for

@@ -202,8 +202,8 @@ func (k *keeper) write(w *store.Write) {
 	k.p.send(call)
 }
 
-// records returns the oracle's counterparts of what a process writes: of what it knows, or of a record that it has heard
-// of, and writes once more, because it has not read the node so far.
+// records returns the oracle's counterparts of the records that a process writes: of what it knows, or of a record that
+// it has heard of, and writes once more, because it has not read the node so far.
 func (k *keeper) records(w *store.Write) map[string]oracle.Record {
 	all, now := map[string]oracle.Record{}, k.p.w.now()
 	content, _, err := journal.Decode(w.Partition, w.Content.Data)

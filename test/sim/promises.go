@@ -40,7 +40,8 @@ func (f *flight) decided() error {
 	case by != "":
 		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, uid, key, by)
 	case p.w.now()-p.w.shownSince(node, key) < p.governance.settle(key)-slip:
-		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid, key)
+		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid,
+			key)
 	}
 	return nil
 }

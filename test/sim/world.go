@@ -71,7 +71,8 @@ func newWorld(p *plan, o Options) *World {
 	}
 	w := &World{
 		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
-		processes: make([]*process, p.replicas), runs: make([]int, p.replicas), clocks: make([]time.Duration, p.replicas),
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+		clocks: make([]time.Duration, p.replicas),
 	}
 	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
