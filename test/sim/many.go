@@ -11,6 +11,16 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
+// Counts say how often something has happened in one or more worlds, by name.
+type Counts map[string]int
+
+// Add adds the counts of other worlds.
+func (c Counts) Add(other Counts) {
+	for name, n := range other {
+		c[name] += n
+	}
+}
+
 // Many runs the worlds of n seeds, starting with from, several at a time, and stops after most failures. It returns
 // the counts of all, and the failures by seed.
 func Many(from, n uint64, workers, most int, o Options) (sum Counts, failed []Result) {
