@@ -15,6 +15,7 @@ import (
 // do performs an action. An action whose object does not exist has no effect.
 func (w *World) do(d *action) {
 	w.say("world", "%v", d)
+	w.counts[string(d.kind)]++
 	switch {
 	case w.server.do(d):
 	case d.kind.isFault():
@@ -168,7 +169,6 @@ func (w *World) doFault(d *action) {
 	if d.kind != away && d.kind != hang {
 		return
 	}
-	w.counts["Outages"]++
 	for _, p := range w.up() {
 		for _, s := range []*stream{p.nodes, p.pods} {
 			if d.kind == hang {
@@ -191,46 +191,40 @@ func (w *World) doPartition(d *action) {
 	g.version = w.server.version
 	switch d.kind {
 	case losePartition:
-		w.counts["PartitionsLost"]++
 		g.data, g.records, g.writer = nil, nil, nil
 	case forge:
-		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
-		if content, _, err := journal.Decode(i, g.data); err == nil {
-			g.written = content.Written
-		}
+		w.server.forge(i, g)
 	}
 	w.partitionChanged(i)
 }
 
-// forged returns a partition in which all taints are half a minute older, by their times or by the time of writing, and
-// that claims to know all nodes as they are now.
-func (s *server) forged(i int, data map[string]string) map[string]string {
-	content, _, err := journal.Decode(i, data)
+// forge makes all taints of a partition half a minute older, by their times or by the time of writing. The partition
+// claims to know all nodes as they are now.
+func (s *server) forge(i int, g *partition) {
+	content, _, err := journal.Decode(i, g.data)
 	if err != nil {
-		return data
+		return
 	}
 	latest := 0
 	for _, n := range s.nodes {
 		version, _ := strconv.Atoi(n.ResourceVersion)
 		latest = max(latest, version)
 	}
-	byWriting := latest%2 == 0
-	if byWriting {
-		content.Written = content.Written.Add(30 * time.Second)
+	older := 30 * time.Second
+	if latest%2 == 0 {
+		content.Written, older = content.Written.Add(older), 0
 	}
 	for node, record := range content.Records {
 		record.Version = strconv.Itoa(latest)
 		content.Records[node] = record
 		for _, history := range record.Taints {
 			for j := range history {
-				if !byWriting {
-					history[j].Since = history[j].Since.Add(-30 * time.Second)
-				}
+				history[j].Since = history[j].Since.Add(-older)
 			}
 		}
 	}
-	data, _ = journal.Encode(content)
-	return data
+	g.data, _ = journal.Encode(content)
+	g.written, g.writer, g.forged = content.Written, nil, true
 }
 
 // doProcess performs an action on a process or its watches.
@@ -247,18 +241,14 @@ func (w *World) doProcess(d *action, p *process) {
 	case stallWatch:
 		watch.stall(d.lasts)
 	case kill:
-		w.counts["Restarts"]++
 		p.die()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case stop:
-		w.counts["Stops"]++
 		p.stop()
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case pause:
-		w.counts["Pauses"]++
 		p.freeze(d.lasts)
 	case setClock:
-		w.counts["ClockSteps"]++
 		w.clocks[d.replica] += d.lasts
 		p.clock.ahead = w.clocks[d.replica]
 		p.observer.ClockSet(p.clock.ahead)
@@ -266,7 +256,6 @@ func (w *World) doProcess(d *action, p *process) {
 		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
-			w.counts["Handovers"]++
 			p.release()
 		}
 	}

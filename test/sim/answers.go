@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -77,26 +76,6 @@ func uidImmutable(name string) error {
 		Field: "metadata.uid",
 	}}}
 	return err
-}
-
-// givenUp returns the API server's answer when admission has delayed a write for too long.
-func givenUp() error {
-	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
-}
-
-// held returns how long admission delays the deletion of a pod: two webhooks in a row delay it for twice as long as
-// one.
-func (s *server) held(pod string) (held time.Duration) {
-	p := s.pod(pod)
-	if p == nil {
-		return 0
-	}
-	for _, k := range []kind{holding, holdingToo} {
-		if s.strike(k) && p.Labels["app"] == heldApp && p.Namespace == hookedNamespace {
-			held += 30 * time.Second
-		}
-	}
-	return held
 }
 
 // delete serves the DELETE of a pod, or the POST of its eviction.

@@ -25,26 +25,13 @@ type flight struct {
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
 	deleted bool  // the server has accepted its deletion
-	sent    int   // number of requests that write
 	shown   int64 // generation of the pod, by an answer to this call
 
-	ask     *ask // what the call waits for
-	resume  func() (*ask, bool)
+	waiting *request // what the call waits for
+	resume  func() (*request, bool)
 	end     func()
-	yield   func(*ask) bool
+	yield   func(*request) bool
 	outcome eviction.Outcome
-}
-
-// ask is a request of a call with its answer, or the end of a GET that another call has sent.
-type ask struct {
-	request
-	waits <-chan struct{} // closed at the end of that GET; nil for a request
-
-	meant    types.UID
-	writes   bool
-	deletes  bool
-	accepted bool // by the server
-	err      error
 }
 
 // connectEvictor creates the program's evictor with a client that the world answers.
@@ -82,7 +69,7 @@ func (f *flight) begin() {
 		f.ended(interrupted())
 		return
 	}
-	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
+	f.resume, f.end = iter.Pull(func(yield func(*request) bool) {
 		f.yield = yield
 		f.outcome = f.p.evictor.Evict(f.term.ctx, f.e)
 	})
@@ -95,11 +82,11 @@ func (f *flight) run() {
 	a, more := f.resume()
 	f.p.turn = nil
 	for _, other := range f.p.flights {
-		if a := other.ask; a != nil && a.waits != nil && isClosed(a.waits) {
+		if a := other.waiting; a != nil && a.waits != nil && isClosed(a.waits) {
 			f.p.after(0, func() { a.end(nil) })
 		}
 	}
-	switch f.ask = a; {
+	switch f.waiting = a; {
 	case !more:
 		f.ended(f.outcome)
 	case a.waits == nil:
@@ -117,7 +104,7 @@ func isClosed(done <-chan struct{}) bool {
 }
 
 // send sends a request.
-func (f *flight) send(a *ask) {
+func (f *flight) send(a *request) {
 	if a.writes {
 		get := f.p.gets[f.e.Pod.Node]
 		f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID, get.sent, get.served))
@@ -127,11 +114,11 @@ func (f *flight) send(a *ask) {
 	if a.deletes {
 		f.deletes(a)
 	}
-	f.p.send(&a.request)
+	f.p.send(a)
 }
 
 // deletes passes a deletion that is sent to the oracle.
-func (f *flight) deletes(a *ask) {
+func (f *flight) deletes(a *request) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
 		f.p.w.check(oracle.Broken(oracle.Confirmed,
@@ -140,7 +127,7 @@ func (f *flight) deletes(a *ask) {
 }
 
 // arrived notes that the server has accepted a request that deletes, and which pod it has deleted.
-func (f *flight) arrived(a *ask, uid types.UID) {
+func (f *flight) arrived(a *request, uid types.UID) {
 	a.accepted = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
@@ -161,7 +148,7 @@ func (f *flight) received(got bool) {
 }
 
 // answer passes the answer, or the error where there is none, to the evictor.
-func (f *flight) answer(a *ask, err error) {
+func (f *flight) answer(a *request, err error) {
 	a.err = err
 	if a.waits == nil {
 		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
@@ -174,18 +161,18 @@ func (f *flight) answer(a *ask, err error) {
 
 // cut ends what the call waits for, because the context of the call has ended.
 func (f *flight) cut() {
-	if f.ask == nil {
+	if f.waiting == nil {
 		f.ended(interrupted())
 		return
 	}
-	f.ask.end(canceled())
+	f.waiting.end(canceled())
 }
 
 // drop discards the call, because its process has ended.
 func (f *flight) drop() {
 	f.over = true
-	if f.ask != nil {
-		f.ask.over = true
+	if f.waiting != nil {
+		f.waiting.over = true
 	}
 	if f.end != nil {
 		f.end()
@@ -203,24 +190,17 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.spared = !o.MayHaveDeleted()
 	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
-	p.observer.Ended(p.w.now(), f.e.Pod.UID, f.leastWait(o))
+	wait := leastWait(o)
+	if p.w.oracle.Governed && f.e.Method == policy.Evict {
+		wait = 0 // the next call may be a DELETE by deleteAfter
+	}
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, wait)
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
 	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
 }
 
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{
-		Kind: eviction.Interrupted, NothingDeleted: true,
-		Message: "this process does not lead any longer",
-	}
-}
-
-// leastWait returns the shortest wait until the next call: none if that may be a DELETE by deleteAfter.
-func (f *flight) leastWait(o eviction.Outcome) time.Duration {
-	if f.p.w.oracle.Governed && f.e.Method == policy.Evict {
-		return 0
-	}
-	return leastWait(o)
+	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true}
 }
 
 // leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half

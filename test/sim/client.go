@@ -46,13 +46,13 @@ type get struct{ sent, served time.Duration }
 // Get sends the GET of a node.
 func (n nodeClient) Get(_ context.Context, name string, _ metav1.GetOptions) (node *v1.Node, err error) {
 	g := get{sent: n.p.w.now()}
-	err = n.p.await(&ask{request: request{what: "GET of node " + name, do: func() error {
+	err = n.p.await(&request{what: "GET of node " + name, do: func() error {
 		g.served, node = n.p.w.now(), n.p.w.server.node(name)
 		if node == nil {
 			return notFound(name)
 		}
 		return nil
-	}}})
+	}})
 	if err == nil && g.sent >= n.p.gets[name].sent {
 		n.p.gets[name] = g
 	}
@@ -75,15 +75,16 @@ func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 
 // delete sends a request that deletes a pod.
 func (p *process) delete(what, name string, o *metav1.DeleteOptions, eviction bool) error {
-	f, a := p.turn, &ask{writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
-	a.request = request{what: what, pod: name, do: func() error {
+	f := p.turn
+	r := &request{what: what, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}
+	r.do = func() error {
 		pod, err := p.w.server.delete(name, *o, eviction)
 		if pod != nil {
-			f.arrived(a, pod.UID)
+			f.arrived(r, pod.UID)
 		}
 		return err
-	}}
-	return p.await(a)
+	}
+	return p.await(r)
 }
 
 // Patch sends the PATCH of a pod's status.
@@ -95,10 +96,10 @@ func (p podClient) Patch(
 		return nil, err
 	}
 	f := p.p.turn
-	err = p.p.await(&ask{writes: true, request: request{what: "PATCH of pod " + name, do: func() (err error) {
+	err = p.p.await(&request{what: "PATCH of pod " + name, writes: true, do: func() (err error) {
 		patched, err = p.p.w.server.patch(name, object.UID)
 		return err
-	}}})
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (f *flight) noteGeneration(p *v1.Pod) {
 }
 
 // await suspends the evictor until the request is over.
-func (p *process) await(a *ask) error {
+func (p *process) await(a *request) error {
 	f := p.turn
 	a.answer = func(err error) { f.answer(a, err) }
 	if !f.yield(a) {
@@ -138,7 +139,7 @@ func (p *process) Wait(_ context.Context, done <-chan struct{}) error {
 	if isClosed(done) {
 		return nil
 	}
-	return p.await(&ask{waits: done})
+	return p.await(&request{waits: done})
 }
 
 func precondition(o *metav1.DeleteOptions) types.UID {

@@ -56,5 +56,5 @@ func (p *process) dispatch(do dispatch.Effects) {
 	for _, s := range do.Starts {
 		p.call(s)
 	}
-	p.wake(&p.timer, do.Next, func() { p.dispatcher.step(dispatch.TimePassed{}) })
+	p.wakeBy(&p.timer, do.Next, func() { p.dispatcher.step(dispatch.TimePassed{}) })
 }

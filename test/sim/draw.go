@@ -9,11 +9,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// podNames is the number of names of pods; heldApp is the label of pods whose deletions webhooks delay.
-const (
-	podNames = 8
-	heldApp  = "held"
-)
+// podNames is the number of names of pods.
+const podNames = 8
 
 // drawer draws the actions of a plan.
 type drawer struct {
@@ -37,7 +34,7 @@ func common() []kind {
 func faults() []kind {
 	return slices.Concat(
 		times(3, away), times(1, hang), times(3, failing), times(2, throttling), times(4, losing),
-		times(2, slow, refusing, budget), times(3, holding), times(2, holdingToo),
+		times(4, slow), times(2, refusing, budget),
 		times(3, breakWatch), times(5, forgetWatch), times(3, stallWatch),
 		times(6, kill), times(2, stop, pause), times(1, setClock), times(2, handOver),
 		times(1, losePartition, touchPartition, journalBroken),
@@ -122,12 +119,10 @@ func (d *drawer) succession() {
 	}
 }
 
-// storm taints all nodes within a second, while a webhook delays deletions.
+// storm taints all nodes within a second, while requests are slow.
 func (d *drawer) storm() {
 	begin := preface + span(d.r, 0, d.plan.turmoil)
-	held := d.action(holding, begin)
-	held.lasts = span(d.r, time.Second, 30*time.Second)
-	d.add(held)
+	d.add(d.action(slow, begin))
 	for node := range d.plan.nodes {
 		change := d.action(setTaint, begin+span(d.r, 0, time.Second))
 		change.node, change.taint = node, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
@@ -249,8 +244,7 @@ func (d *drawer) toleration() v1.Toleration {
 func (d *drawer) shape() podShape {
 	return podShape{
 		mirror: d.r.IntN(20) == 0, unscheduled: d.r.IntN(6) == 0, finalizer: d.r.IntN(10) == 0,
-		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)), grace: pick(d.r, 0, time.Second, 5*time.Second,
-			30*time.Second),
-		app: pick(d.r, "web", heldApp),
+		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)),
+		grace:      pick(d.r, 0, time.Second, 5*time.Second, 30*time.Second),
 	}
 }

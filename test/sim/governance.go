@@ -22,16 +22,16 @@ type governance struct {
 	listing int           // how many lists it waits for
 	timer   time.Duration // when the core has a step due
 
-	last    []guard.NodeChange       // the last batch of changes of nodes
-	changed time.Duration            // when that was received
-	shown   map[onNode]time.Duration // since when taints were shown
+	last    []guard.NodeChange                  // the last batch of changes of nodes
+	changed time.Duration                       // when that was received
+	shown   map[string]map[string]time.Duration // since when nodes were shown with taints, by name and group
 }
 
 // govern sets up the policies and guards with which a process starts: those of the latest file.
 func (p *process) govern() {
 	g := &p.governance
 	p.w.everGoverned = append(p.w.everGoverned, g)
-	*g = governance{p: p, timer: never, shown: map[onNode]time.Duration{}}
+	*g = governance{p: p, timer: never, shown: map[string]map[string]time.Duration{}}
 	for i := range p.w.plan.files {
 		if p.w.plan.files[i].at <= p.w.now() {
 			g.file = i
@@ -109,7 +109,7 @@ func (g *governance) step(in guard.Input) {
 		g.replaceJudge(*do.Judge)
 	}
 	next, _ := g.core.Next()
-	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
+	g.p.wakeBy(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
 
 // replaceJudge passes a new judge to all shards, and has the pods of all nodes judged again.

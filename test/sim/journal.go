@@ -99,9 +99,6 @@ func (k *keeper) watch(i int, missed bool) {
 func (k *keeper) hear(i int, read partition, watched bool) {
 	h := &heard{read, oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}}
 	k.heard[i] = append(k.heard[i], h)
-	if h.writer != k.p {
-		k.p.w.counts["Received"] += len(h.records)
-	}
 	own := h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms
 	for node := range k.p.w.plan.nodes {
 		if name := nodeName(node); !own && !h.forged && journal.PartitionOf(name) == i {
@@ -135,7 +132,7 @@ func (k *keeper) step(in store.Input) {
 		return
 	}
 	do := k.core.Step(k.p.Now(), in)
-	k.p.wake(&k.timer, do.Next, func() { k.step(store.TimePassed{}) })
+	k.p.wakeBy(&k.timer, do.Next, func() { k.step(store.TimePassed{}) })
 	for _, node := range do.Adopted {
 		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
 		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
@@ -193,7 +190,6 @@ func (k *keeper) write(w *store.Write) {
 			switch {
 			case err == nil:
 				k.wrote[w.Partition] = w.Term
-				k.p.w.counts["Recorded"]++
 				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
 			case errors.Is(err, errConflict):
 				k.p.w.counts["Conflicts"]++
@@ -206,8 +202,8 @@ func (k *keeper) write(w *store.Write) {
 	k.p.send(call)
 }
 
-// records returns the oracle's counterparts of what a process writes: of what it knows, or of a record that it has heard
-// of, and writes once more, because it has not read the node so far.
+// records returns the oracle's counterparts of the records that a process writes: of what it knows, or of a record that
+// it has heard of, and writes once more, because it has not read the node so far.
 func (k *keeper) records(w *store.Write) map[string]oracle.Record {
 	all, now := map[string]oracle.Record{}, k.p.w.now()
 	content, _, err := journal.Decode(w.Partition, w.Content.Data)

@@ -19,7 +19,6 @@ const (
 type lease struct {
 	holder  string
 	renewed time.Duration
-	changes int
 }
 
 // term is one period of leadership.
@@ -52,7 +51,6 @@ func (p *process) elect() {
 		p.endTerm()
 	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
 		l.holder, l.renewed = p.name, now
-		l.changes++
 		p.lead()
 	}
 	wait := retryPeriod + span(p.r, 0, retryPeriod/10)
@@ -66,9 +64,6 @@ func (p *process) elect() {
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
 	p.w.excused = p.w.excused || p.observer.IsFooled()
-	if p.w.server.lease.changes > 1 {
-		p.w.counts["LedAnew"]++
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
 	p.keeper.lead()

@@ -11,33 +11,40 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
+// Counts say how often something has happened in one or more worlds, by name.
+type Counts map[string]int
+
+// Add adds the counts of other worlds.
+func (c Counts) Add(other Counts) {
+	for name, n := range other {
+		c[name] += n
+	}
+}
+
 // Many runs the worlds of n seeds, starting with from, several at a time, and stops after most failures. It returns
 // the counts of all, and the failures by seed.
 func Many(from, n uint64, workers, most int, o Options) (sum Counts, failed []Result) {
 	var next atomic.Uint64
+	var mu sync.Mutex
 	var running sync.WaitGroup
-	results := make(chan Result, workers)
+	sum = Counts{}
 	for range workers {
 		running.Go(func() {
 			for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
-				results <- Run(from+i, o)
+				r := Run(from+i, o)
+				mu.Lock()
+				sum.Add(r.Counts)
+				if r.Err != nil {
+					failed = append(failed, r)
+				}
+				if len(failed) >= most {
+					next.Store(n)
+				}
+				mu.Unlock()
 			}
 		})
 	}
-	go func() {
-		running.Wait()
-		close(results)
-	}()
-	sum = Counts{}
-	for r := range results {
-		sum.Add(r.Counts)
-		if r.Err == nil {
-			continue
-		}
-		if failed = append(failed, r); len(failed) >= most {
-			next.Store(n)
-		}
-	}
+	running.Wait()
 	slices.SortFunc(failed, func(a, b Result) int { return int(a.Seed) - int(b.Seed) })
 	return sum, failed
 }

@@ -40,8 +40,6 @@ const (
 	slow           kind = "requests are slow"
 	refusing       kind = "admission refuses"
 	budget         kind = "budget blocks"
-	holding        kind = "a webhook holds deletions"
-	holdingToo     kind = "another webhook holds deletions"
 	breakWatch     kind = "watch breaks"
 	forgetWatch    kind = "watch breaks and is forgotten"
 	stallWatch     kind = "watch stalls"
@@ -60,7 +58,7 @@ const (
 // isFault reports whether an action of this kind is a fault of the API server, which lasts for a while.
 func (k kind) isFault() bool {
 	switch k {
-	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
+	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
 		return true
 	}
 	return false
@@ -85,7 +83,6 @@ type action struct {
 type podShape struct {
 	mirror, unscheduled, finalizer bool
 	bindsAfter, grace              time.Duration
-	app                            string // a label, by which webhooks select
 }
 
 // String returns the action in one line, with all objects that it may be about.
@@ -99,7 +96,6 @@ type plan struct {
 	seed     uint64
 	nodes    int
 	replicas int
-	tenants  int // namespaces
 	shards   int
 	workers  int
 	places   int  // number of slow places
@@ -135,7 +131,7 @@ func draw(seed uint64) *plan {
 		d.next()
 	}
 	d.r = rand.New(rand.NewPCG(seed, 5))
-	if p.tenants = 1 + d.r.IntN(3); d.r.IntN(3) == 0 {
+	if d.r.IntN(3) == 0 {
 		d.storm()
 	}
 	d.r = rand.New(rand.NewPCG(seed, 11))

@@ -93,15 +93,12 @@ func (p *process) rand(part int) *rand.Rand {
 
 // asksTheTime gives the process the API server's time by some answers that it received just before its start.
 func (p *process) asksTheTime() {
-	r, now := p.rand(3), p.w.now()
-	for range 1 + r.IntN(4) {
-		now -= span(r, 0, 2*time.Second)
-	}
-	for now < p.w.now() {
-		received := min(now+span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond)), p.w.now())
-		date := p.w.server.at(span(r, now, received)).Truncate(time.Second)
-		p.skew = p.skew.Answered(date, p.clock.at(now), p.clock.at(received))
-		now = received + span(r, 0, time.Second)
+	r := p.rand(3)
+	for n := 1 + r.IntN(4); n > 0; n-- {
+		sent := p.w.now() - time.Duration(n)*time.Second + span(r, 0, 500*time.Millisecond)
+		received := sent + span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond))
+		date := p.w.server.at(span(r, sent, received)).Truncate(time.Second)
+		p.skew = p.skew.Answered(date, p.clock.at(sent), p.clock.at(received))
 	}
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
@@ -126,13 +123,17 @@ func (p *process) run(do func()) {
 	}
 }
 
-// wake makes the process run the function at that time of its clock, and not when the timer was set to before. The zero
-// time is never.
-func (p *process) wake(timer *time.Duration, next time.Time, do func()) {
+// wakeBy makes the process run the function at that time of its clock; the zero time is never.
+func (p *process) wakeBy(timer *time.Duration, next time.Time, do func()) {
 	at := never
 	if !next.IsZero() {
 		at = max(p.clock.moment(next), p.w.now())
 	}
+	p.wake(timer, at, do)
+}
+
+// wake makes the process run the function at a moment, and not at the moment that the timer had before.
+func (p *process) wake(timer *time.Duration, at time.Duration, do func()) {
 	if at == *timer {
 		return
 	}
@@ -198,13 +199,6 @@ func (p *process) stopped(bound time.Duration) {
 	})
 }
 
-// heard notes that the API server has answered a list or a watch.
-func (p *process) heard() {
-	if !p.dispatcher.PausedSince().IsZero() {
-		p.dispatcher.step(dispatch.ServerAnswered{})
-	}
-}
-
 // NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
 	p.shardOf(name).put(shard.NodeChanged{Name: name})
@@ -226,18 +220,22 @@ func (p *process) shown(w *written, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, w)
 	now, gone := p.w.now(), event == watch.Deleted
 	store, object := p.feed.Nodes(), any(w.node)
-	if w.pod != nil {
+	switch {
+	case w.pod != nil:
 		store, object = p.feed.Pods(), w.pod
 		p.observer.WatchedPod(now, w.pod, gone)
-	} else {
-		p.observer.WatchedNode(now, w.node, gone)
-		p.governance.shows(w.node, gone, now)
+	case gone:
+		p.observer.WatchedNode(now, w.node, true)
+		delete(p.governance.shown, w.node.Name)
+	default:
+		p.observer.WatchedNode(now, w.node, false)
+		p.governance.shows(w.node, now)
 	}
 	if gone {
-		p.must(store.Delete(object))
+		must(store.Delete(object))
 		return
 	}
-	p.must(store.Update(object))
+	must(store.Update(object))
 }
 
 // listedNodes passes a list of nodes to the oracle and to the cache.
@@ -267,7 +265,7 @@ func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, 
 			items[i], _ = to.Transformer()(list[i]) // never fails
 		}
 	}
-	p.must(to.Replace(items, version))
+	must(to.Replace(items, version))
 	p.mayBegin()
 }
 
@@ -291,8 +289,8 @@ func (p *process) mayBegin() {
 }
 
 // must panics if the cache fails, which it never does.
-func (p *process) must(err error) {
+func must(err error) {
 	if err != nil {
-		panic(fmt.Sprintf("%s: the cache: %v", p.name, err))
+		panic(err)
 	}
 }

@@ -40,7 +40,8 @@ func (f *flight) decided() error {
 	case by != "":
 		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, uid, key, by)
 	case p.w.now()-p.w.shownSince(node, key) < p.governance.settle(key)-slip:
-		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid, key)
+		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid,
+			key)
 	}
 	return nil
 }
@@ -102,58 +103,45 @@ func (g *governance) settle(key string) (least time.Duration) {
 	return least
 }
 
-// onNode names the taints of one key on one node.
-type onNode struct{ node, key string }
-
 // showsAll notes that the process is shown all nodes.
 func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
-	maps.DeleteFunc(g.shown, func(t onNode, _ time.Duration) bool {
-		return !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == t.node })
+	maps.DeleteFunc(g.shown, func(name string, _ map[string]time.Duration) bool {
+		return !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name })
 	})
 	for _, n := range nodes {
-		g.shows(n, false, since)
+		g.shows(n, since)
 	}
 }
 
 // shows notes that the process is shown a node, and takes taints that are new for present since that moment.
-func (g *governance) shows(n *v1.Node, gone bool, since time.Duration) {
-	now := map[onNode]time.Duration{}
+func (g *governance) shows(n *v1.Node, since time.Duration) {
+	now := map[string]time.Duration{}
 	for _, t := range n.Spec.Taints {
-		if !gone && t.Effect == v1.TaintEffectNoExecute {
-			now[onNode{n.Name, t.Key}] = min(since, g.exposedSince(n.Name, t.Key))
+		if t.Effect == v1.TaintEffectNoExecute {
+			group := oracle.Group(t.Key)
+			before, is := g.shown[n.Name][group]
+			if now[group] = since; is {
+				now[group] = min(since, before)
+			}
 		}
 	}
-	maps.DeleteFunc(g.shown, func(t onNode, _ time.Duration) bool { return t.node == n.Name })
-	maps.Copy(g.shown, now)
-}
-
-// exposedSince returns since when the process was shown the node with this taint, or with one that counts as the same;
-// never if it was not.
-func (g *governance) exposedSince(node, key string) time.Duration {
-	since := never
-	for t, at := range g.shown {
-		if t.node == node && oracle.Group(t.key) == oracle.Group(key) {
-			since = min(since, at)
-		}
-	}
-	return since
+	g.shown[n.Name] = now
 }
 
 // holds reports whether a taint of the pod's node is held.
 func (g *governance) holds(pod *v1.Pod) bool {
-	for t := range g.shown {
-		if t.node == pod.Spec.NodeName && g.heldBy(t.key, t.node) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.p.observer.Nodes(), func(n *v1.Node) bool {
+		return n.Name == pod.Spec.NodeName && slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool {
+			return t.Effect == v1.TaintEffectNoExecute && g.heldBy(t.Key, n.Name) != ""
+		})
+	})
 }
 
 // shownSince returns since when any process has been shown the node with the taint, without a break.
 func (w *World) shownSince(node, key string) time.Duration {
 	since := never
 	for _, g := range w.everGoverned {
-		if s, ok := g.shown[onNode{node, key}]; ok {
+		if s, is := g.shown[node][oracle.Group(key)]; is {
 			since = min(since, s)
 		}
 	}

@@ -3,19 +3,24 @@ package sim
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/internal/config"
 )
-
-// gaveUp is the time after which the API server gives up a write that admission delays.
-const gaveUp = 34 * time.Second
 
 // request is one request of a process to the server.
 type request struct {
 	what   string          // its name in a trace
-	pod    string          // the pod whose deletion passes admission; empty for other requests
 	do     func() error    // served by the server
 	answer func(err error) // receives the answer, or an error if there is none
 	over   bool            // the process has the answer, or has given the request up
+
+	// Of a call:
+	writes, deletes bool
+	meant           types.UID       // precondition of a deletion
+	accepted        bool            // by the server
+	err             error           // the answer
+	waits           <-chan struct{} // no request: the end of a GET that another call has sent
 }
 
 // end passes the answer on, unless the request is over.
@@ -48,36 +53,24 @@ func (p *process) send(r *request) {
 // serve handles the request at the server.
 func (p *process) serve(r *request) {
 	s := p.w.server
-	back := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	var err error
 	switch {
 	case s.strike(hang):
 		return // until the process's request times out
 	case s.strike(away):
-		r.deliver(p, connectionLost())
-		return
+		err = connectionLost()
 	case s.strike(failing) && p.r.IntN(3) > 0:
-		p.w.after(back, func() { r.deliver(p, failed(p.r.IntN(3))) })
-		return
+		err = failed(p.r.IntN(3))
 	case s.strike(throttling) && p.r.IntN(3) > 0:
-		p.w.after(back, func() { r.deliver(p, loaded()) })
-		return
-	}
-	if held := s.held(r.pod); held > 0 {
-		r.pod = "" // once
-		p.w.counts["HeldByWebhook"]++
-		if held > gaveUp {
-			p.w.after(gaveUp, func() { r.deliver(p, givenUp()) })
-			return
+		err = loaded()
+	default:
+		if err = r.do(); s.strike(losing) && p.r.IntN(2) == 0 {
+			if p.r.IntN(2) == 0 {
+				return // as when it hangs
+			}
+			err = connectionLost()
 		}
-		p.w.after(held, func() { p.serve(r) })
-		return
 	}
-	err := r.do()
-	lost := s.strike(losing) && p.r.IntN(2) == 0
-	switch {
-	case !lost:
-		p.w.after(back, func() { r.deliver(p, err) })
-	case p.r.IntN(2) == 0:
-		p.w.after(back, func() { r.deliver(p, connectionLost()) })
-	}
+	back := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	p.w.after(back, func() { r.deliver(p, err) })
 }

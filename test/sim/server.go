@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -40,7 +39,6 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	tenants    int                    // namespaces; 0 counts as 1
 	born       map[string]int         // how many nodes and pods of a name there have been
 	shapes     map[types.UID]podShape // what pods were created with
 	faults     map[kind]time.Duration // when they end
@@ -152,14 +150,11 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 	}
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.namespaceOf(name), Name: name, UID: s.uid(name),
+			Namespace: "ns", Name: name, UID: s.uid(name),
 			CreationTimestamp: s.stamp(), Generation: 1,
 		},
 		Spec:   v1.PodSpec{Tolerations: tolerations},
 		Status: v1.PodStatus{Phase: v1.PodPending},
-	}
-	if shape.app != "" {
-		p.Labels = map[string]string{"app": shape.app}
 	}
 	if shape.mirror {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
@@ -171,14 +166,6 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 		return
 	}
 	s.line.after(shape.bindsAfter, func() { s.bind(p.UID, node) })
-}
-
-// hookedNamespace is the namespace whose webhooks delay deletions. Names of pods differ between namespaces.
-const hookedNamespace = "ns0"
-
-// namespaceOf returns the namespace of the pods of a name, whose last letter is a digit.
-func (s *server) namespaceOf(pod string) string {
-	return fmt.Sprintf("ns%d", int(pod[len(pod)-1])%max(s.tenants, 1))
 }
 
 func (s *server) bind(uid types.UID, node string) {

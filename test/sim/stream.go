@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
@@ -48,10 +49,11 @@ func (s *stream) connect() {
 		return
 	}
 	s.failures = 0
-	s.p.heard()
+	if !s.p.dispatcher.PausedSince().IsZero() {
+		s.p.dispatcher.step(dispatch.ServerAnswered{})
+	}
 	if s.listed && !s.forgets {
 		s.open = true
-		s.w.counts["Resumed"]++
 		s.w.say(s.p.name, "watches %s on", s.what)
 		s.plan()
 		return
@@ -74,7 +76,6 @@ func (s *stream) list() {
 		how := oracle.FirstListed
 		if s.listed {
 			how = oracle.Relisted
-			s.w.counts["Relists"]++
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
 		if s.pods {

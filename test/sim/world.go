@@ -71,18 +71,17 @@ func newWorld(p *plan, o Options) *World {
 	}
 	w := &World{
 		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
-		processes: make([]*process, p.replicas), runs: make([]int, p.replicas), clocks: make([]time.Duration, p.replicas),
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+		clocks: make([]time.Duration, p.replicas),
 	}
 	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Ordered = true
 	w.oracle.Rated = o.Policies
 	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
 		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
 	})
 	w.oracle.ServerAhead = p.clocks.server
 	w.server = newServer(w, w.oracle, w.wrote)
-	w.server.tenants = p.tenants
 	w.time = time.Minute
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))
@@ -112,7 +111,9 @@ func (w *World) live() {
 	if w.err == nil && !w.excused {
 		w.check(w.end(calm))
 	}
-	w.close()
+	for _, p := range w.up() {
+		p.die()
+	}
 }
 
 // maxEvents is more events than any world has, unless something repeats itself without end.
@@ -150,13 +151,6 @@ func (w *World) calmDown() {
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
 		p.frozen, p.keeper.deaf = 0, 0
 		p.thaw()
-	}
-}
-
-// close ends the remaining coroutines.
-func (w *World) close() {
-	for _, p := range w.up() {
-		p.die()
 	}
 }
 

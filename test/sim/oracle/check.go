@@ -156,8 +156,8 @@ func (p *Process) Planned() (n int) {
 	return n
 }
 
-// StillDue reports whether the pod is to be evicted, by all that the process was shown so far.
-func (p *Process) StillDue(uid types.UID) bool {
+// stillDue reports whether the pod is to be evicted, by all that the process was shown so far.
+func (p *Process) stillDue(uid types.UID) bool {
 	s := p.pod(uid)
 	return s != nil && p.evaluate(s).evict
 }
@@ -170,7 +170,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return Broken(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
 		return Broken(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
-	case p.oracle.Ordered && !p.StillDue(uid):
+	case !p.stillDue(uid):
 		return Broken(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return Broken(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)

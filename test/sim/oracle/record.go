@@ -115,7 +115,8 @@ func (p *Process) Fooled(node string, forged bool) {
 func (p *Process) IsFooled() bool { return len(p.fooled) > 0 }
 
 // Adopted records that the process has read a record. The record proves only what it contains: its writer did not
-// see a swap of not-ready and unreachable that is not in it.
+// see a swap of not-ready and unreachable that is not in it. In the program a record wins over the process's own
+// observations if its writer may have seen this very life, so that all replicas have one deadline.
 func (p *Process) Adopted(at time.Duration, how Way, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
@@ -132,7 +133,13 @@ func (p *Process) Adopted(at time.Duration, how Way, r Record) {
 			theirs.late = own.late
 			theirs.widen(far, v.creation(k.node))
 			theirs.clamp(at)
-			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
+			if own.found && !own.doubted {
+				k.lives[i] = p.adoptFound(own, theirs, k, v, r.version)
+			} else {
+				isNew := r.version > own.recorded
+				own.join(theirs, r.version)
+				own.taken = own.taken || isNew && !own.doubted && r.version <= k.version
+			}
 			p.count(k.lives[i], k)
 		}
 	}
@@ -183,19 +190,6 @@ func (p *Process) found(writerAhead, took time.Duration) (by skew) {
 		return byServer
 	}
 	return skew{min(byServer.lo, byWriter), max(byServer.hi, byWriter)}
-}
-
-// adopt returns the possible life of a taint after the process has read a record whose writer may have seen this
-// very life. In the program a record wins over the process's own observations, so that all replicas have one
-// deadline.
-func (p *Process) adopt(own, theirs *life, k *nodeView, v *view, version int64) *life {
-	if !own.found || own.doubted {
-		isNew := version > own.recorded
-		own.join(theirs, version)
-		own.taken = own.taken || isNew && !own.doubted && version <= k.version
-		return own
-	}
-	return p.adoptFound(own, theirs, k, v, version)
 }
 
 // adoptFound handles a taint that was found after a gap: it counts from the record. Wall times are converted once,

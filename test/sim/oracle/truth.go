@@ -42,10 +42,6 @@ type Oracle struct {
 	// ServerAhead is how far the API server's clock is ahead of the true time.
 	ServerAhead time.Duration
 
-	// Ordered adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
-	// or is gone. It is off where goroutines run, because the order of the two is not known there.
-	Ordered bool
-
 	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
 	Governed bool
 
