@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -32,12 +30,12 @@ type metrics struct {
 
 	mu     sync.Mutex
 	walked time.Time
-	oldest map[*shard.Shard]eviction.PendingTimes // what each shard has answered last
+	oldest []eviction.PendingTimes // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
 	return &metrics{
-		manager: m, oldest: map[*shard.Shard]eviction.PendingTimes{},
+		manager: m,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_policy_decisions_total",
 			Help: "Decisions about pods, by policy (empty if none matches), its method and its mode: Enforce for pods whose " +
@@ -78,20 +76,6 @@ func (me *metrics) decided(n *eviction.Note) {
 		method = policy.Hold
 	}
 	me.decisions.WithLabelValues(n.Policy, string(method), string(mode)).Inc()
-}
-
-// forget removes the labels of policies and breakers that are no longer in force.
-func (me *metrics) forget(before, now Policies) {
-	for _, p := range before.Policies {
-		if !slices.ContainsFunc(now.Policies, func(other policy.Policy) bool { return other.Name == p.Name }) {
-			me.decisions.DeletePartialMatch(prometheus.Labels{"policy": p.Name})
-		}
-	}
-	for _, b := range before.Guards.Breakers {
-		if !slices.ContainsFunc(now.Guards.Breakers, func(other policy.Breaker) bool { return other.Name == b.Name }) {
-			me.trips.DeletePartialMatch(prometheus.Labels{"breaker": b.Name})
-		}
-	}
 }
 
 // collect shows the state of now. What only a leader knows is 0 elsewhere, so that sums and maxima over all replicas
@@ -181,17 +165,15 @@ func (me *metrics) walk() (oldest eviction.PendingTimes) {
 func (me *metrics) askShards() {
 	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
 	defer cancel()
-	var mu sync.Mutex
+	if me.oldest == nil {
+		me.oldest = make([]eviction.PendingTimes, len(me.manager.shards))
+	}
 	var asking sync.WaitGroup
-	for _, s := range me.manager.shards {
+	for i, s := range me.manager.shards {
 		asking.Go(func() {
-			times, err := s.Oldest(ctx)
-			if err != nil {
-				return
+			if times, err := s.Oldest(ctx); err == nil {
+				me.oldest[i] = times
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			me.oldest[s] = times
 		})
 	}
 	asking.Wait()

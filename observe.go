@@ -2,36 +2,75 @@ package taintmanager
 
 import (
 	"context"
+	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// observer forwards changes of nodes and namespaces to the tracker of holds.
-type observer struct {
-	holds *guard.Tracker
+// handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It implements the
+// observers of package cluster.
+type handler struct {
+	*Manager
 
-	// last is the last batch of changes. Only the goroutine of the nodes uses it.
+	// last is the last batch of changes of nodes. Only the goroutine of the nodes uses it.
 	last []guard.NodeChange
 }
 
-// NodesChanged implements [cluster.NodeObserver].
-func (o *observer) NodesChanged(changes []guard.NodeChange) {
-	o.last = changes
-	o.pass(guard.NodesChanged{Changes: changes})
+func (h *handler) NodeChanged(name string) {
+	h.shardOf(name).NodeChanged(name)
+	h.journal.NodeChanged(name)
 }
 
-// NodesSynced implements [cluster.NodeObserver]. The last batch has all nodes.
-func (o *observer) NodesSynced() {
-	o.pass(guard.NodesListed{Nodes: o.last})
-	o.last = nil
+func (h *handler) NodesListed() { h.journal.NodesListed() }
+
+func (h *handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
+
+func (h *handler) NodesChanged(changes []guard.NodeChange) {
+	h.last = changes
+	h.pass(guard.NodesChanged{Changes: changes})
+}
+
+// NodesSynced lists the nodes of the last batch, which has all nodes.
+func (h *handler) NodesSynced() {
+	h.pass(guard.NodesListed{Nodes: h.last})
+	h.last = nil
 }
 
 // pass passes an input to the tracker, and blocks until the shards have the judge that follows from it: the cache has
 // the nodes afterwards, so no shard judges a node that breakers have not seen. The tracker waits for nobody. It fails
 // only once Run has ended.
-func (o *observer) pass(in guard.Input) { _ = o.holds.Do(context.Background(), in) }
+func (h *handler) pass(in guard.Input) { _ = h.holds.Do(context.Background(), in) }
 
-// NamespacesChanged implements [cluster.NamespaceObserver].
-func (o *observer) NamespacesChanged() {
-	o.holds.Put(guard.NamespacesChanged{})
+func (h *handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }
+
+// own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
+// controlling owner.
+func (m *Manager) own(pod *taint.Pod) dispatch.Own {
+	switch self := m.options.OwnPod; {
+	case self == "":
+		return dispatch.Other
+	case pod.UID == self:
+		return dispatch.Self
+	case pod.Controller == nil:
+		return dispatch.Other
+	}
+	self, _ := m.source.Pod(m.options.OwnPod)
+	if self == nil || self.Controller == nil || self.Namespace != pod.Namespace || *self.Controller != *pod.Controller {
+		return dispatch.Other
+	}
+	return dispatch.Sibling
+}
+
+// upcoming returns the earliest time at which a later eviction may be due; zero if there is no such eviction.
+func (m *Manager) upcoming() (next time.Time) {
+	for _, s := range m.shards {
+		if at := s.Upcoming(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
 }
