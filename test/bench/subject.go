@@ -33,80 +33,69 @@ func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load
 	return nil
 }
 
-// running is a subject that has been started. Plain workers have no component.
-type running struct{ component *testcluster.Component }
-
-func (r running) pid() int {
-	if r.component == nil {
-		return 0
-	}
-	return r.component.Pid()
-}
-
-func (r running) stop() error {
-	if r.component == nil {
-		return nil
-	}
-	return r.component.Stop()
-}
-
 // launch starts a subject, and does not wait until it is ready.
-func (w *world) launch(ctx context.Context, s subject) (r running, err error) {
+func (w *world) launch(ctx context.Context, s subject) (*testcluster.Component, error) {
 	flags, binary := []string{"--leader-elect=false"}, ""
 	if s.evict {
 		flags = append(flags, "--eviction-method=evict")
 	}
 	switch s.name {
 	case report.Original:
-		r.component, err = w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
-		return r, err
+		return w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
 	case report.OriginalDefault:
-		r.component, err = w.LaunchOriginal(ctx)
-		return r, err
+		return w.LaunchOriginal(ctx)
 	case report.OtherBuild:
 		binary = w.against
 	}
 	m, err := w.LaunchBuild(ctx, binary, flags...)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	return running{m.Component}, nil
+	return m.Component, nil
+}
+
+// stop stops a subject. Plain workers, which have no component, were not started.
+func stop(c *testcluster.Component) error {
+	if c == nil {
+		return nil
+	}
+	return c.Stop()
 }
 
 // ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
-// the subject has observed the whole cluster. Plain workers need no start.
-func (w *world) ready(ctx context.Context, s subject) (running, error) {
+// the subject has observed the whole cluster. Plain workers need no start, and have no component.
+func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, error) {
 	if s.plain() {
-		return running{}, nil
+		return nil, nil
 	}
-	r, _, err := w.firstDeletion(ctx, s)
+	c, _, err := w.firstDeletion(ctx, s)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	// The original's client limits recover, and the work after its start ends.
-	return r, load.Pause(ctx, 2*time.Second)
+	return c, load.Pause(ctx, 2*time.Second)
 }
 
 // firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
 // process to the deletion of the pod.
-func (w *world) firstDeletion(ctx context.Context, s subject) (r running, after time.Duration, err error) {
+func (w *world) firstDeletion(ctx context.Context, s subject) (c *testcluster.Component, after time.Duration, err error) {
 	probe, err := w.newWorkload(ctx, size{nodes: 1})
+	if err == nil {
+		err = probe.taint(ctx, nil)
+	}
+	if err == nil {
+		err = probe.fill(ctx, probe.nodes, size{each: 1})
+	}
 	if err != nil {
-		return r, 0, err
+		return nil, 0, err
 	}
-	if err := probe.taint(ctx, nil); err != nil {
-		return r, 0, err
-	}
-	if err := probe.fill(ctx, probe.nodes, size{each: 1}); err != nil {
-		return r, 0, err
-	}
-	if r, err = w.launch(ctx, s); err != nil {
-		return r, 0, err
+	if c, err = w.launch(ctx, s); err != nil {
+		return nil, 0, err
 	}
 	times, err := w.waitFor(ctx, probe.pods, time.Minute)
 	if err != nil {
-		return r, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
+		return nil, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}
 	err = w.admin.CoreV1().Nodes().Delete(ctx, probe.nodes[0], metav1.DeleteOptions{})
-	return r, times[0].Sub(r.component.Started()), err
+	return c, times[0].Sub(c.Started()), err
 }
