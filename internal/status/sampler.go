@@ -143,16 +143,15 @@ func interval(spent time.Duration) time.Duration {
 func (s *sampler) compare(next *sample) {
 	s.samples++
 	revision := s.revision + 1
-	views := s.views.update(revision, s.samples, next.views, func(v *eviction.View) types.UID { return v.Pod.UID })
-	nodes := s.nodes.update(revision, s.samples, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil {
 		s.oldest = revision
 	}
+	oldest := max(s.oldest, revision-maxRevisions)
+	views := s.views.update(revision, oldest, s.samples, next.views,
+		func(v *eviction.View) types.UID { return v.Pod.UID })
+	nodes := s.nodes.update(revision, oldest, s.samples, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil || views || nodes || !s.last.alike(next) {
-		s.revision = revision
-		s.oldest = max(s.oldest, revision-maxRevisions)
-		s.views.forget(s.oldest)
-		s.nodes.forget(s.oldest)
+		s.revision, s.oldest = revision, oldest
 	}
 	next.tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
 	s.last = next
