@@ -36,34 +36,16 @@ type Source interface {
 	Tainted() []*taint.Node
 }
 
-// Health reports whether the cluster can be watched.
-type Health interface {
-	HasSynced() bool
-	Trouble() error
-}
-
-// Options are what a [Server] shows. Source, Health, History and Role are required.
+// Options are what a [Server] shows. Source, History and Manager are required.
 type Options struct {
 	Source  Source
-	Health  Health
 	History *History
 
-	// Role is called for each sample: it returns the fields Identity, Role and Leader.
-	Role func() Manager
-
-	// Warning is called for each sample, and returns the field of [Manager]. Nil means none.
-	Warning func() string
+	// Manager is called for each sample.
+	Manager func() Manager
 
 	// Remarks answers at /remarks. Nil means that the path is not there.
 	Remarks http.Handler
-
-	Version string
-	DryRun  bool
-
-	// Cluster, EvictionMethod and MaxEvictionsPerSecond are the fields of [Manager].
-	Cluster               string
-	EvictionMethod        string
-	MaxEvictionsPerSecond float64
 }
 
 // sampler has the latest sample, for all clients, and what has changed by it. It samples when a client asks, and
@@ -201,7 +183,7 @@ func (s *sampler) difference(tag string) *difference {
 func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	manager := s.manager()
+	manager := s.options.Manager()
 	var views []eviction.View
 	var nodes []*taint.Node
 	if manager.Synced {
@@ -213,19 +195,4 @@ func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	}
 	now := time.Now()
 	return newSample(now, manager, views, nodes, s.options.History.Past(now)), nil
-}
-
-func (s *sampler) manager() Manager {
-	m := s.options.Role()
-	m.Version, m.DryRun = s.options.Version, s.options.DryRun
-	m.Cluster, m.MaxEvictionsPerSecond = s.options.Cluster, s.options.MaxEvictionsPerSecond
-	m.EvictionMethod = cmp.Or(m.EvictionMethod, s.options.EvictionMethod)
-	m.Synced = s.options.Health.HasSynced()
-	if err := s.options.Health.Trouble(); err != nil {
-		m.Trouble = err.Error()
-	}
-	if s.options.Warning != nil {
-		m.Warning = s.options.Warning()
-	}
-	return m
 }
