@@ -325,7 +325,6 @@ let theme = themes.find((name) => name === localStorage.getItem('theme')) ?? 'sy
 function paint() {
   document.documentElement.dataset.theme = theme === 'dark' || (theme === 'system' && dark.matches) ? 'dark' : 'light';
   part('theme').textContent = `Theme: ${theme}`;
-  timeline.recolour();
 }
 dark.addEventListener('change', paint);
 part('theme').addEventListener('click', () => {

@@ -26,6 +26,18 @@ export function write(to, text) {
   if (to.textContent !== text) to.textContent = text;
 }
 
+/**
+ * Gives an element a child for each item: makes those that it lacks, removes those that are too many, and sets each.
+ * @template T @param {Element} parent @param {T[]} items @param {() => HTMLElement} make @param {(child: HTMLElement, item: T) => void} set
+ */
+export function fill(parent, items, make, set) {
+  while (parent.children.length > items.length) parent.lastElementChild?.remove();
+  items.forEach((item, i) => {
+    if (!parent.children[i]) parent.append(make());
+    set(/** @type {HTMLElement} */ (parent.children[i]), item);
+  });
+}
+
 /** Writes new content into an element where it differs, so that a focus, a selection and a press of a button outlive it. @param {Node} old @param {Node} fresh */
 export function renew(old, fresh) {
   if (old.nodeName !== fresh.nodeName || old.childNodes.length !== fresh.childNodes.length) {
