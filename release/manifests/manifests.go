@@ -46,9 +46,6 @@ func Files(root string) (map[string]string, error) {
 	if all["deploy/install.yaml"], err = Install(root, "", chart.Image{}); err != nil {
 		return nil, err
 	}
-	if all[ChartDir+"/README.md"], err = readme(root); err != nil {
-		return nil, err
-	}
 	all[ChartDir+"/values.schema.json"], err = schema(root)
 	return all, err
 }
