@@ -93,15 +93,15 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
   });
 }
 
-/** Returns the times between n drawings of the timeline, each of which moves its marks. @param {number} n */
+/** Returns the times between n drawings of the timeline, each of which moves its axis. @param {number} n */
 function drawings(n) {
   return new Promise((/** @type {(gaps: number[]) => void} */ resolve) => {
     /** @type {number[]} */ const times = [];
-    const rows = /** @type {HTMLElement} */ (document.getElementById('rows'));
+    const axis = /** @type {HTMLElement} */ (document.getElementById('axis'));
     new MutationObserver(() => {
       times.push(performance.now());
       if (times.length > n) resolve(times.slice(1).map((t, i) => t - times[i]));
-    }).observe(rows, { attributeFilter: ['style'], subtree: true });
+    }).observe(axis, { attributeFilter: ['style'], subtree: true });
   });
 }
 

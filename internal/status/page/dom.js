@@ -38,14 +38,29 @@ export function fill(parent, items, make, set) {
   });
 }
 
-/** Writes new content into an element where it differs, so that a focus, a selection and a press of a button outlive it. @param {Node} old @param {Node} fresh */
+/** Writes new content into an element where it differs, so that a focus, a selection and a press of a button outlive it. What a copy button says stays. @param {Node} old @param {Node} fresh */
 export function renew(old, fresh) {
   if (old.nodeName !== fresh.nodeName || old.childNodes.length !== fresh.childNodes.length) {
     /** @type {ChildNode} */ (old).replaceWith(fresh);
   } else if (old instanceof Text) {
     if (old.data !== fresh.textContent) old.data = fresh.textContent ?? '';
-  } else if (!(old instanceof HTMLButtonElement)) {
+  } else if (old instanceof Element && fresh instanceof Element && old.className !== 'copy') {
+    for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     const news = [...fresh.childNodes];
     [...old.childNodes].forEach((child, i) => renew(child, news[i]));
   }
+}
+
+/** Puts lines in place of those of an element. A line whose key is there already is renewed. @param {HTMLElement} parent @param {HTMLElement[]} fresh */
+export function place(parent, fresh) {
+  const old = new Map([...parent.children].map((e) => [/** @type {HTMLElement} */ (e).dataset.key, e]));
+  const lines = fresh.map((e) => old.get(e.dataset.key) ?? e);
+  for (const e of old.values()) if (!lines.includes(e)) e.remove();
+  let at = parent.firstElementChild;
+  lines.forEach((line, i) => {
+    if (line !== fresh[i]) renew(line, fresh[i]);
+    if (line === at) at = at.nextElementSibling;
+    else parent.insertBefore(line, at);
+  });
 }
