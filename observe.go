@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It implements the
-// observers of package cluster.
+// handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It is every
+// observer of package cluster.
 type handler struct {
 	*Manager
 

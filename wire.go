@@ -148,4 +148,6 @@ func (m *Manager) journaled() guard.Journaled {
 	return guard.Journaled{Record: r, Known: known}
 }
 
-func (m *Manager) shardOf(node string) *shard.Shard { return m.shards[shard.Index(node, len(m.shards))] }
+func (m *Manager) shardOf(node string) *shard.Shard {
+	return m.shards[shard.Index(node, len(m.shards))]
+}

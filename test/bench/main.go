@@ -3,7 +3,8 @@
 // minutes, on the same load, so that ratios depend less on the machine.
 //
 // The command prints a table with the targets, and writes the table into a document, and the results as JSON.
-// docs/performance.md describes the measurements. A missed target is no failure: the command fails only if it can't measure.
+// docs/performance.md describes the measurements. A missed target is no failure: the command fails only if it can't
+// measure.
 package main
 
 import (

@@ -150,7 +150,9 @@ func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, e
 
 // firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
 // process to the deletion of the pod.
-func (w *world) firstDeletion(ctx context.Context, s subject) (c *testcluster.Component, after time.Duration, err error) {
+func (w *world) firstDeletion(
+	ctx context.Context, s subject,
+) (c *testcluster.Component, after time.Duration, err error) {
 	probe, err := w.newWorkload(ctx, size{nodes: 1})
 	if err == nil {
 		err = probe.taint(ctx, nil)

@@ -155,7 +155,10 @@ func (s *stage) story() []step {
 			0, tainted, "node", "gets the taints " + maintenance + " and " + network,
 			[]string{"taint", "node", tainted, maintenance, network},
 		},
-		{liftNetworkAt, tainted, "node", "loses the taint " + network, []string{"taint", "node", tainted, network + "-"}},
+		{
+			liftNetworkAt, tainted, "node", "loses the taint " + network,
+			[]string{"taint", "node", tainted, network + "-"},
+		},
 		{
 			lengthenDBAt, db, "pod",
 			fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo),

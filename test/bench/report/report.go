@@ -43,8 +43,8 @@ type Result struct {
 	Rounds  Series `json:"rounds"`
 }
 
-// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's. [Row.Judge] sets the
-// other fields.
+// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's. [Row.Judge] sets
+// Rounds, Median and Met.
 type Target struct {
 	Of    string  `json:"of,omitempty"` // the other subject; empty if there is none
 	Bound Bound   `json:"bound"`
