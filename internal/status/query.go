@@ -30,7 +30,7 @@ type query struct {
 	after *position
 }
 
-// position is that of an eviction in the order of all.
+// position is the place of an eviction in the order of all evictions.
 type position struct {
 	deadline time.Time
 	uid      string
@@ -95,7 +95,7 @@ func (p position) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
 }
 
-// page returns the page of evictions that the query asks for, and what its empty list is to hold.
+// page returns the page of evictions that the query asks for, with an empty list, and the views for this list.
 func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
 	var matching []*eviction.View
 	for _, v := range s.ordered() {
@@ -114,7 +114,7 @@ func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
 	return l, rest
 }
 
-// start returns the index of the first one after the position asked for.
+// start returns the index of the first view after the position asked for.
 func (q *query) start(views []*eviction.View) int {
 	if q.after == nil {
 		return 0

@@ -21,7 +21,7 @@ const (
 	sampleTimeout = 5 * time.Second  // for the source to answer
 	minInterval   = time.Second      // between two samples
 	maxInterval   = 10 * time.Second // however long a sample takes
-	share         = 50               // samples and differences may take one part in 50 of the time
+	share         = 50               // samples and differences may take a fiftieth of the time
 	linger        = 30 * time.Second // for which a sample is kept without a request
 	maxRevisions  = 120              // of which the changes are kept
 )

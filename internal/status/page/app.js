@@ -22,7 +22,7 @@ const input = (id) => /** @type {HTMLInputElement} */ (part(id));
 
 const store = new Store();
 const view = fromHash('');
-/** Whether what the address opens is still to be shown. */
+/** Whether the pod and the range that the address names are still to be shown. */
 let arriving = true;
 let shownVersion = -1;
 let shownAt = -Infinity;
@@ -85,7 +85,7 @@ function address() {
 
 // The filter.
 
-/** Shows what the filter lets through, from its begin. */
+/** Shows the rows that pass the filter, from the first page on. */
 function filtered() {
   for (const name of fields) if (input(name).value.trim() !== view.filter[name]) input(name).value = view.filter[name];
   input('group').value = view.group;
@@ -155,7 +155,7 @@ function itemsOf(rows, pass, names) {
   return items;
 }
 
-/** The tainted nodes that the filter lets through, and those of pods that it lets through. @param {Names} names @param {Set<string>} ofPods */
+/** The tainted nodes that pass the filter, and the nodes of pods that pass it. @param {Names} names @param {Set<string>} ofPods */
 function tainted(names, ofPods) {
   const { filter } = view;
   const found = searcher(filter.search);
@@ -293,7 +293,7 @@ function condition() {
   write(part('version'), `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`);
 }
 
-/** What is worst comes first, as a tab of the browser has little room. @param {boolean} stale */
+/** The worst comes first, as a tab of the browser has little room. @param {boolean} stale */
 function title(stale) {
   const counts = [store.manager?.trouble ? 'watch broken' : '', stuckNow() ? `${counted(stuckNow(), true)} stuck` : '', `${counted(store.totals.scheduled, certainty().all)} scheduled`];
   const said = !store.ready ? [] : stale ? ['stale'] : counts;
@@ -371,7 +371,7 @@ for (const [i, name] of tabs.entries()) {
   part('tabs').append(tab);
 }
 
-/** Shows another list. What was open in the one before is closed. @param {View['list']} name */
+/** Shows another list, and closes the pod that is open in the list before. @param {View['list']} name */
 function choose(name) {
   if (name !== view.list && !stuck(store.rows.get(view.open)?.state ?? '')) view.open = '';
   view.list = name;

@@ -52,7 +52,7 @@ export function renew(old, fresh) {
   }
 }
 
-/** Puts lines in place of those of an element. A line whose key is there already is renewed. @param {HTMLElement} parent @param {HTMLElement[]} fresh */
+/** Replaces the lines of an element. A line with the key of an old line renews the old line. @param {HTMLElement} parent @param {HTMLElement[]} fresh */
 export function place(parent, fresh) {
   const old = new Map([...parent.children].map((e) => [/** @type {HTMLElement} */ (e).dataset.key, e]));
   const lines = fresh.map((e) => old.get(e.dataset.key) ?? e);

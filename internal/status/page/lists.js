@@ -51,7 +51,7 @@ const names = (title, name, by, at) => ({ title, by, at, cell: (i) => breakable(
 const row = (i) => /** @type {Row} */ (i.row);
 /** @param {Item} i */
 const node = (i) => /** @type {NodeLine} */ (i.node);
-/** Sorts what is not there last. @param {number} n */
+/** Sorts missing times last. @param {number} n */
 const known = (n) => (Number.isFinite(n) ? n : Infinity);
 
 /** @type {Column} */
@@ -61,7 +61,7 @@ const state = {
   cell: (i) => [element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`))],
 };
 
-/** The pod's name, and below it, on a narrow screen, what the columns that are not shown there say. @type {Column} */
+/** The pod's name, and below it, on a narrow screen, the content of the columns that are hidden there. @type {Column} */
 const pod = {
   title: 'Pod',
   at: 'name pod',

@@ -16,7 +16,7 @@ import { breakable, lists } from './lists.js';
  */
 
 export class Table {
-  /** What the rows are grouped by; empty: by nothing. */
+  /** The name of the grouping; empty: none. */
   group = '';
   /** UID of the pod that is open. */
   open = '';
@@ -159,7 +159,7 @@ export class Table {
     if (focus && focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 
-  /** A line: a cell for each column, or for a group a button that opens it and what is in it; and below the row that is open, the explanation. @param {Item} item */
+  /** A line: a cell for each column, or for a group a button that opens it, and its summary. Below the row that is open, the explanation. @param {Item} item */
   #line(item) {
     const now = this.hooks.now();
     const { columns } = this.#list;

@@ -96,7 +96,7 @@ export class Timeline {
     this.#layOut();
   }
 
-  /** Takes note of what has become late. */
+  /** Puts pods that have become late into bins of their own. */
   tick() { this.#bin(); }
 
   /** Draws anew, as the times are written in another zone. */
@@ -105,7 +105,7 @@ export class Timeline {
   /** How much is visible, and how far from now, if that was chosen. */
   get chosen() { return { across: this.#chosen ? this.#across : 0, moved: this.#moved }; }
 
-  /** Shows what was chosen once; what fits where nothing was. @param {{across: number, moved: number}} chosen */
+  /** Shows a range that was chosen earlier; without a range, the range that fits. @param {{across: number, moved: number}} chosen */
   restore({ across, moved }) {
     this.fit();
     if (across <= 0) return;
@@ -145,7 +145,7 @@ export class Timeline {
   #fit() {
     this.#past = this.#rows.some((row) => row.state === 'evicted') ? past : noPast;
     const across = reach(this.#rows, this.hooks.now()) / (1 - this.#past);
-    // What is there already does not make the view jump for a little more or less.
+    // A little more or less to show does not make the view jump.
     if (across > this.#across || across < this.#across * 0.7) this.#across = across;
   }
 
