@@ -5,7 +5,7 @@
 /** @import {Names, View} from './filter.js' */
 import { backlog, told } from './backlog.js';
 import { away, banners, missed, podOf } from './banners.js';
-import { button, element, part, write } from './dom.js';
+import { button, element, fill, part, write } from './dom.js';
 import { chooser, everything, fields, fromHash, isEmpty, matcher, searcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { lists } from './lists.js';
@@ -132,11 +132,7 @@ function known(rows) {
 
 /** @param {string} id @param {Set<string>} names */
 function offer(id, names) {
-  const list = [...names].sort().slice(0, 500);
-  const key = list.join('\n');
-  if (part(id).dataset.key === key) return;
-  part(id).dataset.key = key;
-  part(id).replaceChildren(...list.map((value) => element('option', { value })));
+  fill(part(id), [...names].sort().slice(0, 500), () => element('option'), (option, value) => { if (option.getAttribute('value') !== value) option.setAttribute('value', value); });
 }
 
 // What is shown.
@@ -309,11 +305,7 @@ function chip(id, text, how) {
 
 /** @param {[string, string][]} list */
 function say(list) {
-  const key = list.map(([text]) => text).join('\n');
-  const box = part('banners');
-  if (box.dataset.key === key) return;
-  box.dataset.key = key;
-  box.replaceChildren(...list.map(([text, className]) => element('p', { className }, text)));
+  fill(part('banners'), list, () => element('p'), (p, [text, how]) => { p.className = how; write(p, text); });
 }
 
 // Colours.
