@@ -8,16 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
-	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/original"
@@ -80,140 +77,6 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	return m, nil
 }
 
-// wire creates the parts of the manager, each after those that it uses.
-func (m *Manager) wire(
-	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
-) error {
-	m.createSource(client, pods)
-	m.createDispatcher(client)
-	if err := m.createChecker(client); err != nil {
-		return err
-	}
-	for range m.options.Shards {
-		m.shards = append(m.shards, shard.New(shard.Options{
-			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
-			},
-			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
-		}))
-	}
-	if err := m.createJournal(); err != nil {
-		return err
-	}
-	m.createTracker(c)
-	return m.metrics.register(m.options.Registerer)
-}
-
-// createSource creates the source.
-func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.PodInformer) {
-	if m.options.Watching != nil {
-		client = m.options.Watching
-	}
-	// A response of the API server ends the outage backoff.
-	heard := func() { m.dispatcher.ServerAnswered() }
-	if pods == nil {
-		m.source = cluster.Watch(client, m.options.Rules, heard)
-	} else {
-		m.source = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard)
-	}
-	m.source.SetAhead(m.options.Ahead)
-}
-
-// createDispatcher creates the dispatcher and the queue of events.
-func (m *Manager) createDispatcher(client kubernetes.Interface) {
-	m.dispatcher = dispatch.New(dispatch.Options{
-		CoreOptions: dispatch.CoreOptions{
-			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
-			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
-		},
-		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended,
-	})
-	sink := event.Sink(m.options.Events)
-	if sink == nil {
-		sink = event.NewSink(client)
-	}
-	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
-}
-
-// createJournal creates the journal's keeper.
-func (m *Manager) createJournal() error {
-	metrics, err := store.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return err
-	}
-	m.journal = store.New(store.Options{
-		CoreOptions: store.CoreOptions{
-			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
-			LastLed: m.options.LastLed,
-		},
-		Partitions: m.options.Journal, Synced: m.source.Synced(),
-		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
-		Metrics:    metrics, Logger: m.options.Logger,
-	})
-	return nil
-}
-
-func (m *Manager) evictor(client kubernetes.Interface) evict.Evictor {
-	switch {
-	case m.options.DryRun:
-		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}
-	case m.options.Evictor != nil:
-		return m.confirmed(client, m.options.Evictor)
-	}
-	return m.confirmed(client, evict.NewAPI(client, evict.APIOptions{
-		Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
-	}))
-}
-
-func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {
-	return evict.Confirm(evict.ConfirmOptions{
-		Evictor: evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
-		Version: m.source.Version, Timeout: m.options.CallTimeout,
-		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
-		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.dispatcher.NodeRead(sent, o) },
-	})
-}
-
-// HasSynced reports whether the manager has seen the whole cluster, and has read the journal or stopped waiting for it.
-// Before that it decides nothing.
-func (m *Manager) HasSynced() bool {
-	select {
-	case <-m.journal.Loaded():
-		return true
-	default:
-		return false
-	}
-}
-
-// Trouble returns nil while the manager can watch the cluster; otherwise it returns what cannot be watched, since when
-// and why. It does not cover a caller's informer.
-func (m *Manager) Trouble() error { return m.source.Trouble() }
-
-// JournalTrouble returns nil while the journal works; otherwise it returns a short description of the problem. It does
-// not affect readiness: evictions continue, and no eviction happens earlier because of it.
-func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
-
-// handler forwards the source's notifications to the shards, to the journal and, through the observer, to the breakers.
-type handler struct {
-	shards  []*shard.Shard
-	journal *store.Keeper
-	*observer
-}
-
-func (h handler) NodeChanged(name string) {
-	h.of(name).NodeChanged(name)
-	h.journal.NodeChanged(name)
-}
-
-// NodesListed implements [cluster.ListObserver].
-func (h handler) NodesListed() { h.journal.NodesListed() }
-
-func (h handler) PodChanged(uid types.UID, node string) { h.of(node).PodChanged(uid) }
-
-func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node, len(h.shards))] }
-
 // Run watches the cluster and decides until its context ends. Then it starts no further call, waits for calls under way
 // for at most Options.DrainTimeout, writes what is left of the events, and of the journal if Lead still permits that,
 // and returns nil. Calls that take longer are cancelled, which is not an error: the log names their pods, and
@@ -232,7 +95,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {
-		if err := m.source.Run(running, handler{m.shards, m.journal, &observer{holds: m.holds}}); err != nil {
+		if err := m.source.Run(running, &handler{Manager: m}); err != nil {
 			failed <- err
 		}
 	})

@@ -31,12 +31,12 @@ type metrics struct {
 
 	mu     sync.Mutex
 	walked time.Time
-	last   map[*shard.Shard]shard.Pending // what each shard has answered last
+	last   []shard.Pending // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
 	return &metrics{
-		manager: m, last: map[*shard.Shard]shard.Pending{},
+		manager: m,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_policy_decisions_total",
 			Help: "Decisions about pods, by policy (empty if none matches), its method and its mode: Enforce for pods whose " +
@@ -80,20 +80,6 @@ func (me *metrics) decided(n *eviction.Note) {
 		method = policy.Hold
 	}
 	me.decisions.WithLabelValues(n.Policy, string(method), string(mode)).Inc()
-}
-
-// forget removes the labels of policies and breakers that are no longer in force.
-func (me *metrics) forget(before, now Policies) {
-	for _, p := range before.Policies {
-		if !slices.ContainsFunc(now.Policies, func(other policy.Policy) bool { return other.Name == p.Name }) {
-			me.decisions.DeletePartialMatch(prometheus.Labels{"policy": p.Name})
-		}
-	}
-	for _, b := range before.Guards.Breakers {
-		if !slices.ContainsFunc(now.Guards.Breakers, func(other policy.Breaker) bool { return other.Name == b.Name }) {
-			me.trips.DeletePartialMatch(prometheus.Labels{"breaker": b.Name})
-		}
-	}
 }
 
 // collect shows the state of now. What only a leader knows is 0 elsewhere, so that sums and maxima over all replicas
@@ -173,17 +159,15 @@ func (me *metrics) walk() shard.Pending {
 func (me *metrics) askShards() {
 	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
 	defer cancel()
-	var mu sync.Mutex
+	if me.last == nil {
+		me.last = make([]shard.Pending, len(me.manager.shards))
+	}
 	var asking sync.WaitGroup
-	for _, s := range me.manager.shards {
+	for i, s := range me.manager.shards {
 		asking.Go(func() {
-			pending, err := s.Pending(ctx)
-			if err != nil {
-				return
+			if pending, err := s.Pending(ctx); err == nil {
+				me.last[i] = pending
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			me.last[s] = pending
 		})
 	}
 	asking.Wait()

@@ -7,6 +7,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -106,4 +107,17 @@ func (m *Manager) log(n eviction.Note) {
 	case eviction.EvictionHeld:
 		m.options.Logger.Info("The eviction of the pod is held", append(about, "by", n.Held.String())...)
 	}
+}
+
+// report reports a trip or a reset: in the log, as a metric, and as events of nodes.
+func (m *Manager) report(e guard.Event) {
+	about := []any{"breaker", e.Trip.Breaker, "group", e.Trip.Group, "affected", e.Affected, "nodes", e.Nodes}
+	if !e.Tripped {
+		m.options.Logger.Info("A breaker is reset, and the evictions that it held go on", about...)
+		return
+	}
+	m.options.Logger.Info("A breaker is tripped, and holds the evictions because of its taints",
+		append(about, "names", e.Names)...)
+	m.metrics.trips.WithLabelValues(e.Trip.Breaker).Inc()
+	m.events.PutTrip(e)
 }

@@ -27,13 +27,13 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 		})
 		go tracker.Run(t.Context())
 		tracker.Put(guard.Ready{})
-		o := observer{holds: tracker}
+		h := &handler{Manager: &Manager{holds: tracker}}
 		for i, taints := range [][]v1.Taint{nil, {{Key: "out"}}, nil} {
-			o.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}})
+			h.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}})
 			if tripped := latest.Facts.Tripped[policy.Trip{Breaker: "outage"}]; tripped != (i > 0) {
 				t.Errorf("change %d: tripped %v", i, tripped)
 			}
 		}
-		o.NodesSynced()
+		h.NodesSynced()
 	})
 }

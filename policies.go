@@ -75,7 +75,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	if err != nil {
 		return policy.Diff{}, err
 	}
-	m.metrics.forget(*m.inForce.Swap(&p), p)
+	m.inForce.Store(&p)
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
@@ -86,7 +86,7 @@ func (m *Manager) judged(j policy.Judge) {
 		s.SetJudge(j)
 	}
 	for _, n := range m.source.Tainted() {
-		handler{shards: m.shards}.of(n.Name).NodeChanged(n.Name)
+		m.shardOf(n.Name).NodeChanged(n.Name)
 	}
 }
 
@@ -105,11 +105,16 @@ func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
 	return maps.All(all)
 }
 
-// Paused reports whether calls are paused.
-func (m *Manager) Paused() bool { return m.InForce().Paused }
-
-// InForce returns the policies that are in force now, with defaults. Callers must not modify them.
-func (m *Manager) InForce() Policies { return *m.inForce.Load() }
+// conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
+func (m *Manager) conflictsWithBuiltin() (names []string) {
+	if m.Paused() {
+		names = append(names, "paused")
+	}
+	if m.options.MaxEvictionsPerSecond > 0 {
+		names = append(names, "eviction.maxEvictionsPerSecond")
+	}
+	return append(names, m.latestJudge().Set.ConflictsWithBuiltin()...)
+}
 
 // apiMethod returns the method of calls whose request has none.
 func (o *Options) apiMethod() Method {

@@ -24,7 +24,8 @@ const listenRetry = 30 * time.Second
 // shown is the source of the page.
 type shown interface {
 	status.Source
-	status.Health
+	HasSynced() bool
+	Trouble() error
 	OriginalTrouble() error
 	InForce() taintmanager.Policies
 	Trips() []guard.TripRecord
@@ -33,18 +34,22 @@ type shown interface {
 // page returns the options of the web page, with the notes in a path of their own.
 func (p *process) page(of shown, notes http.Handler) status.Options {
 	c := p.settings.Configuration
-	warning := func() string {
-		if err := of.OriginalTrouble(); err != nil {
-			return err.Error()
-		}
+	manager := func() status.Manager {
+		m := p.role(of)
+		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
+		m.MaxEvictionsPerSecond, m.Synced = c.MaxEvictionsPerSecond, of.HasSynced()
+		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
+		return m
+	}
+	return status.Options{Source: of, History: &p.history, Manager: manager, Remarks: notes}
+}
+
+// textOf returns the text of an error; empty for nil.
+func textOf(err error) string {
+	if err == nil {
 		return ""
 	}
-	return status.Options{
-		Source: of, Health: of, Warning: warning, Remarks: notes, History: &p.history,
-		Version: p.build.Version, DryRun: c.DryRun, Role: func() status.Manager { return p.role(of) },
-		Cluster: clusterName(c.ClusterName, p.host), EvictionMethod: string(c.EvictionMethod),
-		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
-	}
+	return err.Error()
 }
 
 // role returns whether this process leads, which policies are in force, and which breakers are tripped.

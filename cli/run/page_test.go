@@ -84,11 +84,12 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const address = "127.0.0.1:18089"
 		s := newSettings()
-		s.EvictionMethod, s.MaxEvictionsPerSecond, s.ClusterName = config.MethodEvict, 2.5, "prod-eu-1"
+		s.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
+		of := nothing{underPolicies{Policies: taintmanager.Policies{Method: config.MethodEvict}}}
 		p := process{settings: s, identity: "me"}
 		said := make(chan string, 1)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		defer servePage(klog.NewContext(t.Context(), log), p.page(nothing{}, nil), address)()
+		defer servePage(klog.NewContext(t.Context(), log), p.page(of, nil), address)()
 		<-said
 		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
 			!strings.Contains(body, `"warning":"the original runs, too"`) {

@@ -54,7 +54,7 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 		b.Fatal(err)
 	}
 	var history History
-	sampler := newSampler(Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }})
+	sampler := newSampler(Options{Source: m, History: &history, Manager: func() Manager { return Manager{Synced: m.HasSynced()} }})
 	begin := cpu(b)
 	for b.Loop() {
 		next, err := sampler.sample(ctx)

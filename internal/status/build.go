@@ -97,7 +97,7 @@ func totalsOf(views []*eviction.View, past Past) Totals {
 	}
 }
 
-// nodesOf counts what is pending on each node: what is done is not.
+// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending.
 func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
 	pending := make(map[string]int, len(nodes))
 	for _, v := range views {

@@ -260,7 +260,7 @@ func TestLooksTakeAFiftiethOfTheTimeAtMost(t *testing.T) {
 	for takes, want := range map[time.Duration]int{0: 50, 100 * time.Millisecond: 10, time.Second: 5} { // never less than one in ten seconds
 		synctest.Test(t, func(t *testing.T) {
 			w := &slow{world: &world{views: loadOf(3)}, takes: takes}
-			v := viewer{server: status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role})}
+			v := viewer{server: status.New(status.Options{Source: w, History: &w.history, Manager: w.about})}
 			for began := time.Now(); time.Since(began) < 50*time.Second; time.Sleep(100 * time.Millisecond) {
 				v.ask(t)
 			}

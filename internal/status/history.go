@@ -22,7 +22,7 @@ type PastEviction struct {
 	DryRun  bool
 }
 
-// Count is what was evicted in one minute, at least one. Late is the sum over all of them.
+// Count counts the evictions of one minute: at least one. Late is the sum of their lateness.
 type Count struct {
 	Start   time.Time
 	Evicted int
@@ -30,7 +30,7 @@ type Count struct {
 	MaxLate time.Duration
 }
 
-// Past is what was evicted lately.
+// Past has the latest evictions.
 type Past struct {
 	// Latest evictions, oldest first, and how many there have been in all.
 	Latest []PastEviction
@@ -49,8 +49,8 @@ func (p *Past) LastHour() int {
 	return n
 }
 
-// History records what was evicted lately, within a bound. Its zero value is empty and ready. Its
-// methods are safe for concurrent use, and hold its lock for moments.
+// History records the latest evictions, within a bound. Its zero value is empty and ready. Its methods are safe for
+// concurrent use, and hold its lock for moments.
 type History struct {
 	mu     sync.Mutex
 	ring   []PastEviction // grows to its bound, then is written over
@@ -106,7 +106,7 @@ func (h *History) Past(now time.Time) Past {
 	return p
 }
 
-// hour returns the counts of the last 60 minutes, that of now among them, which has only begun.
+// hour returns the counts of the last 60 minutes, of which the last has only begun.
 func (h *History) hour(now time.Time) []Count {
 	var list []Count
 	last := now.Truncate(time.Minute)

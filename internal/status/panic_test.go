@@ -34,7 +34,7 @@ func TestAPanicWhileLookingEndsThePageAndNothingElse(t *testing.T) {
 		var lines []string
 		log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
 		w := &broken{world: &world{views: loadOf(3)}, from: time.Now().Add(5 * time.Second)}
-		s := status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role})
+		s := status.New(status.Options{Source: w, History: &w.history, Manager: w.about})
 		logged := func(r *http.Request) { *r = *r.WithContext(klog.NewContext(r.Context(), log)) }
 		for range 10 {
 			ask(s, "/api/v1/snapshot", logged)

@@ -18,55 +18,49 @@ const (
 	maxLimit     = 10000
 )
 
-// query selects evictions. Empty lists select all.
+// filters are the parameters that select evictions.
+var filters = []string{"node", "namespace", "taint", "policy", "state"}
+
+// query selects evictions.
 type query struct {
-	nodes, namespaces, taints, policies, states []string
-	limit                                       int
+	filters map[string][]string // by parameter; an empty list selects all
+	limit   int
 
 	// after is the position of the last eviction that was returned; nil at the start.
 	after *position
 }
 
-// position is that of an eviction in the order of all.
+// position is the place of an eviction in the order of all evictions.
 type position struct {
 	deadline time.Time
 	uid      string
 }
 
-// parseQuery refuses unknown parameters: one that is misspelt would filter nothing.
-func parseQuery(values url.Values) (query, error) {
-	q := query{limit: defaultLimit}
+// parseQuery refuses unknown parameters: a misspelt parameter would filter nothing. An empty value is the same as none.
+func parseQuery(values url.Values) (q query, err error) {
+	q = query{filters: map[string][]string{}, limit: defaultLimit}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if err := q.set(name, values[name]); err != nil {
+		list := slices.DeleteFunc(strings.Split(strings.Join(values[name], ","), ","),
+			func(s string) bool { return s == "" })
+		switch {
+		case slices.Contains(filters, name):
+			q.filters[name] = list
+			if name == "state" {
+				err = checkStates(list)
+			}
+		case name != "limit" && name != "after":
+			err = fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state, limit or after", name)
+		case len(list) == 0:
+		case name == "limit":
+			q.limit, err = parseLimit(list[0])
+		default:
+			q.after, err = parsePosition(list[0])
+		}
+		if err != nil {
 			return query{}, err
 		}
 	}
 	return q, nil
-}
-
-// set sets a parameter; an empty value is the same as none.
-func (q *query) set(name string, values []string) error {
-	list := slices.DeleteFunc(strings.Split(strings.Join(values, ","), ","), func(s string) bool { return s == "" })
-	switch name {
-	case "node":
-		q.nodes = list
-	case "namespace":
-		q.namespaces = list
-	case "taint":
-		q.taints = list
-	case "policy":
-		q.policies = list
-	case "state":
-		q.states = list
-		return checkStates(list)
-	case "limit":
-		return q.setLimit(list)
-	case "after":
-		return q.setAfter(list)
-	default:
-		return fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state, limit or after", name)
-	}
-	return nil
 }
 
 func checkStates(list []string) error {
@@ -78,33 +72,22 @@ func checkStates(list []string) error {
 	return nil
 }
 
-func (q *query) setLimit(list []string) error {
-	if len(list) == 0 {
-		return nil
-	}
-	value := list[0]
+func parseLimit(value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > maxLimit {
-		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit,
-			defaultLimit)
+		return 0, fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit, defaultLimit)
 	}
-	q.limit = n
-	return nil
+	return n, nil
 }
 
-func (q *query) setAfter(list []string) error {
-	if len(list) == 0 {
-		return nil
-	}
-	value := list[0]
+func parsePosition(value string) (*position, error) {
 	text, err := base64.RawURLEncoding.DecodeString(value)
 	millis, uid, found := strings.Cut(string(text), " ")
 	n, wrong := strconv.ParseInt(millis, 10, 64)
 	if err != nil || wrong != nil || !found {
-		return fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
+		return nil, fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
 	}
-	q.after = &position{time.UnixMilli(n), uid}
-	return nil
+	return &position{time.UnixMilli(n), uid}, nil
 }
 
 // String returns the value of the parameter after.
@@ -112,7 +95,7 @@ func (p position) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
 }
 
-// page returns the page of evictions that the query asks for, and what its empty list is to hold.
+// page returns the page of evictions that the query asks for, with an empty list, and the views for this list.
 func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
 	var matching []*eviction.View
 	for _, v := range s.ordered() {
@@ -131,25 +114,30 @@ func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
 	return l, rest
 }
 
-// start returns the index of the first one after the position asked for.
+// start returns the index of the first view after the position asked for.
 func (q *query) start(views []*eviction.View) int {
 	if q.after == nil {
 		return 0
 	}
-	for i := range views {
-		at := stamp(views[i].Verdict.At)
-		if at.After(q.after.deadline) || at.Equal(q.after.deadline) && string(views[i].Pod.UID) > q.after.uid {
-			return i
-		}
+	i := slices.IndexFunc(views, func(v *eviction.View) bool {
+		order := stamp(v.Verdict.At).Compare(q.after.deadline)
+		return order > 0 || order == 0 && string(v.Pod.UID) > q.after.uid
+	})
+	if i < 0 {
+		return len(views)
 	}
-	return len(views)
+	return i
 }
 
 func (q *query) matches(v *eviction.View) bool {
-	return among(q.nodes, v.Verdict.Node) && among(q.namespaces, v.Pod.Namespace) &&
-		among(q.states, v.Word()) && among(q.policies, v.Policy) &&
-		(among(q.taints, v.Verdict.Taint.Key) || among(q.taints, v.Verdict.Taint.ToString()))
+	t := v.Verdict.Taint
+	return q.selects("node", v.Verdict.Node) && q.selects("namespace", v.Pod.Namespace) &&
+		q.selects("state", v.Word()) && q.selects("policy", v.Policy) &&
+		(q.selects("taint", t.Key) || q.selects("taint", t.ToString()))
 }
 
-// among reports whether a list names the value; an empty list names all.
-func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+// selects reports whether a filter names the value; an empty filter names all.
+func (q *query) selects(filter, value string) bool {
+	list := q.filters[filter]
+	return len(list) == 0 || slices.Contains(list, value)
+}

@@ -21,7 +21,7 @@ const (
 	sampleTimeout = 5 * time.Second  // for the source to answer
 	minInterval   = time.Second      // between two samples
 	maxInterval   = 10 * time.Second // however long a sample takes
-	share         = 50               // samples and differences may take one part in 50 of the time
+	share         = 50               // samples and differences may take a fiftieth of the time
 	linger        = 30 * time.Second // for which a sample is kept without a request
 	maxRevisions  = 120              // of which the changes are kept
 )
@@ -36,34 +36,16 @@ type Source interface {
 	Tainted() []*taint.Node
 }
 
-// Health reports whether the cluster can be watched.
-type Health interface {
-	HasSynced() bool
-	Trouble() error
-}
-
-// Options are what a [Server] shows. Source, Health, History and Role are required.
+// Options are what a [Server] shows. Source, History and Manager are required.
 type Options struct {
 	Source  Source
-	Health  Health
 	History *History
 
-	// Role is called for each sample: it returns the fields Identity, Role and Leader.
-	Role func() Manager
-
-	// Warning is called for each sample, and returns the field of [Manager]. Nil means none.
-	Warning func() string
+	// Manager is called for each sample.
+	Manager func() Manager
 
 	// Remarks answers at /remarks. Nil means that the path is not there.
 	Remarks http.Handler
-
-	Version string
-	DryRun  bool
-
-	// Cluster, EvictionMethod and MaxEvictionsPerSecond are the fields of [Manager].
-	Cluster               string
-	EvictionMethod        string
-	MaxEvictionsPerSecond float64
 }
 
 // sampler has the latest sample, for all clients, and what has changed by it. It samples when a client asks, and
@@ -143,16 +125,15 @@ func interval(spent time.Duration) time.Duration {
 func (s *sampler) compare(next *sample) {
 	s.samples++
 	revision := s.revision + 1
-	views := s.views.update(revision, s.samples, next.views, func(v *eviction.View) types.UID { return v.Pod.UID })
-	nodes := s.nodes.update(revision, s.samples, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil {
 		s.oldest = revision
 	}
+	oldest := max(s.oldest, revision-maxRevisions)
+	views := s.views.update(revision, oldest, s.samples, next.views,
+		func(v *eviction.View) types.UID { return v.Pod.UID })
+	nodes := s.nodes.update(revision, oldest, s.samples, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil || views || nodes || !s.last.alike(next) {
-		s.revision = revision
-		s.oldest = max(s.oldest, revision-maxRevisions)
-		s.views.forget(s.oldest)
-		s.nodes.forget(s.oldest)
+		s.revision, s.oldest = revision, oldest
 	}
 	next.tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
 	s.last = next
@@ -202,7 +183,7 @@ func (s *sampler) difference(tag string) *difference {
 func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	manager := s.manager()
+	manager := s.options.Manager()
 	var views []eviction.View
 	var nodes []*taint.Node
 	if manager.Synced {
@@ -214,19 +195,4 @@ func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	}
 	now := time.Now()
 	return newSample(now, manager, views, nodes, s.options.History.Past(now)), nil
-}
-
-func (s *sampler) manager() Manager {
-	m := s.options.Role()
-	m.Version, m.DryRun = s.options.Version, s.options.DryRun
-	m.Cluster, m.MaxEvictionsPerSecond = s.options.Cluster, s.options.MaxEvictionsPerSecond
-	m.EvictionMethod = cmp.Or(m.EvictionMethod, s.options.EvictionMethod)
-	m.Synced = s.options.Health.HasSynced()
-	if err := s.options.Health.Trouble(); err != nil {
-		m.Trouble = err.Error()
-	}
-	if s.options.Warning != nil {
-		m.Warning = s.options.Warning()
-	}
-	return m
 }

@@ -89,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadTimeout:       readTimeout, // of a request: what answers it may last, as net/http clears it
+		ReadTimeout:       readTimeout, // of a request: the answer may take longer, as net/http clears this deadline
 		ReadHeaderTimeout: readTimeout,
 		WriteTimeout:      30 * time.Second, // lists set their own for each piece
 		IdleTimeout:       30 * time.Second,

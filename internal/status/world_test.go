@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,22 +111,25 @@ func (w *world) Views(context.Context) ([]eviction.View, error) {
 }
 
 func (w *world) Tainted() []*taint.Node { w.mu.Lock(); defer w.mu.Unlock(); return w.nodes }
-func (w *world) HasSynced() bool        { return true }
-func (w *world) Trouble() error         { w.mu.Lock(); defer w.mu.Unlock(); return w.trouble }
-func (w *world) warns() string          { w.mu.Lock(); defer w.mu.Unlock(); return w.warning }
 func (w *world) looks() int             { w.mu.Lock(); defer w.mu.Unlock(); return w.asked }
 
 func (w *world) server() *status.Server {
-	return status.New(status.Options{Source: w, Health: w, Warning: w.warns, History: &w.history, Role: w.role, Version: "v1", Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: 20})
+	return status.New(status.Options{Source: w, History: &w.history, Manager: w.about})
 }
 
-func (w *world) role() status.Manager {
+func (w *world) about() status.Manager {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if reflect.DeepEqual(w.manager, status.Manager{}) {
-		return status.Manager{Identity: "me", Role: status.Leading, Leader: "me"}
+	m := w.manager
+	if reflect.DeepEqual(m, status.Manager{}) {
+		m = status.Manager{Identity: "me", Role: status.Leading, Leader: "me"}
 	}
-	return w.manager
+	m.Version, m.Cluster, m.MaxEvictionsPerSecond, m.Synced = "v1", "prod-eu-1", 20, true
+	m.EvictionMethod, m.Warning = cmp.Or(m.EvictionMethod, "evict"), w.warning
+	if w.trouble != nil {
+		m.Trouble = w.trouble.Error()
+	}
+	return m
 }
 
 // loadOf returns so many evictions of pods spread over ten nodes, due one after the other.

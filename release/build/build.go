@@ -43,35 +43,24 @@ func (i Info) Validate() error {
 	return nil
 }
 
-// Command returns the command that builds the program from the repository at root into the file output. It compiles
-// with the toolchain of go.mod and ignores the settings of this machine.
-func Command(ctx context.Context, root string, i Info, t Target, output string) (*exec.Cmd, error) {
+// Compile builds the program from the repository at root into the file output. It compiles with the toolchain of go.mod
+// and ignores the settings of this machine.
+func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
 	toolchain, err := toolchain(root)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	output, err = filepath.Abs(output)
-	if err != nil {
-		return nil, fmt.Errorf("the path of the binary: %w", err)
+	if output, err = filepath.Abs(output); err != nil {
+		return fmt.Errorf("the path of the binary: %w", err)
 	}
 	const version = "k8s.io/component-base/version"
 	flags := fmt.Sprintf("-s -w -buildid= -X %[1]s.gitVersion=%[2]s -X %[1]s.gitCommit=%[3]s -X %[1]s.buildDate=%[4]s",
 		version, i.Version, i.Commit, i.Time.UTC().Format(time.RFC3339))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace",
-		"-ldflags="+flags,
-		"-o", output, "./cmd/taint-manager")
+		"-ldflags="+flags, "-o", output, "./cmd/taint-manager")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN="+toolchain)
-	return cmd, nil
-}
-
-// Compile runs [Command].
-func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
-	cmd, err := Command(ctx, root, i, t, output)
-	if err != nil {
-		return err
-	}
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compiling for %s: %w\n%s", t, err, said)
 	}

@@ -1,17 +1,22 @@
+// Package chart renders and packs the Helm chart of deploy/chart with Helm's own packages, so that the program helm is
+// not needed.
 package chart
 
 import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	charter "helm.sh/helm/v4/pkg/chart"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	packer "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -64,6 +69,35 @@ func Join(files []File) string {
 		texts[i] = f.Text
 	}
 	return strings.Join(texts, "---\n")
+}
+
+// Image is the image that a chart or a manifest names: by its digest, or by a tag if the digest is empty. An empty
+// repository means the chart's.
+type Image struct{ Repository, Digest string }
+
+var (
+	repositoryLine = regexp.MustCompile(`(?m)^  repository: .*$`)
+	digestLine     = regexp.MustCompile(`(?m)^  digest: .*$`)
+)
+
+// Pack writes the chart in dir as an archive that helm installs into the folder out. The tag of its image is this
+// version, unless the image has a digest. All files have this time.
+func Pack(dir, out, version string, image Image, at time.Time) error {
+	c, err := load(dir, version)
+	if err != nil {
+		return err
+	}
+	for _, f := range c.Raw {
+		if f.Name == packer.ValuesfileName && image.Repository != "" {
+			f.Data = repositoryLine.ReplaceAllLiteral(f.Data, []byte("  repository: "+image.Repository))
+			f.Data = digestLine.ReplaceAllLiteral(f.Data, []byte(`  digest: "`+image.Digest+`"`))
+		}
+	}
+	c.StampModTimes(at)
+	if _, err := packer.Save(c, out); err != nil {
+		return fmt.Errorf("packing the chart: %w", err)
+	}
+	return nil
 }
 
 // Defaults returns the version of the program that the chart in dir installs by default, and the name of its image,

@@ -81,7 +81,7 @@ func (r Release) All(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.plugin(ctx, all, shared); err != nil {
+	if err := r.plugin(all, shared); err != nil {
 		return err
 	}
 	if err := r.manifests(digest); err != nil {
@@ -186,7 +186,7 @@ func (r Release) completions(ctx context.Context, binaries []compiled) (files []
 }
 
 // plugin writes the archives of the program and the manifest by which krew installs them.
-func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archive.File) error {
+func (r Release) plugin(binaries []compiled, shared []archive.File) error {
 	var archives []krew.Archive
 	for _, b := range binaries {
 		files := append(slices.Clone(shared), archive.File{Name: b.Binary(), Mode: 0o755, Data: b.data})
@@ -210,9 +210,6 @@ func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archi
 	if err != nil {
 		return err
 	}
-	if err := krew.Check(ctx, filepath.Join(r.Root, "release"), manifest); err != nil {
-		return err
-	}
 	return r.write("krew.yaml", manifest)
 }
 
@@ -230,12 +227,7 @@ func (r Release) manifests(digest string) error {
 	if err := r.write("install.yaml", []byte(text)); err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, image,
-		r.Info.Time); err != nil {
-		return err
-	}
-	return r.write("taint-manager-"+strings.TrimPrefix(r.Info.Version, "v")+".tgz", out.Bytes())
+	return chart.Pack(filepath.Join(r.Root, manifests.ChartDir), r.Out, r.Info.Version, image, r.Info.Time)
 }
 
 func (r Release) write(name string, data []byte) error {

@@ -2,13 +2,7 @@
 package krew
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,39 +57,4 @@ func Manifest(version, url string, archives []Archive) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the krew manifest: %w", err)
 	}
 	return text, nil
-}
-
-// Check returns an error for a manifest that krew rejects. It runs krew's own validator of manifests, a tool of this
-// module. module is a folder of this module.
-func Check(ctx context.Context, module string, manifest []byte) error {
-	folder, err := os.MkdirTemp("", "krew-")
-	if err != nil {
-		return fmt.Errorf("a folder for the krew manifest: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	// The validator takes the plugin's name from the file's name.
-	path := filepath.Join(folder, plugin+constants.ManifestExtension)
-	if err := os.WriteFile(path, manifest, 0o600); err != nil {
-		return fmt.Errorf("a file for the krew manifest: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "validate-krew-manifest", "-skip-install", "-manifest", path)
-	cmd.Dir = module
-	said, err := cmd.CombinedOutput()
-	if _, ended := errors.AsType[*exec.ExitError](err); ended {
-		return fmt.Errorf("krew's validator rejects the manifest: %s", fatal(said))
-	}
-	if err != nil {
-		return fmt.Errorf("running krew's validator: %w", err)
-	}
-	return nil
-}
-
-// fatal returns the message with which the validator ended, without the stacks that follow it.
-func fatal(said []byte) []byte {
-	for line := range bytes.Lines(said) {
-		if _, message, ok := bytes.Cut(line, []byte("] ")); ok && line[0] == 'F' {
-			return bytes.TrimSpace(message)
-		}
-	}
-	return bytes.TrimSpace(said)
 }

@@ -46,9 +46,6 @@ func Files(root string) (map[string]string, error) {
 	if all["deploy/install.yaml"], err = Install(root, "", chart.Image{}); err != nil {
 		return nil, err
 	}
-	if all[ChartDir+"/README.md"], err = readme(root); err != nil {
-		return nil, err
-	}
 	all[ChartDir+"/values.schema.json"], err = schema(root)
 	return all, err
 }
@@ -67,44 +64,24 @@ func Write(root string) error {
 	return nil
 }
 
-const installHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
-#
-# The image %[1]s is pulled from no registry unless you push it
-# there: %[2]s. Import it on the nodes:
-#
-#   kind load image-archive %-[3]*[4]s          a cluster of kind
-#   k3s ctr images import %-[3]*[4]s            each node of k3s
-#   ctr -n k8s.io images import %-[3]*[4]s      each node with containerd
-#
-# or push it%[5]s:
-#
-#   skopeo copy --all oci-archive:%[4]s docker://%[6]s
-#
-# docs/install.md says more. Then:
-#
-#   kubectl apply -f install.yaml
-`
-
-const pulledHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart. It pulls the image by its digest:
-# %s
-#
-#   kubectl apply -f install.yaml
-`
-
-// header returns the first lines of install.yaml. In a release, the image is a file beside it.
+// header returns the first lines of install.yaml. An image without a digest is in no registry: it is a file.
 func header(i chart.Image, name string) string {
-	if i.Digest != "" {
-		return fmt.Sprintf(pulledHeader, name)
+	how := "docs/install.md says how that file gets to the nodes, or into a registry."
+	switch {
+	case i.Digest != "":
+		how = "It is pulled by its digest."
+	case i.Repository == "":
+		how = "'make image' writes it to dist/image.tar; " + how
+	default:
+		how = "It is in image.tar, beside this file; " + how
 	}
-	origin, file := "it is in image.tar, beside this file", "image.tar"
-	if i.Repository == "" {
-		origin, file = "'make image' writes it to dist/image.tar", "dist/image.tar"
-	}
-	below, target := "", name
-	if strings.HasPrefix(name, "localhost/") {
-		below, target = ", and write its new name below", "REGISTRY/taint-manager:TAG"
-	}
-	return fmt.Sprintf(installHeader, name, origin, len(file), file, below, target)
+	return fmt.Sprintf(`# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
+#
+#   kubectl apply -f install.yaml
+#
+# The image is %s.
+# %s
+`, name, how)
 }
 
 // Install returns all manifests of a version of the program as one file that names the image. An empty version means

@@ -131,7 +131,7 @@ func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
 		}
 		o[events] = stored.Sub(slices.MaxFunc(times, time.Time.Compare)).Seconds()
 	}
-	return o, r.stop()
+	return o, stop(r)
 }
 
 // evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
@@ -155,7 +155,7 @@ func (w *workload) plainly(ctx context.Context, s subject) error {
 }
 
 // spent returns the processor time, the GETs of nodes and the peak memory so far.
-func (w *world) spent(ctx context.Context, r running) (outcome, error) {
+func (w *world) spent(ctx context.Context, r *testcluster.Component) (outcome, error) {
 	server, err1 := load.ProcessorTime(w.Component(testcluster.APIServer).Pid())
 	etcd, err2 := load.ProcessorTime(w.Component(testcluster.Etcd).Pid())
 	if err := errors.Join(err1, err2); err != nil {
@@ -169,12 +169,57 @@ func (w *world) spent(ctx context.Context, r running) (outcome, error) {
 		serverCPU: server + etcd,
 		reads:     load.Sum(string(metrics), "apiserver_request_total", `resource="nodes"`, `verb="GET"`),
 	}
-	if r.component == nil {
+	if r == nil {
 		return o, nil
 	}
-	if o[cpu], err = load.ProcessorTime(r.pid()); err != nil {
+	if o[cpu], err = load.ProcessorTime(r.Pid()); err != nil {
 		return nil, err
 	}
-	_, o[peak], err = load.Memory(r.pid())
+	_, o[peak], err = load.Memory(r.Pid())
 	return o, err
+}
+
+// webhookWork compares pods while a webhook holds the deletions of another namespace's pods, which are due at the same
+// time. The plain workers leave the other namespace's pods out: their times are those without the webhook.
+func webhookWork() work {
+	return work{
+		name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
+		subjects: compared(), measure: besideHeld,
+		rows: []row{
+			newRow("taint to deletion, median", "s", median, report.AtMost(0.5, ""), report.Reported(report.Baseline),
+				report.Reported(report.Original)),
+			newRow("taint to last deletion", "s", last, report.AtMost(2, ""), report.Reported(report.Baseline),
+				report.Reported(report.Original)),
+		},
+	}
+}
+
+// besideHeld measures the eviction of pods beside others, on the same nodes, whose deletions a webhook holds.
+func besideHeld(ctx context.Context, w *world, s subject) (o outcome, err error) {
+	l, err := w.newWorkload(ctx, size{nodes: 20, each: 15, namespaces: []string{"tenant"}, held: true})
+	if err != nil {
+		return nil, err
+	}
+	held := l.pods
+	if err := l.fill(ctx, l.nodes, size{each: 5}); err != nil {
+		return nil, err
+	}
+	hook := load.NewWebhook()
+	defer hook.Close()
+	if err := hook.Register(ctx, w.admin, false); err != nil {
+		return nil, err
+	}
+	if err := hook.AwaitInForce(ctx, w.admin, held[0].Namespace, held[0].Name); err != nil {
+		return nil, err
+	}
+	others := *l
+	others.pods = l.pods[len(held):]
+	if o, err = others.burst(ctx, s); err != nil {
+		return nil, err
+	}
+	hook.Release()
+	if err := hook.Unregister(ctx, w.admin); err != nil {
+		return nil, err
+	}
+	return o, l.clear(ctx)
 }

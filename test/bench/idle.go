@@ -36,7 +36,7 @@ func idle(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	stop, err := l.respond(ctx, s)
+	end, err := l.respond(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func idle(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := stop(); err != nil {
+	if err := end(); err != nil {
 		return nil, err
 	}
 	return outcome{median: samples[idleWarmUp:].Median()}, l.clear(ctx)
@@ -70,10 +70,10 @@ func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 }
 
 // respond starts the subject, or the plain client, which then reacts to taints.
-func (w *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
+func (w *workload) respond(ctx context.Context, s subject) (end func() error, err error) {
 	if !s.plain() {
 		r, err := w.w.ready(ctx, s)
-		return r.stop, err
+		return func() error { return stop(r) }, err
 	}
 	nodes, err := w.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
 	if err != nil {

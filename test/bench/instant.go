@@ -9,6 +9,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // tolerated is long enough to taint all nodes and to start taint-manager before the instant.
@@ -55,14 +56,14 @@ func instant(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.stop(); err != nil {
+	if err := stop(r); err != nil {
 		return nil, err
 	}
 	return outcomeOf(times, at), l.clear(ctx)
 }
 
 // countdown starts the subject, taints the nodes, and returns the instant when all pods are due.
-func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, r running, err error) {
+func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, r *testcluster.Component, err error) {
 	switch s.name {
 	case report.Baseline:
 		err := w.taint(ctx, nil)

@@ -2,16 +2,16 @@
 // that send the same calls and decide nothing. All of them run on one real control plane, in turn, in the same
 // minutes, on the same load, so that ratios depend less on the machine.
 //
-// The command prints a table with the targets, and writes the table as JSON and as a picture. docs/performance.md
-// describes the measurements. A missed target is no failure: the command fails only if it can't measure.
+// The command prints a table with the targets, and writes the table into a document, and the results as JSON.
+// docs/performance.md describes the measurements. A missed target is no failure: the command fails only if it can't
+// measure.
 package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -52,25 +52,23 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	summary := report.Summary{Machine: machine(began), Rounds: o.rounds, Rows: rows}
-	fmt.Printf("\n%s\nAll of it took %v.\n", report.Table(summary), time.Since(began).Round(time.Second))
+	fmt.Printf("\n%s\nAll of it took %v.\n", report.Markdown(summary), time.Since(began).Round(time.Second))
 	return o.write(summary)
 }
 
 // options are the flags of the command line.
 type options struct {
-	rounds    int
-	works     []string
-	json, svg string
-	document  string
-	against   string
+	rounds         int
+	works          []string
+	json, document string
+	against        string
 }
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each comparison is made")
 	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
-	flags.StringVar(&o.svg, "svg", "", "the file to draw the results to")
-	flags.StringVar(&o.document, "document", "", "the document to put the tables into")
+	flags.StringVar(&o.document, "document", "", "the document to put the table into")
 	flags.StringVar(&o.against, "against", "",
 		"another build of taint-manager, with which this build is compared instead of the original")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
@@ -98,31 +96,28 @@ func parse(args []string) (o options, err error) {
 
 // write writes the files that the options name.
 func (o options) write(s report.Summary) error {
-	for _, file := range []struct {
-		path string
-		text func(old []byte) ([]byte, error)
-	}{
-		{o.json, func([]byte) ([]byte, error) { return report.JSON(s) }},
-		{o.svg, func([]byte) ([]byte, error) { return report.SVG(s), nil }},
-		{o.document, func(old []byte) ([]byte, error) {
-			text, err := report.Insert(string(old), s)
-			return []byte(text), err
-		}},
-	} {
-		if file.path == "" {
-			continue
-		}
-		old, err := os.ReadFile(file.path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("reading the results of an earlier run: %w", err)
-		}
-		text, err := file.text(old)
+	if o.json != "" {
+		text, err := json.MarshalIndent(s, "", "  ")
 		if err == nil {
-			err = os.WriteFile(file.path, text, 0o644)
+			err = os.WriteFile(o.json, append(text, '\n'), 0o644)
 		}
 		if err != nil {
-			return fmt.Errorf("writing the results to %s: %w", file.path, err)
+			return fmt.Errorf("writing the results: %w", err)
 		}
+	}
+	if o.document == "" {
+		return nil
+	}
+	old, err := os.ReadFile(o.document)
+	if err != nil {
+		return fmt.Errorf("reading the results of an earlier run: %w", err)
+	}
+	text, err := report.Insert(string(old), s)
+	if err == nil {
+		err = os.WriteFile(o.document, []byte(text), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the results to %s: %w", o.document, err)
 	}
 	return nil
 }

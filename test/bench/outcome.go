@@ -56,27 +56,26 @@ func outcomeOf(times []time.Time, began time.Time) outcome {
 // results are the outcomes of each subject, round by round.
 type results map[string][]outcome
 
-// row is a row of the table before it is measured.
+// row is a row of the table, and the figure that it shows.
 type row struct {
-	what, unit string
-	figure     figure
-	targets    []report.Target
+	report.Row
+	figure figure
 }
 
 func newRow(what, unit string, f figure, targets ...report.Target) row {
-	return row{what, unit, f, targets}
+	return row{report.Row{What: what, Unit: unit, Targets: targets}, f}
 }
 
 // inSecond has the number of each unit of time in a second. The second itself is left out.
 var inSecond = map[string]float64{"ms": 1e3, "us": 1e6}
 
-// of returns the row's figure of each subject that has this figure.
-func (r row) of(all results, subjects []string) (list []report.Result) {
+// figures returns the row's figure of each subject that has this figure.
+func (r row) figures(all results, subjects []string) (list []report.Result) {
 	for _, name := range subjects {
 		var rounds report.Series
 		for _, o := range all[name] {
 			if value, measured := o[r.figure]; measured {
-				rounds = append(rounds, value*max(inSecond[r.unit], 1))
+				rounds = append(rounds, value*max(inSecond[r.Unit], 1))
 			}
 		}
 		if len(rounds) > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // The sizes of the shared population, in nodes of 30 pods.
@@ -76,7 +77,7 @@ func idleMemory(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err := load.Pause(ctx, settling); err != nil {
 		return nil, err
 	}
-	now, most, err := load.Memory(r.pid())
+	now, most, err := load.Memory(r.Pid())
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func idleMemory(ctx context.Context, w *world, s subject) (outcome, error) {
 	if s.name == report.Ours && w.fewPods > 0 {
 		o[podMemory] = (now - w.fewMemory) * 1e6 / float64(len(w.shared.pods)-w.fewPods)
 	}
-	return o, r.stop()
+	return o, stop(r)
 }
 
 // statusWork compares the processor time of subjects for an update of a pod's status that changes no field that they
@@ -107,12 +108,12 @@ func updates(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err := load.Pause(ctx, settling); err != nil {
 		return nil, err
 	}
-	idle, err := r.cpuWhile(func() error { return load.Pause(ctx, quietSpan) })
+	idle, err := cpuWhile(r, func() error { return load.Pause(ctx, quietSpan) })
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	busy, err := r.cpuWhile(func() error {
+	busy, err := cpuWhile(r, func() error {
 		if err := w.touch(ctx); err != nil {
 			return err
 		}
@@ -122,19 +123,19 @@ func updates(ctx context.Context, w *world, s subject) (outcome, error) {
 		return nil, err
 	}
 	busy -= idle * time.Since(began).Seconds() / quietSpan.Seconds()
-	return outcome{cpuEach: busy / statusUpdates}, r.stop()
+	return outcome{cpuEach: busy / statusUpdates}, stop(r)
 }
 
 // cpuWhile returns the seconds of processor time that the subject uses while do runs.
-func (r running) cpuWhile(do func() error) (float64, error) {
-	before, err := load.ProcessorTime(r.pid())
+func cpuWhile(c *testcluster.Component, do func() error) (float64, error) {
+	before, err := load.ProcessorTime(c.Pid())
 	if err != nil {
 		return 0, err
 	}
 	if err := do(); err != nil {
 		return 0, err
 	}
-	after, err := load.ProcessorTime(r.pid())
+	after, err := load.ProcessorTime(c.Pid())
 	return after - before, err
 }
 
@@ -169,7 +170,7 @@ func start(ctx context.Context, w *world, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcome{first: after.Seconds()}, r.stop()
+	return outcome{first: after.Seconds()}, stop(r)
 }
 
 // The bursts that scaleWork compares.

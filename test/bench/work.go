@@ -106,7 +106,7 @@ func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, err
 	if on.against != "" && slices.Contains(w.subjects, report.Original) {
 		w.subjects = []string{report.Ours, report.OtherBuild}
 		for i := range w.rows {
-			w.rows[i].targets = []report.Target{report.Reported(report.OtherBuild)}
+			w.rows[i].Targets = []report.Target{report.Reported(report.OtherBuild)}
 		}
 	}
 	if w.prepare != nil {
@@ -141,10 +141,9 @@ func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, err
 // report returns the rows with the results.
 func (w work) report(all results) (rows []report.Row) {
 	for _, r := range w.rows {
-		rows = append(rows, report.Row{
-			Work: w.title, What: r.what, Judged: w.judged, Unit: r.unit,
-			Results: r.of(all, w.subjects), Targets: r.targets,
-		})
+		r.Work, r.Judged, r.Results = w.title, w.judged, r.figures(all, w.subjects)
+		r.Judge()
+		rows = append(rows, r.Row)
 	}
 	return rows
 }

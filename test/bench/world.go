@@ -7,8 +7,10 @@ import (
 	"os"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -81,4 +83,93 @@ func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.D
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	return w.deletions.Wait(ctx, pods, 0)
+}
+
+// subject is a program to be measured. The subject with the name of the baseline is plain workers.
+type subject struct {
+	name  string
+	evict bool // by the eviction subresource
+}
+
+func (s subject) plain() bool { return s.name == report.Baseline }
+
+// call evicts one pod, as plain workers do.
+func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load.Identity) error {
+	do := load.PatchAndDelete
+	if s.evict {
+		do = load.Evict
+	}
+	if err := do(ctx, client, pod); err != nil {
+		return fmt.Errorf("a plain worker: pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+// launch starts a subject, and does not wait until it is ready.
+func (w *world) launch(ctx context.Context, s subject) (*testcluster.Component, error) {
+	flags, binary := []string{"--leader-elect=false"}, ""
+	if s.evict {
+		flags = append(flags, "--eviction-method=evict")
+	}
+	switch s.name {
+	case report.Original:
+		return w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
+	case report.OriginalDefault:
+		return w.LaunchOriginal(ctx)
+	case report.OtherBuild:
+		binary = w.against
+	}
+	m, err := w.LaunchBuild(ctx, binary, flags...)
+	if err != nil {
+		return nil, err
+	}
+	return m.Component, nil
+}
+
+// stop stops a subject. Plain workers, which have no component, were not started.
+func stop(c *testcluster.Component) error {
+	if c == nil {
+		return nil
+	}
+	return c.Stop()
+}
+
+// ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
+// the subject has observed the whole cluster. Plain workers need no start, and have no component.
+func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, error) {
+	if s.plain() {
+		return nil, nil
+	}
+	c, _, err := w.firstDeletion(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	// The original's client limits recover, and the work after its start ends.
+	return c, load.Pause(ctx, 2*time.Second)
+}
+
+// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
+// process to the deletion of the pod.
+func (w *world) firstDeletion(
+	ctx context.Context, s subject,
+) (c *testcluster.Component, after time.Duration, err error) {
+	probe, err := w.newWorkload(ctx, size{nodes: 1})
+	if err == nil {
+		err = probe.taint(ctx, nil)
+	}
+	if err == nil {
+		err = probe.fill(ctx, probe.nodes, size{each: 1})
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if c, err = w.launch(ctx, s); err != nil {
+		return nil, 0, err
+	}
+	times, err := w.waitFor(ctx, probe.pods, time.Minute)
+	if err != nil {
+		return nil, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
+	}
+	err = w.admin.CoreV1().Nodes().Delete(ctx, probe.nodes[0], metav1.DeleteOptions{})
+	return c, times[0].Sub(c.Started()), err
 }

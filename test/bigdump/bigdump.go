@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -32,6 +31,9 @@ var (
 	examplePod string
 )
 
+// format makes an object a format of fmt, whose arguments are its own number, its owner's and its host's.
+var format = strings.NewReplacer("%", "%%", "@N", "%[1]d", "@D", "%[2]d", "@H", "%[3]d")
+
 // JSON returns the cluster as "-o json" writes it.
 func (c Cluster) JSON() (io.Reader, error) {
 	node, err1 := toJSON(exampleNode)
@@ -43,16 +45,16 @@ func (c Cluster) JSON() (io.Reader, error) {
 	}, errors.Join(err1, err2)
 }
 
-func toJSON(object string) (template, error) {
+func toJSON(object string) (string, error) {
 	plain, err := yaml.YAMLToJSON([]byte(object))
 	if err != nil {
-		return nil, fmt.Errorf("reading an example: %w", err)
+		return "", fmt.Errorf("reading an example: %w", err)
 	}
 	indented := bytes.NewBufferString("        ")
 	if err := json.Indent(indented, plain, "        ", "    "); err != nil {
-		return nil, fmt.Errorf("writing an example: %w", err)
+		return "", fmt.Errorf("writing an example: %w", err)
 	}
-	return strings.Split(indented.String(), "@"), nil
+	return format.Replace(indented.String()), nil
 }
 
 // YAML returns the cluster as "-o yaml" writes it.
@@ -65,34 +67,14 @@ func (c Cluster) YAML() (io.Reader, error) {
 }
 
 // toItem writes an object of YAML as an item of a list.
-func toItem(object string) template {
-	return strings.Split("- "+strings.ReplaceAll(strings.TrimSpace(object), "\n", "\n  "), "@")
-}
-
-// template is an object as text, split where its number, its owner's and its host's belong.
-type template []string
-
-// write writes the object. Each part after the first begins with the letter of a number: "N" is the object's own, "D"
-// its owner's, "H" its host's.
-func (t template) write(w *bytes.Buffer, number, owner, host int) {
-	w.WriteString(t[0])
-	for _, part := range t[1:] {
-		n := number
-		switch part[0] {
-		case 'D':
-			n = owner
-		case 'H':
-			n = host
-		}
-		w.WriteString(strconv.Itoa(n))
-		w.WriteString(part[1:])
-	}
+func toItem(object string) string {
+	return format.Replace("- " + strings.ReplaceAll(strings.TrimSpace(object), "\n", "\n  "))
 }
 
 // reader generates one object after the other.
 type reader struct {
 	cluster   Cluster
-	node, pod template
+	node, pod string // formats
 	between   string
 	ending    string
 
@@ -113,11 +95,9 @@ func (r *reader) generate() {
 	number, pods := r.written-r.cluster.Nodes, r.cluster.Nodes*r.cluster.PodsPerNode
 	switch {
 	case number < 0:
-		r.buffer.WriteString(r.next)
-		r.node.write(&r.buffer, r.written, 0, r.written)
+		fmt.Fprintf(&r.buffer, r.next+r.node, r.written, 0, r.written)
 	case number < pods:
-		r.buffer.WriteString(r.next)
-		r.pod.write(&r.buffer, number, number/replicas, number%r.cluster.Nodes)
+		fmt.Fprintf(&r.buffer, r.next+r.pod, number, number/replicas, number%r.cluster.Nodes)
 	case number == pods:
 		r.buffer.WriteString(r.ending)
 	}

@@ -7,15 +7,10 @@
 // One file is a third of the size of five, and is linked once. The modules in versions/ build this same file with other
 // versions of Kubernetes, and with exactly the libraries that each requires. The module of this folder also has kwok,
 // for which some libraries, such as gRPC, are newer than Kubernetes requires.
-//
-// With CONTROLPLANE_EXIT_WITH_STDIN=1 in its environment the process ends as soon as its standard input does. A
-// process that starts it holds the other end of that pipe, so it does not outlive that process, however that
-// process ends.
 package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	_ "time/tzdata" // time zones of CronJobs
@@ -33,13 +28,9 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-const (
-	exitWithStdin = "CONTROLPLANE_EXIT_WITH_STDIN"
-	usage         = "usage: controlplane etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubectl [arguments]"
-)
+const usage = "usage: controlplane etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubectl [arguments]"
 
 func main() {
-	followStdin()
 	component := ""
 	if len(os.Args) > 1 {
 		component = os.Args[1]
@@ -74,17 +65,4 @@ func runKubectl() int {
 		kubectlutil.CheckErr(err) // prints it and exits
 	}
 	return 0
-}
-
-// followStdin ends the process with its standard input, if the environment asks for it. It removes the variable, so
-// child processes do not inherit it.
-func followStdin() {
-	if os.Getenv(exitWithStdin) != "1" {
-		return
-	}
-	_ = os.Unsetenv(exitWithStdin)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(1)
-	}()
 }

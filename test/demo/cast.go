@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 )
 
 // tainted is the node that gets the taints; the others are not changed.
@@ -14,9 +12,9 @@ const tainted = "demo-1"
 var nodes = []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 
 // The taints.
-var (
-	maintenance = v1.Taint{Key: "maintenance", Value: "now", Effect: v1.TaintEffectNoExecute}
-	network     = v1.Taint{Key: "network", Value: "slow", Effect: v1.TaintEffectNoExecute}
+const (
+	maintenance = "maintenance=now:NoExecute"
+	network     = "network=slow:NoExecute"
 )
 
 // The times of the story, in seconds from when the node gets its two taints.

@@ -24,6 +24,7 @@ const podsExpected = 8 + 6*4
 
 // stage is the cluster on which the story is played, with the observations of its pods.
 type stage struct {
+	cluster   *testcluster.Cluster
 	client    kubernetes.Interface
 	deletions *load.DeletionTimes
 	out       io.Writer
@@ -47,7 +48,7 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 		return nil, err
 	}
 	s := &stage{
-		client: client, deletions: load.NewDeletionTimes(), out: out,
+		cluster: c, client: client, deletions: load.NewDeletionTimes(), out: out,
 		pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{},
 	}
 	var objects strings.Builder
@@ -132,6 +133,40 @@ func shorten(message string) string {
 	return before + after
 }
 
+// step is a command of kubectl, at a time of the story.
+type step struct {
+	at             time.Duration
+	who, what, why string
+	command        []string
+}
+
+// story returns the steps. The toleration that is lengthened is the database pod's second toleration.
+func (s *stage) story() []step {
+	db := ""
+	for _, pod := range s.pods {
+		if pod.Labels["app"] == "db" && pod.Spec.NodeName == tainted {
+			db = pod.Name
+		}
+	}
+	lengthen := fmt.Sprintf(`[{"op": "test", "path": "/spec/tolerations/1/key", "value": "maintenance"},
+{"op": "replace", "path": "/spec/tolerations/1/tolerationSeconds", "value": %d}]`, lengthenDBTo)
+	return []step{
+		{
+			0, tainted, "node", "gets the taints " + maintenance + " and " + network,
+			[]string{"taint", "node", tainted, maintenance, network},
+		},
+		{
+			liftNetworkAt, tainted, "node", "loses the taint " + network,
+			[]string{"taint", "node", tainted, network + "-"},
+		},
+		{
+			lengthenDBAt, db, "pod",
+			fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo),
+			[]string{"patch", "pod", db, "--type=json", "--patch=" + lengthen},
+		},
+	}
+}
+
 // play plays the story.
 func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
@@ -139,64 +174,21 @@ func (s *stage) play(ctx context.Context) error {
 	if err := s.printEvictions(ctx); err != nil {
 		return err
 	}
-	both := "gets the taints " + maintenance.ToString() + " and " + network.ToString()
-	if err := s.setTaints(ctx, both, maintenance, network); err != nil {
-		return err
+	for _, step := range s.story() {
+		if err := load.Pause(ctx, time.Until(s.start.Add(step.at))); err != nil {
+			return err
+		}
+		s.line(time.Since(s.start), step.who, step.what, step.why)
+		if out, err := s.cluster.Kubectl(ctx, step.command...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s %s: %w: %s", step.who, step.why, err, out)
+		}
 	}
-	if err := s.pauseUntil(ctx, liftNetworkAt); err != nil {
-		return err
-	}
-	if err := s.setTaints(ctx, "loses the taint "+network.ToString(), maintenance); err != nil {
-		return err
-	}
-	if err := s.pauseUntil(ctx, lengthenDBAt); err != nil {
-		return err
-	}
-	if err := s.lengthenDB(ctx); err != nil {
-		return err
-	}
-	if err := s.pauseUntil(ctx, watchUntil); err != nil {
+	if err := load.Pause(ctx, time.Until(s.start.Add(watchUntil))); err != nil {
 		return err
 	}
 	for uid := range s.pods {
 		if at, gone := s.deletions.Of(ctx, uid, time.Now()); gone {
 			s.went[uid] = at.Sub(s.start)
-		}
-	}
-	return nil
-}
-
-// pauseUntil waits until this long after the node got its taints.
-func (s *stage) pauseUntil(ctx context.Context, at time.Duration) error {
-	return load.Pause(ctx, time.Until(s.start.Add(at)))
-}
-
-// setTaints prints what happens, and sets the node's NoExecute taints to exactly these.
-func (s *stage) setTaints(ctx context.Context, what string, taints ...v1.Taint) error {
-	s.line(time.Since(s.start), tainted, "node", what)
-	return load.SetTaints(ctx, s.client, tainted, taints...)
-}
-
-// lengthenDB makes the database tolerate the maintenance for longer, while its countdown runs.
-func (s *stage) lengthenDB(ctx context.Context) error {
-	for _, old := range s.pods {
-		if old.Labels["app"] != "db" || old.Spec.NodeName != tainted {
-			continue
-		}
-		pod, err := s.client.CoreV1().Pods("default").Get(ctx, old.Name, metav1.GetOptions{})
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", old.Name, err)
-		}
-		for i := range pod.Spec.Tolerations {
-			if pod.Spec.Tolerations[i].Key == "maintenance" {
-				seconds := int64(lengthenDBTo)
-				pod.Spec.Tolerations[i].TolerationSeconds = &seconds
-			}
-		}
-		s.line(time.Since(s.start), pod.Name, "pod",
-			fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo))
-		if _, err := s.client.CoreV1().Pods("default").Update(ctx, pod, metav1.UpdateOptions{}); err != nil {
-			return fmt.Errorf("lengthening a toleration of %s: %w", pod.Name, err)
 		}
 	}
 	return nil

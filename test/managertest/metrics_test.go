@@ -134,7 +134,7 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 			t.Errorf("it is paused: the oldest are %v", oldest)
 		}
 		wantScraped(t, "it is paused", registry, "paused", map[string]float64{"": 1})
-		wantScraped(t, "it has no policies", registry, "policy_decisions_total", map[string]float64{"Enforce": 6})
+		wantScraped(t, "it has no policies", registry, "policy_decisions_total", map[string]float64{"Enforce": 6, "HoldEnforcequarantine": 1})
 
 		r.lead()
 		synctest.Wait()

@@ -87,8 +87,8 @@ func TestTheMakefileTestsTheVersionsThatHaveModules(t *testing.T) {
 		t.Errorf("%s (-) and KUBERNETES in the Makefile (+):\n%s", versionsDir, diff)
 	}
 	kubernetes, _ := versionsOf(t, usual)
-	if want := "const defaultMinor = " + strings.TrimPrefix(minorOf(kubernetes), "1.") + "\n"; !strings.Contains(read(t, "test/testcluster/version.go"), want) {
-		t.Errorf("test/testcluster/version.go does not have %q", want)
+	if want := "const defaultMinor = " + strings.TrimPrefix(minorOf(kubernetes), "1.") + "\n"; !strings.Contains(read(t, "test/testcluster/files.go"), want) {
+		t.Errorf("test/testcluster/files.go does not have %q", want)
 	}
 }
 

@@ -2,42 +2,71 @@ package testcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"path/filepath"
+	"strconv"
 )
 
-// ports are the components' ports.
-type ports struct {
-	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
+// Ports are chosen below the range from which systems take the ports of outgoing connections (32768 up on Linux,
+// 49152 elsewhere). In that range, a client that keeps dialling a dead component could get the component's own
+// port, and prevent the component from starting again.
+const (
+	lowestPort  = 20000
+	highestPort = 32000
+)
+
+// freePorts returns n different ports that are free now. Another process may take them before the components do.
+func freePorts(ctx context.Context, n int) (ports []int, err error) {
+	var listen net.ListenConfig
+	for range 200 {
+		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		listener, err := listen.Listen(ctx, "tcp", address(port))
+		if err != nil {
+			continue
+		}
+		defer func() { _ = listener.Close() }() // not before all ports are chosen
+		if ports = append(ports, port); len(ports) == n {
+			return ports, nil
+		}
+	}
+	return nil, errors.New("too few free ports on loopback in 200 tries")
 }
 
-func choosePorts(ctx context.Context) (ports, error) {
-	p, err := freePorts(ctx, 6)
-	if err != nil {
-		return ports{}, err
-	}
-	return ports{p[0], p[1], p[2], p[3], p[4], p[5]}, nil
-}
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// The places of the components' ports in Cluster.ports.
+const (
+	etcdPort = iota
+	etcdPeerPort
+	apiServerPort
+	controllerManagerPort
+	schedulerPort
+	nodesPort
+	numberOfPorts
+)
 
 // parts returns the components of the control plane, in the order of their start.
-func (c *Cluster) parts(o Options, p ports) []*Component {
-	parts := []*Component{c.etcd(p), c.apiServer(o, p)}
+func (c *Cluster) parts(o Options) []*Component {
+	parts := []*Component{c.etcd(), c.apiServer(o)}
 	if !o.WithoutControllerManager {
-		parts = append(parts, c.controllerManager(o, p))
+		parts = append(parts, c.controllerManager(o))
 	}
 	if !o.WithoutScheduler {
-		parts = append(parts, c.scheduler(p))
+		parts = append(parts, c.scheduler())
 	}
 	if !o.WithoutNodes {
-		parts = append(parts, c.nodes(p))
+		parts = append(parts, c.nodes())
 	}
 	return parts
 }
 
 // etcd returns an etcd that does not wait for the disk: the data need not survive a crash of the machine. It uses TLS
 // so that no component takes another cluster's etcd for its own.
-func (c *Cluster) etcd(p ports) *Component {
-	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
+func (c *Cluster) etcd() *Component {
+	client, peer := "https://"+address(c.ports[etcdPort]), "http://"+address(c.ports[etcdPeerPort])
 	return c.part(Etcd, client+"/health",
 		"--name=testcluster", "--data-dir="+c.path("etcd"),
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
@@ -49,9 +78,9 @@ func (c *Cluster) etcd(p ports) *Component {
 		"--unsafe-no-fsync", "--log-level=warn")
 }
 
-func (c *Cluster) apiServer(o Options, p ports) *Component {
-	args := append(c.server(p.apiServer),
-		"--etcd-servers=https://"+address(p.etcd), "--etcd-cafile="+c.pki("clients.crt"),
+func (c *Cluster) apiServer(o Options) *Component {
+	args := append(c.server(c.ports[apiServerPort]),
+		"--etcd-servers=https://"+address(c.ports[etcdPort]), "--etcd-cafile="+c.pki("clients.crt"),
 		"--etcd-certfile="+c.pki("server.crt"), "--etcd-keyfile="+c.pki("server.key"),
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
@@ -86,26 +115,29 @@ func (c *Cluster) authentication() []string {
 	}
 }
 
-func (c *Cluster) controllerManager(o Options, p ports) *Component {
-	args := append(c.client(ControllerManager, p.controllerManager),
+func (c *Cluster) controllerManager(o Options) *Component {
+	port := c.ports[controllerManagerPort]
+	args := append(c.client(ControllerManager, port),
 		"--controllers=*,-taint-eviction-controller",
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file="+c.pki("server.key"),
 		"--root-ca-file="+c.pki("clients.crt"),
 		"--kube-api-qps=500", "--kube-api-burst=1000")
-	return c.part(ControllerManager, healthz(p.controllerManager), append(args, o.ControllerManagerArgs...)...)
+	return c.part(ControllerManager, healthz(port), append(args, o.ControllerManagerArgs...)...)
 }
 
-func (c *Cluster) scheduler(p ports) *Component {
-	return c.part(Scheduler, healthz(p.scheduler),
-		append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")...)
+func (c *Cluster) scheduler() *Component {
+	port := c.ports[schedulerPort]
+	return c.part(Scheduler, healthz(port),
+		append(c.client(Scheduler, port), "--kube-api-qps=500", "--kube-api-burst=1000")...)
 }
 
-func (c *Cluster) nodes(p ports) *Component {
-	return c.newComponent(Nodes, c.bin("kwok"), "http://"+address(p.nodes)+"/healthz",
+func (c *Cluster) nodes() *Component {
+	server := address(c.ports[nodesPort])
+	return c.newComponent(Nodes, c.bin("kwok"), "http://"+server+"/healthz",
 		"--kubeconfig="+c.kubeconfigs[Nodes], "--config="+c.path("stages.yaml"),
 		"--manage-nodes-with-annotation-selector="+SimulatedNodeAnnotation+"=fake",
-		"--cidr=10.64.0.0/10", "--server-address="+address(p.nodes))
+		"--cidr=10.64.0.0/10", "--server-address="+server)
 }
 
 // part returns a component of the control plane's one binary.

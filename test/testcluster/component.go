@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,6 +51,14 @@ type Component struct {
 	current *process // nil before the first start
 }
 
+// process is one run of a component.
+type process struct {
+	cmd     *exec.Cmd
+	started time.Time
+	done    chan struct{} // closed when the process has ended
+	err     error         // of the end; set before done is closed
+}
+
 // newComponent returns a component that is not started yet. The log is named after the component.
 func (c *Cluster) newComponent(name, binary, health string, args ...string) *Component {
 	return &Component{
@@ -56,9 +66,6 @@ func (c *Cluster) newComponent(name, binary, health string, args ...string) *Com
 		log: c.logOf(name),
 	}
 }
-
-// Name returns the component's name.
-func (c *Component) Name() string { return c.name }
 
 // LogPath returns the path of the component's log. A restart appends to the log.
 func (c *Component) LogPath() string { return c.log }
@@ -160,12 +167,59 @@ func (c *Component) launch() error {
 	if c.current != nil && !c.current.ended() {
 		return fmt.Errorf("starting %s: it is running", c.name)
 	}
-	p, err := startProcess(c.binary, c.args, c.dir, c.log)
+	out, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
+		return fmt.Errorf("starting %s: opening the log: %w", c.name, err)
+	}
+	defer func() { _ = out.Close() }() // the process has its own copy
+	p := &process{done: make(chan struct{}), cmd: &exec.Cmd{
+		Path: c.binary, Args: append([]string{c.binary}, c.args...), Dir: c.dir,
+		Env: append(os.Environ(), "HOME="+c.dir), Stdout: out, Stderr: out, SysProcAttr: ownGroup(),
+	}}
+	started := make(chan error)
+	go p.run(started)
+	if err := <-started; err != nil {
 		return fmt.Errorf("starting %s: %w", c.name, err)
 	}
 	c.current = p
 	return nil
+}
+
+// run starts the process and waits for its end on the same thread: the kernel takes the end of the thread that
+// started a process for the end of its parent, and Go ends threads at any time unless they are locked.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p.started = time.Now()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}
+}
+
+// signal sends the signal to the process and to those that it started.
+func (p *process) signal(s syscall.Signal) error {
+	if p.ended() {
+		return fmt.Errorf("it is not running: %v", p.cmd.ProcessState)
+	}
+	return syscall.Kill(-p.cmd.Process.Pid, s)
+}
+
+// kill kills the process and returns when it has ended.
+func (p *process) kill() {
+	_ = p.signal(syscall.SIGKILL) // the only possible error is that it has ended
+	<-p.done
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // await polls until the URL answers 200, the component has ended, or ctx is done.

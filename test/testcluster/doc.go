@@ -9,7 +9,7 @@
 //   - A cluster listens on 127.0.0.1 only. Clients reach the API server through a kubeconfig: as cluster-admin
 //     ([Cluster.Kubeconfig]) or as any user ([Cluster.KubeconfigFor]), subject to RBAC as on any other cluster.
 //   - No component outlives the process that started it, even if that process is killed and even if the component
-//     is paused. (On systems other than Linux, kwok and paused components may outlive that process.)
+//     is paused. (On systems other than Linux, components may outlive a process that is killed.)
 //   - This package only starts programs: bin/controlplane and bin/kwok, which `make controlplane` builds. It never
 //     builds anything.
 //

@@ -1,11 +1,55 @@
 package testcluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
+
+// VersionVariable names the environment variable that chooses the version of Kubernetes, such as 1.30, of all clusters
+// whose options choose no version. `make test-versions` sets the variable, and builds the binaries of the versions that
+// the variable may name. Without the variable, clusters have the version of bin/controlplane.
+const VersionVariable = "TESTCLUSTER_KUBERNETES"
+
+// defaultMinor is the minor version of Kubernetes in test/controlplane/go.mod.
+const defaultMinor = 36
+
+// Minor returns the minor version of the cluster's Kubernetes: 30 for Kubernetes 1.30.
+func (c *Cluster) Minor() int { return c.minor }
+
+// chosenMinor returns the minor version that the options choose, or else the environment.
+func (o Options) chosenMinor() (int, error) {
+	chosen := cmp.Or(o.Kubernetes, os.Getenv(VersionVariable))
+	if chosen == "" {
+		return defaultMinor, nil
+	}
+	text, found := strings.CutPrefix(chosen, "1.")
+	minor, err := strconv.Atoi(text)
+	if !found || err != nil || minor < 30 {
+		return 0, fmt.Errorf("the options or %s choose Kubernetes %q: want a minor version from 1.30 on, such as 1.30; choose none for 1.%d", VersionVariable, chosen, defaultMinor)
+	}
+	return minor, nil
+}
+
+// binaryOf returns the name of the binary of one version of Kubernetes.
+func binaryOf(minor int) string {
+	if minor == defaultMinor {
+		return "controlplane"
+	}
+	return fmt.Sprintf("controlplane-1.%d", minor)
+}
+
+// targetOf returns the target of the Makefile that builds the binary of one version of Kubernetes.
+func targetOf(minor int) string {
+	if minor == defaultMinor {
+		return "controlplane"
+	}
+	return "bin/" + binaryOf(minor)
+}
 
 const auditPolicyFormat = `apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -70,28 +114,6 @@ func (c *Cluster) writeFiles(o Options) error {
 	return c.write(map[string][]byte{
 		"stages.yaml":       stages,
 		"audit-policy.yaml": fmt.Appendf(nil, auditPolicyFormat, o.AuditLevel),
-	})
-}
-
-// writePKI creates the keys and certificates of the components. One authority signs for servers and clients; the
-// aggregator has an authority of its own, or every client could impersonate the aggregator.
-func (c *Cluster) writePKI() (err error) {
-	if c.authority, err = newAuthority("testcluster"); err != nil {
-		return err
-	}
-	frontProxy, err := newAuthority("testcluster-front-proxy")
-	if err != nil {
-		return err
-	}
-	serverCertificate, serverKey, err1 := c.authority.issue("testcluster")
-	proxyCertificate, proxyKey, err2 := frontProxy.issue("front-proxy")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	return c.write(map[string][]byte{
-		"pki/clients.crt": c.authority.pem(), "pki/front-proxy.crt": frontProxy.pem(),
-		"pki/server.crt": serverCertificate, "pki/server.key": serverKey,
-		"pki/proxy.crt": proxyCertificate, "pki/proxy.key": proxyKey,
 	})
 }
 

@@ -49,6 +49,7 @@ type Cluster struct {
 	root  string // of the repository
 	dir   string // of the cluster's data, certificates, kubeconfigs and logs
 	minor int    // the version of Kubernetes is 1.minor
+	ports []int  // of the components
 	url   string
 	log   io.Writer
 
@@ -109,16 +110,15 @@ func prepare(o Options) (*Cluster, error) {
 }
 
 // boot starts all components of a new cluster.
-func (c *Cluster) boot(ctx context.Context, o Options) error {
-	p, err := choosePorts(ctx)
-	if err != nil {
+func (c *Cluster) boot(ctx context.Context, o Options) (err error) {
+	if c.ports, err = freePorts(ctx, numberOfPorts); err != nil {
 		return err
 	}
-	c.url = "https://" + address(p.apiServer)
+	c.url = "https://" + address(c.ports[apiServerPort])
 	if err := c.writeFiles(o); err != nil {
 		return err
 	}
-	c.components = c.parts(o, p)
+	c.components = c.parts(o)
 	// A wave starts when the one before is healthy: that is faster than the components' retries.
 	for _, wave := range [][]*Component{c.components[:1], c.components[1:2], c.components[2:]} {
 		if err := c.startAll(ctx, wave); err != nil {

@@ -39,7 +39,7 @@ func startAndWait() error {
 		return err
 	}
 	for _, component := range c.components {
-		fmt.Println(component.Name(), component.Pid())
+		fmt.Println(component.name, component.Pid())
 	}
 	if err := c.Component(Scheduler).Pause(); err != nil {
 		return err
@@ -451,7 +451,7 @@ func pod(name, spec string) string {
 func pidsOf(c *Cluster) map[string]int {
 	pids := make(map[string]int)
 	for _, component := range c.components {
-		pids[component.Name()] = component.Pid()
+		pids[component.name] = component.Pid()
 	}
 	return pids
 }

@@ -45,8 +45,7 @@ test('the countdown runs every second, even without changes', async () => {
 });
 
 on('what is to come is right of now, what was evicted left of it', async (page) => {
-  const { scheduled, evicted, strong } = await page.evaluate(columnsOf, ['scheduled', 'evicted', 'strong']);
-  const now = (Math.min(...strong) + Math.max(...strong)) / 2; // a line with a centred label
+  const { scheduled, evicted, now: [now] } = await page.evaluate(columnsOf, ['scheduled', 'evicted', 'now']);
   assert.ok(scheduled.length > 20 && evicted.length > 20);
   assert.ok(Math.min(...scheduled) >= now - 1, `${Math.min(...scheduled)} is left of ${now}`);
   assert.ok(Math.max(...evicted) <= now + 1, `${Math.max(...evicted)} is right of ${now}`);
@@ -68,21 +67,14 @@ test('marks glide to the left with the clock', async () => {
   await still.stop();
 });
 
-/** Returns the columns of the canvas that contain the colours of these states. @param {string[]} names */
+/** Returns the left and right ends of the marks of these states on the timeline, and of the line of now, in order. @param {string[]} names */
 function columnsOf(names) {
-  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('canvas'));
-  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-  const { data, width } = c.getImageData(0, 0, canvas.width, canvas.height);
-  /** @type {Record<string, number[]>} */
-  const found = {};
-  for (const name of names) {
-    const colour = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-    const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
-    const columns = new Set();
-    for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b) columns.add((i / 4) % width);
-    found[name] = [...columns];
-  }
-  return found;
+  const { left } = /** @type {HTMLElement} */ (document.getElementById('plot')).getBoundingClientRect();
+  return Object.fromEntries(names.map((name) => {
+    const parts = document.querySelectorAll(name === 'now' ? '#line' : `#rows .s-${name} path`);
+    const ends = [...parts].map((e) => e.getBoundingClientRect()).flatMap((box) => [box.left - left, box.right - left]);
+    return [name, ends.sort((a, b) => a - b)];
+  }));
 }
 
 for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) {
@@ -101,17 +93,15 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
   });
 }
 
-/** Returns the times between n drawings of the timeline. @param {number} n */
+/** Returns the times between n drawings of the timeline, each of which moves its axis. @param {number} n */
 function drawings(n) {
-  const c = /** @type {any} */ (document.getElementById('canvas')).getContext('2d');
-  const { clearRect } = c;
   return new Promise((/** @type {(gaps: number[]) => void} */ resolve) => {
     /** @type {number[]} */ const times = [];
-    c.clearRect = (/** @type {number[]} */ ...box) => {
-      clearRect.apply(c, box);
+    const axis = /** @type {HTMLElement} */ (document.getElementById('axis'));
+    new MutationObserver(() => {
       times.push(performance.now());
       if (times.length > n) resolve(times.slice(1).map((t, i) => t - times[i]));
-    };
+    }).observe(axis, { attributeFilter: ['style'], subtree: true });
   });
 }
 
@@ -244,11 +234,8 @@ on('the timeline moves and zooms by keyboard and buttons', async (page) => {
 });
 
 on('a click on a mark shows what it stands for', async (page) => {
-  const box = /** @type {any} */ (await page.locator('#canvas').boundingBox());
   const all = await count(page);
-  for (let x = 0.3; x < 0.9 && !(await page.locator('#clear').isVisible()); x += 0.02) {
-    await page.mouse.click(box.x + box.width * x, box.y + 34 + 14);
-  }
+  await page.locator('#rows > :first-child .mark.s-scheduled').last().click();
   const text = await page.locator('#clear').innerText();
   assert.match(text, /Clear the filter \(\d\d:\d\d:\d\d to /);
   assert.ok((await count(page)) < all);
@@ -312,7 +299,7 @@ on('a phone shows all without scrolling sideways', async (page) => {
 on('nothing comes from outside, and nothing is inline', async (page) => {
   const origins = await page.evaluate(() => performance.getEntriesByType('resource').map((e) => new URL(e.name).origin));
   assert.deepEqual([...new Set(origins)], [new URL(cluster.page).origin]);
-  assert.equal(await page.locator('[style]:not(#canvas, #tip), script:not([src])').count(), 0);
+  assert.equal(await page.locator('[style]:not(#plot *, #tip), script:not([src])').count(), 0);
 });
 
 test('a standby shows that it is one, and the leader', async () => {

@@ -5,7 +5,7 @@
 /** @import {Names, View} from './filter.js' */
 import { backlog, told } from './backlog.js';
 import { away, banners, missed, podOf } from './banners.js';
-import { button, element, part, write } from './dom.js';
+import { button, element, fill, part, write } from './dom.js';
 import { chooser, everything, fields, fromHash, isEmpty, matcher, searcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { lists } from './lists.js';
@@ -22,7 +22,7 @@ const input = (id) => /** @type {HTMLInputElement} */ (part(id));
 
 const store = new Store();
 const view = fromHash('');
-/** Whether what the address opens is still to be shown. */
+/** Whether the pod and the range that the address names are still to be shown. */
 let arriving = true;
 let shownVersion = -1;
 let shownAt = -Infinity;
@@ -85,7 +85,7 @@ function address() {
 
 // The filter.
 
-/** Shows what the filter lets through, from its begin. */
+/** Shows the rows that pass the filter, from the first page on. */
 function filtered() {
   for (const name of fields) if (input(name).value.trim() !== view.filter[name]) input(name).value = view.filter[name];
   input('group').value = view.group;
@@ -132,11 +132,7 @@ function known(rows) {
 
 /** @param {string} id @param {Set<string>} names */
 function offer(id, names) {
-  const list = [...names].sort().slice(0, 500);
-  const key = list.join('\n');
-  if (part(id).dataset.key === key) return;
-  part(id).dataset.key = key;
-  part(id).replaceChildren(...list.map((value) => element('option', { value })));
+  fill(part(id), [...names].sort().slice(0, 500), () => element('option'), (option, value) => { if (option.getAttribute('value') !== value) option.setAttribute('value', value); });
 }
 
 // What is shown.
@@ -155,7 +151,7 @@ function itemsOf(rows, pass, names) {
   return items;
 }
 
-/** The tainted nodes that the filter lets through, and those of pods that it lets through. @param {Names} names @param {Set<string>} ofPods */
+/** The tainted nodes that pass the filter, and the nodes of pods that pass it. @param {Names} names @param {Set<string>} ofPods */
 function tainted(names, ofPods) {
   const { filter } = view;
   const found = searcher(filter.search);
@@ -293,7 +289,7 @@ function condition() {
   write(part('version'), `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`);
 }
 
-/** What is worst comes first, as a tab of the browser has little room. @param {boolean} stale */
+/** The worst comes first, as a tab of the browser has little room. @param {boolean} stale */
 function title(stale) {
   const counts = [store.manager?.trouble ? 'watch broken' : '', stuckNow() ? `${counted(stuckNow(), true)} stuck` : '', `${counted(store.totals.scheduled, certainty().all)} scheduled`];
   const said = !store.ready ? [] : stale ? ['stale'] : counts;
@@ -309,11 +305,7 @@ function chip(id, text, how) {
 
 /** @param {[string, string][]} list */
 function say(list) {
-  const key = list.map(([text]) => text).join('\n');
-  const box = part('banners');
-  if (box.dataset.key === key) return;
-  box.dataset.key = key;
-  box.replaceChildren(...list.map(([text, className]) => element('p', { className }, text)));
+  fill(part('banners'), list, () => element('p'), (p, [text, how]) => { p.className = how; write(p, text); });
 }
 
 // Colours.
@@ -325,7 +317,6 @@ let theme = themes.find((name) => name === localStorage.getItem('theme')) ?? 'sy
 function paint() {
   document.documentElement.dataset.theme = theme === 'dark' || (theme === 'system' && dark.matches) ? 'dark' : 'light';
   part('theme').textContent = `Theme: ${theme}`;
-  timeline.recolour();
 }
 dark.addEventListener('change', paint);
 part('theme').addEventListener('click', () => {
@@ -372,7 +363,7 @@ for (const [i, name] of tabs.entries()) {
   part('tabs').append(tab);
 }
 
-/** Shows another list. What was open in the one before is closed. @param {View['list']} name */
+/** Shows another list, and closes the pod that is open in the list before. @param {View['list']} name */
 function choose(name) {
   if (name !== view.list && !stuck(store.rows.get(view.open)?.state ?? '')) view.open = '';
   view.list = name;

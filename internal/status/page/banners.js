@@ -1,4 +1,4 @@
-// What is said above everything else: what is wrong with the manager, or with what is known. Pure.
+// The banners above everything else: trouble of the manager, and doubts about the state that is shown. Pure.
 
 /** @import {Manager, Row} from './types.js' */
 import { sentence } from './explain.js';

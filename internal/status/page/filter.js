@@ -6,7 +6,7 @@ import { groupings } from './groups.js';
 /** Fields of the filter that hold a text. */
 export const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
 
-/** @typedef {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} Names those that are known */
+/** @typedef {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} Names the known names */
 
 /**
  * @typedef {object} Filter
@@ -19,7 +19,7 @@ export const fields = /** @type {const} */ (['search', 'node', 'namespace', 'tai
  * @property {{from: number, to: number, late?: boolean} | null} range of time; late: what was due by its end, and is still there
  */
 
-/** @returns {Filter} one that lets everything through */
+/** @returns {Filter} a filter that lets everything through */
 export const everything = () => ({ search: '', node: '', namespace: '', taint: '', policy: '', off: new Set(), range: null });
 
 /** Whether a filter lets everything through. @param {Filter} f */
@@ -84,7 +84,7 @@ export function toHash({ filter, list, group, open, zone, across, moved }) {
 /** @param {number} ms */
 const iso = (ms) => new Date(ms).toISOString();
 
-/** The view of an address. What it holds that nobody knows is left out. @param {string} hash @returns {View} */
+/** The view of an address. Values that nobody knows are left out. @param {string} hash @returns {View} */
 export function fromHash(hash) {
   const p = new URLSearchParams(hash.replace(/^#/, ''));
   const text = (/** @type {string} */ name) => p.get(name) ?? '';

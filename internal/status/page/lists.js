@@ -3,7 +3,7 @@
 /** @import {Row, Node} from './types.js' */
 /** @import {Group} from './groups.js' */
 /** @import {Lane} from './scale.js' */
-import { element, write } from './dom.js';
+import { element } from './dom.js';
 import { answer } from './explain.js';
 import { clock, lateness, span, stamp, until, zoned } from './format.js';
 import { glyph, rank, stuck, titles } from './states.js';
@@ -23,7 +23,7 @@ import { glyph, rank, stuck, titles } from './states.js';
  * @property {string} title
  * @property {boolean} [zoned] its times are in the zone that the title names
  * @property {(i: Item) => string | number} by what it is sorted by
- * @property {(i: Item, cell: HTMLTableCellElement, now: number) => void} fill
+ * @property {(i: Item, now: number) => string | (HTMLElement | string)[]} cell its content
  * @property {string} [at] class: where the column is shown
  */
 
@@ -41,42 +41,37 @@ import { glyph, rank, stuck, titles } from './states.js';
 /** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
 export const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((word) => [word, element('wbr')]);
 
-/** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
-const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
+/** A column of text. @param {string} title @param {(i: Item, now: number) => string} cell @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
+const column = (title, cell, by, at) => ({ title, by, at, cell });
 
 /** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {(i: Item) => string | number} by @param {string} at @returns {Column} */
-const names = (title, name, by, at) => ({ title, by, at, fill: (i, cell) => { if (cell.textContent !== name(i)) cell.replaceChildren(...breakable(name(i))); } });
+const names = (title, name, by, at) => ({ title, by, at, cell: (i) => breakable(name(i)) });
 
 /** @param {Item} i */
 const row = (i) => /** @type {Row} */ (i.row);
 /** @param {Item} i */
 const node = (i) => /** @type {NodeLine} */ (i.node);
-/** Sorts what is not there last. @param {number} n */
+/** Sorts missing times last. @param {number} n */
 const known = (n) => (Number.isFinite(n) ? n : Infinity);
 
 /** @type {Column} */
 const state = {
   title: 'State',
   by: (i) => rank(row(i).state),
-  fill(i, cell) {
-    if (cell.dataset.state === row(i).state) return;
-    cell.dataset.state = row(i).state;
-    cell.replaceChildren(element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`)));
-  },
+  cell: (i) => [element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`))],
 };
 
-/** The pod's name, and below it, on a narrow screen, what the columns that are not shown there say. @type {Column} */
+/** The pod's name, and below it, on a narrow screen, the content of the columns that are hidden there. @type {Column} */
 const pod = {
   title: 'Pod',
   at: 'name pod',
   by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
-  fill(i, cell, now) {
+  cell(i, now) {
     const { of, owner, state } = row(i);
     const why = stuck(state) ? answer(row(i), now) : of.taint.replace(/:NoExecute$/, '');
     const under = `${[titles[state], owner, of.node].filter(Boolean).join(', ')}: ${why}`;
-    if (cell.lastChild?.textContent === under) return;
-    const name = cell.firstChild ?? element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
-    cell.replaceChildren(name, element('span', { className: 'under' }, ...breakable(under)));
+    const name = element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
+    return [name, element('span', { className: 'under' }, ...breakable(under))];
   },
 };
 
@@ -98,9 +93,10 @@ const countdown = {
   title: 'Goes',
   at: 'time',
   by: (i) => row(i).due,
-  fill(i, cell, now) {
-    write(cell, row(i).state === 'done' ? 'accepted' : coming(row(i).due, now));
-    cell.classList.toggle('late', now - row(i).due > 1000 && row(i).state !== 'done');
+  cell(i, now) {
+    const { due, state } = row(i);
+    if (state === 'done') return 'accepted';
+    return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
   },
 };
 /** When something comes, or since when it is late. @param {number} ms @param {number} now */
@@ -112,7 +108,7 @@ const name = {
   title: 'Node',
   at: 'name',
   by: (i) => node(i).of.name,
-  fill(i, cell) { if (!cell.firstChild) cell.append(element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name))); },
+  cell: (i) => [element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name))],
 };
 
 /** @type {Record<'stuck' | 'upcoming' | 'evicted' | 'nodes', List>} */

@@ -154,7 +154,7 @@ export function placed(bins, { from, scale, now, width }, sizeOf) {
   return cut(marks, width);
 }
 
-/** Keeps the marks that fit in, and counts those that are pending and do not. @param {Mark[]} marks @param {number} width */
+/** Keeps the marks that fit in, and counts the pending evictions of the other marks. @param {Mark[]} marks @param {number} width */
 function cut(marks, width) {
   const pending = marks.filter((m) => m.bin.state !== 'evicted');
   const least = pending.some((m) => m.left < 0) ? edge : 0;

@@ -1,4 +1,4 @@
-// Asks the manager for its state once a second, knows the manager's clock, and when what it has is stale.
+// Asks the manager for its state once a second, follows the manager's clock, and knows when the state is stale.
 
 /** @import {Message} from './types.js' */
 
@@ -19,7 +19,7 @@ export class Source {
   #failures = 0;
   #asking = false;
   #offset = -Infinity;
-  /** Names what the page has, in a request for what has changed since. */
+  /** The tag of the state that the page has, for the next request. */
   #tag = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #next;
   #url;
@@ -40,7 +40,7 @@ export class Source {
     return Number.isFinite(this.#offset) ? Date.now() + this.#offset : Date.now();
   }
 
-  /** Whether what is shown may be of the past. */
+  /** Whether the state that is shown may be of the past. */
   stale() {
     return this.#failures > 0 || !(performance.now() - this.#heard < staleAfter);
   }

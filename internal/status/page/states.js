@@ -38,8 +38,6 @@ const shapes = {
   done: { full: false, path: circle(0.8) },
   evicted: { full: false, path: 'M-.85 .05L-.25 .7L.9 -.7' },
 };
-const paths = Object.fromEntries(states.map((state) => [state, new Path2D(shapes[state].path)]));
-
 /** A mark as an element, for legends and tables. @param {string} state */
 export function glyph(state) {
   const root = vector('svg', { viewBox: '-1.33 -1.33 2.66 2.66', class: `glyph s-${state}`, 'aria-hidden': 'true' });
@@ -52,18 +50,4 @@ function vector(tag, attributes) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
   return e;
-}
-
-/**
- * Draws a mark on a canvas, in the current fill and stroke colour.
- * @param {CanvasRenderingContext2D} c @param {string} state @param {number} x @param {number} y @param {number} r
- */
-export function draw(c, state, x, y, r) {
-  c.save();
-  c.translate(x, y);
-  c.scale(r, r);
-  c.lineWidth /= r;
-  if (shapes[state].full) c.fill(paths[state]);
-  else c.stroke(paths[state]);
-  c.restore();
 }

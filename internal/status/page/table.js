@@ -2,7 +2,7 @@
 
 /** @import {Row, Node} from './types.js' */
 /** @import {Item, List} from './lists.js' */
-import { element, part, renew, write } from './dom.js';
+import { button, element, part, place, write } from './dom.js';
 import { copy, explanation } from './explain.js';
 import { plural, zone } from './format.js';
 import { grouped, summary } from './groups.js';
@@ -16,7 +16,7 @@ import { breakable, lists } from './lists.js';
  */
 
 export class Table {
-  /** What the rows are grouped by; empty: by nothing. */
+  /** The name of the grouping; empty: none. */
   group = '';
   /** UID of the pod that is open. */
   open = '';
@@ -25,10 +25,8 @@ export class Table {
   #list = lists.upcoming;
   /** @type {Item[]} */ #items = [];
   /** @type {Map<List, {column: number, down: boolean}>} */ #sort = new Map();
-  /** @type {Map<string, HTMLTableRowElement>} */ #lines = new Map();
   /** @type {Set<string>} names of the groups that are open */ #openGroups = new Set();
   #at = 0;
-  #head = '';
   /** Whether the next items are shown even while the pointer or the focus is in the list. */
   #fresh = true;
   /** UID of the pod whose page is to be shown. */
@@ -118,7 +116,7 @@ export class Table {
     this.previous.disabled = this.#at === 0;
     this.next.disabled = this.#at === pages - 1;
     this.#sought = '';
-    if (sought >= 0) this.#lines.get(lines[sought].key)?.scrollIntoView({ block: 'center' });
+    if (sought >= 0) this.tbody.querySelector(`[data-key="${CSS.escape(lines[sought].key)}"]`)?.scrollIntoView({ block: 'center' });
   }
 
   /** The lines of rows: in groups, of which some are open, where that is chosen. @param {Item[]} items @returns {Item[]} */
@@ -134,27 +132,16 @@ export class Table {
 
   #header() {
     const { column, down } = this.#sorting();
-    const columns = `${this.#list.title} ${zone(this.hooks.now())}`;
-    const head = `${columns} ${column} ${down}`;
-    if (head === this.#head) return;
-    if (!this.#head.startsWith(`${columns} `)) this.#newHeader();
-    this.#head = head;
-    [...this.thead.querySelectorAll('th')].forEach((th, i) => {
-      if (i === column) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-      else th.removeAttribute('aria-sort');
-    });
-  }
-
-  #newHeader() {
-    write(this.caption, this.#list.title);
-    this.pager.ariaLabel = `Pages of ${this.#list.title}`;
-    this.#lines.clear();
-    this.tbody.replaceChildren();
-    this.thead.replaceChildren(element('tr', {}, ...this.#list.columns.map((c, i) => {
-      const by = element('button', { type: 'button' }, c.zoned ? `${c.title}, ${zone(this.hooks.now())}` : c.title);
-      by.addEventListener('click', () => this.#sortBy(i));
-      return element('th', { scope: 'col', className: c.at ?? '' }, by);
-    })));
+    const { title, columns } = this.#list;
+    write(this.caption, title);
+    this.pager.ariaLabel = `Pages of ${title}`;
+    const row = element('tr', {}, ...columns.map((c, i) => {
+      const ariaSort = i !== column ? null : down ? 'descending' : 'ascending';
+      const name = c.zoned ? `${c.title}, ${zone(this.hooks.now())}` : c.title;
+      return element('th', { scope: 'col', className: c.at ?? '', ariaSort }, button({}, () => this.#sortBy(i), name));
+    }));
+    row.dataset.key = title;
+    place(this.thead, [row]);
   }
 
   /** @param {number} column */
@@ -168,61 +155,25 @@ export class Table {
   /** Puts the lines in place, and leaves alone what is there already. @param {Item[]} items */
   #body(items) {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement);
-    const keys = new Set(items.map((item) => item.key));
-    for (const tr of /** @type {HTMLTableRowElement[]} */ ([...this.tbody.children])) if (!keys.has(tr.dataset.key ?? '')) tr.remove();
-    const lines = new Map();
-    /** @type {Element | null} */
-    let at = this.tbody.firstElementChild;
-    for (const item of items) {
-      const tr = this.#lines.get(item.key) ?? this.#line(item);
-      lines.set(item.key, tr);
-      this.#fill(tr, item);
-      const why = this.#why(item, tr);
-      for (const line of why ? [tr, why] : [tr]) {
-        if (line === at) at = at.nextElementSibling;
-        else this.tbody.insertBefore(line, at);
-      }
-    }
-    while (at) {
-      const next = at.nextElementSibling;
-      at.remove();
-      at = next;
-    }
-    this.#lines = lines;
+    place(this.tbody, items.flatMap((item) => this.#line(item)));
     if (focus && focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 
-  /** A line: a cell for each column, or for a group a button that opens it and what is in it. @param {Item} item */
+  /** A line: a cell for each column, or for a group a button that opens it, and its summary. Below the row that is open, the explanation. @param {Item} item */
   #line(item) {
-    const { columns } = this.#list;
-    const tr = item.group
-      ? element('tr', { className: 'group' }, element('td', { colSpan: columns.length },
-        element('button', { type: 'button', className: 'open' }, ...breakable(item.group.name)), ' ', element('span')))
-      : element('tr', {}, ...columns.map((c) => element('td', { className: c.at ?? '' })));
-    tr.dataset.key = item.key;
-    return tr;
-  }
-
-  /** @param {HTMLTableRowElement} tr @param {Item} item */
-  #fill(tr, item) {
     const now = this.hooks.now();
-    if (item.group) write(/** @type {HTMLElement} */ (tr.querySelector('td > span')), summary(item.group, now));
-    else this.#list.columns.forEach((c, i) => c.fill(item, tr.cells[i], now));
-    tr.querySelector('.open')?.setAttribute('aria-expanded', String(item.group ? this.#openGroups.has(item.key) : item.row?.of.uid === this.open));
-  }
-
-  /** The line below with the explanation, for the row that is open. @param {Item} item @param {HTMLTableRowElement} tr */
-  #why(item, tr) {
-    if (!item.row || item.row.of.uid !== this.open) return null;
-    const below = /** @type {HTMLTableRowElement | null} */ (tr.nextElementSibling);
-    const content = element('td', { colSpan: tr.cells.length }, explanation(item.row, this.nodes, this.hooks.now()));
-    if (below?.className === 'why' && below.dataset.key === item.key) {
-      renew(below.cells[0], content);
-      return below;
-    }
-    const why = element('tr', { className: 'why' }, content);
-    why.dataset.key = item.key;
-    return why;
+    const { columns } = this.#list;
+    const whole = (/** @type {(HTMLElement | string)[]} */ ...content) => element('td', { colSpan: columns.length }, ...content);
+    const open = item.group ? this.#openGroups.has(item.key) : item.row?.of.uid === this.open && this.open !== '';
+    const line = item.group
+      ? element('tr', { className: 'group' }, whole(element('button', { type: 'button', className: 'open' }, ...breakable(item.group.name)), ' ', element('span', {}, summary(item.group, now))))
+      : element('tr', {}, ...columns.map((c) => element('td', { className: c.at ?? '' }, ...[c.cell(item, now)].flat())));
+    line.dataset.key = item.key;
+    line.querySelector('.open')?.setAttribute('aria-expanded', String(open));
+    if (!item.row || !open) return [line];
+    const why = element('tr', { className: 'why' }, whole(explanation(item.row, this.nodes, now)));
+    why.dataset.key = `why ${item.key}`;
+    return [line, why];
   }
 
   /** Moves the countdowns on. */

@@ -1,14 +1,12 @@
 // The timeline: a lane for each node, a mark for each bin of evictions, moving with the clock.
 
 /** @import {Row} from './types.js' */
-/** @import {Bin, Lane, Mark} from './scale.js' */
-import { button, element, part, write } from './dom.js';
+/** @import {Bin, Lane} from './scale.js' */
+import { button, element, fill, part, write } from './dom.js';
 import { about, clock, date, plural, short, stamp } from './format.js';
 import { binned, lanesOf, placed, reach, stepOf, ticks, within } from './scale.js';
-import { draw, states, titles } from './states.js';
+import { glyph, titles } from './states.js';
 
-const laneHeight = 28;
-const axis = 34; // pixels on top
 const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
 const fewLanes = 4; // at first, where the screen is small
@@ -25,20 +23,25 @@ const longest = 3650 * day;
  * @property {(node: string, bin: Bin) => void} openBin
  */
 
-/** Pixels from the middle of a mark to its edge. @param {Bin} bin */
-function radius(bin) {
-  if (bin.count === 1) return bin.state === 'evicted' ? 4 : 5;
-  return Math.min(5 + Math.log2(bin.count) * 0.5, 8);
-}
+/** What a mark stands for. @typedef {{lane: Lane, bin: Bin}} Hit */
 
-/** Pixels that a mark takes with its number. @param {Bin} bin */
-const extent = (bin) => 2 * radius(bin) + (bin.count > 1 ? 2 + 7.6 * short(bin.count).length : 0);
+/** @typedef {{from: number, scale: number, now: number, width: number}} View the time at the left edge, and pixels for each millisecond */
+
+/** Pixels from the middle of a mark to its edge, and those that it takes with its number. @param {Bin} bin */
+function sizeOf(bin) {
+  if (bin.count === 1) return bin.state === 'evicted' ? { radius: 4, extent: 8 } : { radius: 5, extent: 10 };
+  const radius = Math.min(5 + Math.log2(bin.count) * 0.5, 8);
+  return { radius, extent: 2 * radius + 2 + 7.6 * short(bin.count).length };
+}
 
 /** The times of a bin, the past as past. @param {Bin} bin @param {number} now */
 function times(bin, now) {
   if (bin.count === 1) return bin.late ? `was due at ${stamp(bin.at, now)}` : stamp(bin.at, now);
   return bin.late ? `were due by ${stamp(bin.to, now)}` : `${clock(bin.from, now)} to ${stamp(bin.to, now)}`;
 }
+
+/** Moves an element to a place on the time axis. @param {Element} e @param {number} x */
+const moveTo = (e, x) => { /** @type {HTMLElement} */ (e).style.transform = `translateX(${x}px)`; };
 
 export class Timeline {
   /** Milliseconds across; 0 until something is known. */
@@ -57,23 +60,19 @@ export class Timeline {
   #dirty = true;
   #drawnAt = NaN;
   #sorted = -Infinity;
-  #order = '';
-  /** @type {Record<string, string>} */ #colours = {};
   #width = 0;
   /** Whether the filter names a node. @type {(node: string) => boolean} */ #named = () => false;
-  /** @type {Mark[][]} the marks of each lane, as they were drawn */ #marks = [];
+  /** @type {WeakMap<Element, Hit>} by their elements */ #hits = new WeakMap();
 
   /** @param {Hooks} hooks */
   constructor(hooks) {
     this.hooks = hooks;
-    this.canvas = /** @type {HTMLCanvasElement} */ (part('canvas'));
-    this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
+    this.plot = part('plot');
     this.calm = matchMedia('(prefers-reduced-motion: reduce)');
-    new ResizeObserver(() => this.#resize()).observe(part('stage'));
+    new ResizeObserver(() => { this.#width = this.plot.clientWidth; this.#bin(); }).observe(this.plot);
     part('more').addEventListener('click', () => { this.#shown += pageOfLanes; this.#layOut(); });
     this.#pointer();
     part('stage').addEventListener('keydown', (e) => this.#key(e));
-    this.recolour();
     const frame = () => { this.#frame(); requestAnimationFrame(frame); };
     requestAnimationFrame(frame);
   }
@@ -97,14 +96,7 @@ export class Timeline {
     this.#layOut();
   }
 
-  /** Takes the colours of the page's theme. */
-  recolour() {
-    const style = getComputedStyle(document.documentElement);
-    for (const name of [...states, 'text', 'quiet', 'line', 'lane', 'card', 'strong']) this.#colours[name] = style.getPropertyValue(`--${name}`).trim();
-    this.#dirty = true;
-  }
-
-  /** Takes note of what has become late. */
+  /** Puts pods that have become late into bins of their own. */
   tick() { this.#bin(); }
 
   /** Draws anew, as the times are written in another zone. */
@@ -113,7 +105,7 @@ export class Timeline {
   /** How much is visible, and how far from now, if that was chosen. */
   get chosen() { return { across: this.#chosen ? this.#across : 0, moved: this.#moved }; }
 
-  /** Shows what was chosen once; what fits where nothing was. @param {{across: number, moved: number}} chosen */
+  /** Shows a range that was chosen earlier; without a range, the range that fits. @param {{across: number, moved: number}} chosen */
   restore({ across, moved }) {
     this.fit();
     if (across <= 0) return;
@@ -153,7 +145,7 @@ export class Timeline {
   #fit() {
     this.#past = this.#rows.some((row) => row.state === 'evicted') ? past : noPast;
     const across = reach(this.#rows, this.hooks.now()) / (1 - this.#past);
-    // What is there already does not make the view jump for a little more or less.
+    // A little more or less to show does not make the view jump.
     if (across > this.#across || across < this.#across * 0.7) this.#across = across;
   }
 
@@ -167,53 +159,25 @@ export class Timeline {
 
   #visible() { return this.#lanes.slice(0, this.#shown); }
 
-  #resize() {
-    const width = this.canvas.clientWidth;
-    if (width === this.#width) return;
-    this.#width = width;
-    this.#bin();
-    this.#layOut();
-  }
-
   #layOut() {
     const lanes = this.#visible();
-    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.stuck} ${this.#named(l.node)}`).join('\n');
-    if (order !== this.#order) {
-      this.#order = order;
-      this.#labels(lanes);
-    }
-    const rest = this.#lanes.length - lanes.length;
-    part('more').hidden = rest <= 0;
-    write(part('more'), rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`);
-    const height = axis + Math.max(lanes.length, 1) * laneHeight;
-    const ratio = devicePixelRatio;
-    if (this.canvas.height !== Math.round(height * ratio) || this.canvas.width !== Math.round(this.#width * ratio)) {
-      this.canvas.height = Math.round(height * ratio);
-      this.canvas.width = Math.round(this.#width * ratio);
-      this.canvas.style.height = `${height}px`;
-    }
-    this.#dirty = true;
-  }
-
-  /** @param {Lane[]} lanes */
-  #labels(lanes) {
-    const old = /** @type {HTMLElement[]} */ ([...part('lanes').children]);
-    lanes.forEach((lane, i) => {
-      const label = old[i] ?? this.#label();
+    fill(part('lanes'), lanes, () => this.#label(), (label, lane) => {
       label.dataset.node = label.title = lane.node;
       label.ariaPressed = String(this.#named(lane.node));
       const [name, count, rest] = label.children;
-      name.textContent = lane.node;
-      count.textContent = lane.pending ? String(lane.pending) : '';
-      rest.textContent = ` pending${lane.stuck ? `, ${lane.stuck} stuck` : ''}; show only this node`;
+      write(name, lane.node);
+      write(count, lane.pending ? String(lane.pending) : '');
+      write(rest, ` pending${lane.stuck ? `, ${lane.stuck} stuck` : ''}; show only this node`);
     });
-    for (const extra of old.slice(lanes.length)) extra.remove();
+    const rest = this.#lanes.length - lanes.length;
+    part('more').hidden = rest <= 0;
+    write(part('more'), rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`);
+    this.#dirty = true;
   }
 
   #label() {
     const hidden = element('span', { className: 'hidden' });
     const label = button({}, () => this.hooks.pick(label.dataset.node ?? ''), element('span'), ' ', element('i'), hidden);
-    part('lanes').append(label);
     return label;
   }
 
@@ -229,154 +193,86 @@ export class Timeline {
 
   /** @param {number} now */
   #draw(now) {
-    const { c } = this;
+    const view = { from: this.#from(), scale: this.#width / this.#across, now, width: this.#width };
     const lanes = this.#visible();
-    const height = this.canvas.height / devicePixelRatio;
-    const from = this.#from();
-    const scale = this.#width / this.#across;
-    c.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    c.clearRect(0, 0, this.#width, height);
-    this.#ground(lanes.length, height);
-    this.#axis(now, from, scale, height);
-    const view = { from, scale, now, width: this.#width };
-    this.#marks = lanes.map((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, view));
-    this.#nowLine((now - from) * scale, height);
-    this.#note(lanes);
+    this.#axis(view);
+    const x = (now - view.from) * view.scale;
+    moveTo(part('line'), x);
+    moveTo(/** @type {Element} */ (part('line').firstElementChild), within(x, 16, this.#width) - x);
+    part('line').hidden = x < 0 || x > this.#width;
+    fill(part('rows'), lanes, () => element('div', {}, element('div'), element('span'), element('span')), (row, lane) => this.#lane(row, lane, view));
+    write(part('timeline-note'), lanes.length ? `${about(this.#across * (1 - this.#past))} ahead; a number is how many go within ${about(this.#binned)}` : '');
   }
 
-  /** @param {number} n @param {number} height */
-  #ground(n, height) {
-    const { c } = this;
-    c.fillStyle = this.#colours.lane;
-    for (let i = 0; i < n; i += 2) c.fillRect(0, axis + i * laneHeight, this.#width, laneHeight);
-    c.strokeStyle = this.#colours.line;
-    c.lineWidth = 1;
-    c.strokeRect(-1, axis - 0.5, this.#width + 2, height);
+  /** A label that would be cut at an end, or be covered by that of now, is left out. @param {View} view */
+  #axis({ from, scale, now, width }) {
+    const list = ticks(from, from + this.#across, Math.max(2, Math.floor(width / 110)));
+    fill(part('axis'), list, () => element('div', {}, element('span'), element('i')), (tick, at) => {
+      const x = Math.round((at - from) * scale);
+      const told = x >= 28 && x <= width - 34 && Math.abs(at - now) * scale >= 50;
+      const [time, away] = tick.children;
+      moveTo(tick, x);
+      write(time, told ? (this.#across > 3 * day ? date(at) : clock(at, at)) : '');
+      write(away, told ? (at < now ? `${about(at - now)} ago` : `in ${about(at - now)}`) : '');
+    });
   }
 
-  /** @param {number} now @param {number} from @param {number} scale @param {number} height */
-  #axis(now, from, scale, height) {
-    const { c } = this;
-    const times = ticks(from, from + this.#across, Math.max(2, Math.floor(this.#width / 110)));
-    c.font = '12px system-ui, sans-serif';
-    c.textAlign = 'center';
-    c.strokeStyle = this.#colours.line;
-    for (const at of times) {
-      const x = Math.round((at - from) * scale) + 0.5;
-      c.beginPath();
-      c.moveTo(x, axis - 5);
-      c.lineTo(x, height);
-      c.stroke();
-      if (x < 28 || x > this.#width - 34 || Math.abs(at - now) * scale < 50) continue;
-      c.fillStyle = this.#colours.text;
-      c.fillText(this.#across > 3 * day ? date(at) : clock(at, at), x, 13);
-      c.fillStyle = this.#colours.quiet;
-      const away = at - now;
-      c.fillText(away < 0 ? `${about(away)} ago` : `in ${about(away)}`, x, 26);
-    }
-  }
-
-  /** @param {number} x @param {number} height */
-  #nowLine(x, height) {
-    const { c } = this;
-    if (x < 0 || x > this.#width) return;
-    c.strokeStyle = this.#colours.strong;
-    c.lineWidth = 2;
-    c.beginPath();
-    c.moveTo(x, axis - 2);
-    c.lineTo(x, height);
-    c.stroke();
-    c.lineWidth = 1;
-    c.font = '600 12px system-ui, sans-serif';
-    c.textAlign = 'center';
-    c.fillStyle = this.#colours.card;
-    const middle = within(x, 16, this.#width);
-    c.fillRect(middle - 18, 2, 36, axis - 6);
-    c.fillStyle = this.#colours.strong;
-    c.fillText('now', middle, 19);
-  }
-
-  /**
-   * Draws a lane, and at its ends how much lies beyond.
-   * @param {Bin[]} bins @param {number} y @param {{from: number, scale: number, now: number, width: number}} view
-   */
-  #lane(bins, y, view) {
-    const { c } = this;
-    c.font = '600 11.5px system-ui, sans-serif';
-    c.textAlign = 'left';
-    c.lineWidth = 2;
-    const { marks, before, after } = placed(bins, view, (bin) => ({ radius: radius(bin), extent: extent(bin) }));
-    for (const { bin, x } of marks) this.#mark(bin, x, y);
-    c.fillStyle = this.#colours.text;
-    if (before) c.fillText(`‹ ${short(before)}`, 4, y + 4);
-    c.textAlign = 'right';
-    if (after) c.fillText(`${short(after)} ›`, this.#width - 4, y + 4);
-    return marks;
-  }
-
-  /** @param {Bin} bin @param {number} x @param {number} y */
-  #mark(bin, x, y) {
-    const { c } = this;
-    const r = radius(bin);
-    c.fillStyle = c.strokeStyle = this.#colours[bin.state];
-    draw(c, bin.state, x, y, r);
-    if (bin.count > 1) c.fillText(short(bin.count), x + r + 2, y + 4);
-  }
-
-  /** @param {Lane[]} lanes */
-  #note(lanes) {
-    const text = lanes.length === 0 ? '' : `${about(this.#across * (1 - this.#past))} ahead; a number is how many go within ${about(this.#binned)}`;
-    write(part('timeline-note'), text);
-  }
-
-  /** The bin at a place on the canvas. @param {number} x @param {number} y @returns {{lane: Lane, bin: Bin} | null} */
-  #hit(x, y) {
-    const i = Math.floor((y - axis) / laneHeight);
-    const lane = this.#visible()[i];
-    const off = (/** @type {Mark} */ m) => Math.max(m.left - x, x - m.right, 0);
-    const near = (this.#marks[i] ?? []).filter((m) => off(m) <= 5).sort((a, b) => off(a) - off(b));
-    return lane && near.length ? { lane, bin: near[0].bin } : null;
+  /** Draws a lane, and at its ends how much lies beyond. @param {Element} row @param {Lane} lane @param {View} view */
+  #lane(row, lane, view) {
+    const [all, left, right] = row.children;
+    const { marks, before, after } = placed(this.#bins.get(lane.node) ?? [], view, sizeOf);
+    write(left, before ? `‹ ${short(before)}` : '');
+    write(right, after ? `${short(after)} ›` : '');
+    fill(all, marks, () => element('span'), (mark, { bin, x }) => {
+      if (mark.dataset.state !== bin.state) {
+        mark.dataset.state = bin.state;
+        mark.className = `mark s-${bin.state}`;
+        mark.replaceChildren(glyph(bin.state), element('b'));
+      }
+      mark.style.fontSize = `${sizeOf(bin).radius}px`;
+      moveTo(mark, x);
+      write(/** @type {Element} */ (mark.lastElementChild), bin.count > 1 ? short(bin.count) : '');
+      this.#hits.set(mark, { lane, bin });
+    });
   }
 
   #pointer() {
-    /** @type {{x: number, moved: number, far: boolean} | null} */
+    const { plot } = this;
+    /** @type {{x: number, moved: number, far: boolean, hit?: Hit} | null} */
     let grip = null;
-    const { canvas } = this;
-    canvas.addEventListener('pointerdown', (e) => {
-      grip = { x: e.clientX, moved: this.#moved, far: false };
-      canvas.setPointerCapture(e.pointerId);
+    const hit = (/** @type {PointerEvent} */ e) => this.#hits.get(/** @type {Element} */ (e.target).closest('.mark') ?? plot);
+    plot.addEventListener('pointerdown', (e) => {
+      grip = { x: e.clientX, moved: this.#moved, far: false, hit: hit(e) };
+      plot.setPointerCapture(e.pointerId);
     });
-    canvas.addEventListener('pointermove', (e) => {
+    plot.addEventListener('pointermove', (e) => {
       if (grip && Math.abs(e.clientX - grip.x) > 4) grip.far = true;
       if (grip?.far) {
         this.#moved = grip.moved - ((e.clientX - grip.x) / this.#width) * this.#across;
         this.#chosen = this.#dirty = true;
       }
-      this.#tell(grip?.far ? null : this.#hit(e.offsetX, e.offsetY), e);
+      this.#tell(grip?.far ? undefined : grip?.hit ?? hit(e), e);
     });
-    canvas.addEventListener('pointerup', (e) => {
-      const hit = grip && !grip.far ? this.#hit(e.offsetX, e.offsetY) : null;
+    plot.addEventListener('pointerup', () => {
+      if (grip?.hit && !grip.far) this.hooks.openBin(grip.hit.lane.node, grip.hit.bin);
       grip = null;
-      if (hit) this.hooks.openBin(hit.lane.node, hit.bin);
     });
-    canvas.addEventListener('pointercancel', () => { grip = null; });
-    canvas.addEventListener('pointerleave', (e) => this.#tell(null, e));
-    canvas.addEventListener('wheel', (e) => {
+    plot.addEventListener('pointercancel', () => { grip = null; });
+    plot.addEventListener('pointerleave', (e) => this.#tell(undefined, e));
+    plot.addEventListener('wheel', (e) => {
       if (!e.ctrlKey && !e.metaKey) return; // the page scrolls
       e.preventDefault();
-      this.zoom(Math.exp(Math.max(-50, Math.min(50, e.deltaY)) / 100), e.offsetX / this.#width);
+      this.zoom(Math.exp(Math.max(-50, Math.min(50, e.deltaY)) / 100), (e.clientX - plot.getBoundingClientRect().left) / this.#width);
     }, { passive: false });
   }
 
-  /** @param {{lane: Lane, bin: Bin} | null} hit @param {PointerEvent} e */
+  /** @param {Hit | undefined} hit @param {PointerEvent} e */
   #tell(hit, e) {
     const tip = part('tip');
-    this.canvas.style.cursor = hit ? 'pointer' : '';
     tip.hidden = !hit;
     if (!hit) return;
-    const now = this.hooks.now();
     const { lane, bin } = hit;
-    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${times(bin, now)}`;
+    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${times(bin, this.hooks.now())}`;
     const box = part('stage').getBoundingClientRect();
     const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;

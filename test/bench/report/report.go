@@ -1,6 +1,8 @@
-// Package report presents the results of the benchmarks: figures, round by round, targets, and whether they are
-// met; as a table, as JSON, and as a picture. It is pure: the same figures give the same bytes.
+// Package report judges the results of the benchmarks: figures, round by round, targets, and whether they are met. It
+// is pure: the same figures give the same table.
 package report
+
+import "cmp"
 
 // The subjects of all comparisons.
 const (
@@ -41,13 +43,16 @@ type Result struct {
 	Rounds  Series `json:"rounds"`
 }
 
-// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's.
+// Target bounds the figure of the judged subject, or the ratio of this figure to another subject's. [Row.Judge] sets
+// Rounds, Median and Met.
 type Target struct {
 	Of    string  `json:"of,omitempty"` // the other subject; empty if there is none
 	Bound Bound   `json:"bound"`
 	Limit float64 `json:"limit"`
 
-	*Verdict // only in the JSON
+	Rounds Series  `json:"rounds"` // the ratios, or the figures if the target is not a ratio
+	Median float64 `json:"median"`
+	Met    bool    `json:"met"` // by the median; true if there is no limit
 }
 
 // Bound is the direction of a limit.
@@ -57,7 +62,7 @@ type Bound string
 const (
 	Least       Bound = "at least"
 	AtMostBound Bound = "at most"
-	None        Bound = "reported" // no target
+	None        Bound = "reported" // no limit
 )
 
 // AtLeast returns the target that the figure is at least limit times that of the subject of; if of is empty, at
@@ -71,45 +76,34 @@ func AtMost(limit float64, of string) Target { return Target{Of: of, Bound: AtMo
 // Reported returns a target that only shows the ratio.
 func Reported(of string) Target { return Target{Of: of, Bound: None} }
 
-// judged returns the subject with targets.
-func (r Row) judged() string {
-	if r.Judged == "" {
-		return Ours
+// Judge compares the figures of the judged subject with each target. A limit without figures is not met.
+func (r *Row) Judge() {
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		t.Rounds = r.of(r.judged())
+		if t.Of != "" {
+			t.Rounds = t.Rounds.over(r.of(t.Of))
+		}
+		t.Median = t.Rounds.Median()
+		switch t.Bound {
+		case Least:
+			t.Met = len(t.Rounds) > 0 && t.Median >= t.Limit
+		case AtMostBound:
+			t.Met = len(t.Rounds) > 0 && t.Median <= t.Limit
+		case None:
+			t.Met = true
+		}
 	}
-	return r.Judged
 }
 
+func (r *Row) judged() string { return cmp.Or(r.Judged, Ours) }
+
 // of returns a subject's figures, or nil.
-func (r Row) of(subject string) Series {
+func (r *Row) of(subject string) Series {
 	for _, result := range r.Results {
 		if result.Subject == subject {
 			return result.Rounds
 		}
 	}
 	return nil
-}
-
-// Verdict is the result for a target.
-type Verdict struct {
-	Rounds Series  `json:"rounds"` // the ratios, or the figures if the target is not a ratio
-	Median float64 `json:"median"`
-	Met    bool    `json:"met"` // by the median; true if there is no target
-}
-
-// Judge compares the figures of the judged subject with a target. Without figures the target is not met.
-func (r Row) Judge(t Target) Verdict {
-	figures := r.of(r.judged())
-	if t.Of != "" {
-		figures = figures.over(r.of(t.Of))
-	}
-	v := Verdict{Rounds: figures, Median: figures.Median()}
-	switch t.Bound {
-	case Least:
-		v.Met = len(figures) > 0 && v.Median >= t.Limit
-	case AtMostBound:
-		v.Met = len(figures) > 0 && v.Median <= t.Limit
-	case None:
-		v.Met = true
-	}
-	return v
 }

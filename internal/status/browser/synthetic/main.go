@@ -52,11 +52,8 @@ func serve(ctx context.Context, address string, w *world, limit float64) error {
 	defer func() { _ = server.Close() }()
 	go w.run(ctx)
 	fmt.Printf("{\"page\": \"http://%s/\", \"usage\": \"http://%s/\"}\n", listener.Addr(), usage.Addr())
-	return status.New(status.Options{
-		Source: w, Health: w, Warning: w.warning, History: &w.history, Role: w.role, Version: "v0.0.0-synthetic",
-		DryRun:  w.scene == "dry-run",
-		Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: limit,
-	}).Serve(ctx, listener)
+	manager := func() status.Manager { m := w.manager(); m.MaxEvictionsPerSecond = limit; return m }
+	return status.New(status.Options{Source: w, History: &w.history, Manager: manager}).Serve(ctx, listener)
 }
 
 func tellUsage(w http.ResponseWriter, _ *http.Request) {

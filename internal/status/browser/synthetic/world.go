@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,10 +24,11 @@ type world struct {
 	scene   string
 	rate    float64
 	start   time.Time
+	spread  time.Duration // how far ahead the latest deadline is
 
 	mu     sync.Mutex
 	random *rand.Rand
-	views  []eviction.View // earliest deadline first
+	views  []eviction.View
 	nodes  []*taint.Node
 	made   int
 	added  int // since the start
@@ -56,12 +56,12 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 			Taints: []taint.History{history},
 		})
 	}
-	spread := 900 * time.Second
+	w.spread = 900 * time.Second
 	if rate > 0 {
-		spread = time.Duration(float64(scheduled) / rate * float64(time.Second))
+		w.spread = time.Duration(float64(scheduled) / rate * float64(time.Second))
 	}
 	for i := range scheduled {
-		w.add(w.start.Add(spread * time.Duration(i+1) / time.Duration(scheduled)))
+		w.add(w.start.Add(w.spread * time.Duration(i+1) / time.Duration(scheduled)))
 	}
 	if scene == "backlog" {
 		w.dueNow()
@@ -110,17 +110,14 @@ func (w *world) add(deadline time.Time) {
 		Pod: &taint.Pod{
 			UID:       types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.made)),
 			Namespace: namespaces[w.random.IntN(len(namespaces))],
-			Name:      fmt.Sprintf("%s-%08x-%05x", app, len(app)*91125, w.random.IntN(1<<20)), Node: node.Name,
-			Labels: map[string]string{"pod-template-hash": hash}, Controller: &taint.Owner{
-				Kind: "ReplicaSet",
-				Name: app + "-" + hash,
-			},
+			Name:      fmt.Sprintf("%s-%s-%05x", app, hash, w.random.IntN(1<<20)), Node: node.Name,
+			Labels:     map[string]string{"pod-template-hash": hash},
+			Controller: &taint.Owner{Kind: "ReplicaSet", Name: app + "-" + hash},
 		},
 		Verdict: taint.Verdict{
 			Evict: true, At: deadline, Start: deadline.Add(-300 * time.Second), Node: node.Name, Taint: t,
 			Toleration: &v1.Toleration{
-				Key: t.Key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
-				TolerationSeconds: &grace,
+				Key: t.Key, Operator: v1.TolerationOpExists, Effect: t.Effect, TolerationSeconds: &grace,
 			},
 		},
 		State: eviction.Scheduled, Next: deadline,
@@ -152,10 +149,8 @@ func (w *world) decide() {
 		switch {
 		case v.State != eviction.Scheduled:
 		case i%3 == 0:
-			v.Policy, v.Held = "quarantine", policy.Held{
-				By: policy.HeldByPolicy, Name: "quarantine",
-				Policy: "quarantine", Verdict: v.Verdict,
-			}
+			v.Policy = "quarantine"
+			v.Held = policy.Held{By: policy.HeldByPolicy, Name: v.Policy, Policy: v.Policy, Verdict: v.Verdict}
 		case i%3 == 1:
 			v.Policy, v.Method, v.DeleteAt = "maintenance-databases", policy.Evict, v.Verdict.At.Add(90*time.Minute)
 		case i < len(w.views)/4:
@@ -202,10 +197,8 @@ func (w *world) run(ctx context.Context) {
 func (w *world) step(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := now
 	for i := range w.views {
 		v := &w.views[i]
-		last = later(last, v.Verdict.At)
 		switch {
 		case v.State == eviction.Delayed && now.After(v.Next):
 			v.Attempts++
@@ -227,17 +220,9 @@ func (w *world) step(now time.Time) {
 	if w.rate > 0 && w.scene != "backlog" {
 		gap := time.Duration(float64(time.Second) / w.rate)
 		for ; now.Sub(w.start) > time.Duration(w.added)*gap; w.added++ {
-			last = last.Add(gap)
-			w.add(last)
+			w.add(now.Add(w.spread))
 		}
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // Views returns the state of each eviction.
@@ -250,33 +235,22 @@ func (w *world) Views(context.Context) ([]eviction.View, error) {
 // Tainted returns all nodes.
 func (w *world) Tainted() []*taint.Node { return w.nodes }
 
-// HasSynced returns true except in the scene in which the manager starts.
-func (w *world) HasSynced() bool { return w.scene != "starting" }
-
-// Trouble returns the error of the scene, or nil.
-func (w *world) Trouble() error {
-	if w.scene != "trouble" {
-		return nil
-	}
-	return errors.New("pods can't be watched since " + taint.Stamp(w.start) + ": connection refused")
-}
-
-// warning returns the warning of the scene, or "".
-func (w *world) warning() string {
-	if w.scene != "original" {
-		return ""
-	}
-	f := original.Finding{Pod: "shop/web-0", Node: "node-0", Writer: "kube-controller-manager", At: w.start}
-	return f.Warning([]string{"policy quarantine (method: Hold)"})
-}
-
-func (w *world) role() status.Manager {
+// manager returns what the scene shows of the manager.
+func (w *world) manager() status.Manager {
 	const self, other = "taint-manager-6c9f7-x2k4p_7d0c", "taint-manager-6c9f7-b8w1z_91aa"
-	if w.scene == "standby" {
-		return status.Manager{Identity: self, Role: status.Standby, Leader: other}
+	m := status.Manager{
+		Identity: self, Role: status.Leading, Leader: self, Version: "v0.0.0-synthetic", Cluster: "prod-eu-1",
+		EvictionMethod: "evict", Synced: w.scene != "starting", DryRun: w.scene == "dry-run",
 	}
-	m := status.Manager{Identity: self, Role: status.Leading, Leader: self}
-	if w.scene == "policies" {
+	switch w.scene {
+	case "standby":
+		m.Role, m.Leader = status.Standby, other
+	case "trouble":
+		m.Trouble = "pods can't be watched since " + taint.Stamp(w.start) + ": connection refused"
+	case "original":
+		f := original.Finding{Pod: "shop/web-0", Node: "node-0", Writer: "kube-controller-manager", At: w.start}
+		m.Warning = f.Warning([]string{"policy quarantine (method: Hold)"})
+	case "policies":
 		m.Paused, m.Policies = true, []string{"quarantine", "maintenance-databases"}
 		m.Trips = []status.Trip{{Breaker: "zone-outage", Group: "eu-1a", Since: w.start}}
 	}

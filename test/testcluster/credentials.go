@@ -1,0 +1,158 @@
+package testcluster
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// The user of a cluster-admin, and the group to which the API server gives all permissions.
+const (
+	adminUser   = "admin"
+	adminsGroup = "system:masters"
+)
+
+// Kubeconfig returns the path of a kubeconfig for a cluster-admin.
+func (c *Cluster) Kubeconfig() string { return c.kubeconfigs[adminUser] }
+
+// KubeconfigFor writes a kubeconfig that authenticates as this user in these groups, and returns its path. RBAC
+// decides what the user may do; "system:serviceaccount:NAMESPACE:NAME" has that service account's permissions,
+// whether the account exists or not.
+func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
+	certificate, key, err := c.authority.issue(user, groups...)
+	if err != nil {
+		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
+	}
+	const name = "testcluster"
+	config := api.NewConfig()
+	config.Clusters[name] = &api.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
+	config.AuthInfos[user] = &api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key}
+	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: user}
+	config.CurrentContext = name
+	// A colon separates paths in the variable KUBECONFIG.
+	file, err := os.CreateTemp(c.dir, "kubeconfig-"+strings.ReplaceAll(user, ":", "-")+"-*")
+	if err == nil {
+		err = errors.Join(file.Close(), clientcmd.WriteToFile(*config, file.Name()))
+	}
+	if err != nil {
+		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
+	}
+	return file.Name(), nil
+}
+
+// writeKubeconfigs writes the kubeconfigs of the components and of the cluster-admin.
+func (c *Cluster) writeKubeconfigs() (err error) {
+	c.kubeconfigs = make(map[string]string)
+	for name, identity := range map[string][]string{
+		adminUser:         {adminUser, adminsGroup},
+		ControllerManager: {"system:kube-controller-manager"},
+		Scheduler:         {"system:kube-scheduler"},
+		Nodes:             {"kwok", adminsGroup},
+	} {
+		if c.kubeconfigs[name], err = c.KubeconfigFor(identity[0], identity[1:]...); err != nil {
+			return err
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err == nil {
+		c.http, err = rest.HTTPClientFor(config)
+	}
+	if err != nil {
+		return fmt.Errorf("a client for the cluster: %w", err)
+	}
+	return nil
+}
+
+// writePKI creates the keys and certificates of the components. One authority signs for servers and clients; the
+// aggregator has an authority of its own, or every client could impersonate the aggregator.
+func (c *Cluster) writePKI() (err error) {
+	if c.authority, err = newAuthority("testcluster"); err != nil {
+		return err
+	}
+	frontProxy, err := newAuthority("testcluster-front-proxy")
+	if err != nil {
+		return err
+	}
+	serverCertificate, serverKey, err1 := c.authority.issue("testcluster")
+	proxyCertificate, proxyKey, err2 := frontProxy.issue("front-proxy")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	return c.write(map[string][]byte{
+		"pki/clients.crt": c.authority.pem(), "pki/front-proxy.crt": frontProxy.pem(),
+		"pki/server.crt": serverCertificate, "pki/server.key": serverKey,
+		"pki/proxy.crt": proxyCertificate, "pki/proxy.key": proxyKey,
+	})
+}
+
+// validity is far longer than the lifetime of any cluster.
+const validity = 365 * 24 * time.Hour
+
+// authority signs certificates. It is safe for concurrent use.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func newAuthority(name string) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generating a key: %w", err)
+	}
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: name}, key)
+	if err != nil {
+		return nil, fmt.Errorf("signing the authority %s: %w", name, err)
+	}
+	return &authority{certificate, key}, nil
+}
+
+// pem returns the authority's own certificate as PEM.
+func (a *authority) pem() []byte { return certificatePEM(a.certificate.Raw) }
+
+// issue returns a new certificate and its key as PEM. The certificate authenticates the user in these groups, and
+// servers on loopback.
+func (a *authority) issue(user string, groups ...string) (certificate, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("generating a key for %s: %w", user, err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, nil, fmt.Errorf("a serial number for %s: %w", user, err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: user, Organization: groups},
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(validity),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:     []string{"localhost", "kubernetes.default.svc"},
+	}, a.certificate, private.Public(), a.key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing a certificate for %s: %w", user, err)
+	}
+	key, err = keyutil.MarshalPrivateKeyToPEM(private)
+	return certificatePEM(der), key, err
+}
+
+func certificatePEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
+}

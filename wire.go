@@ -1,0 +1,138 @@
+package taintmanager
+
+import (
+	"time"
+
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/event"
+	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/shard"
+)
+
+// wire creates the parts of the manager, each after those that it uses.
+func (m *Manager) wire(
+	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
+) error {
+	m.createSource(client, pods)
+	m.createDispatcher(client)
+	m.createEvents(client)
+	if err := m.createChecker(client); err != nil {
+		return err
+	}
+	for range m.options.Shards {
+		m.shards = append(m.shards, shard.New(shard.Options{
+			CoreOptions: shard.CoreOptions{
+				Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+			},
+			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
+		}))
+	}
+	if err := m.createJournal(); err != nil {
+		return err
+	}
+	m.holds = guard.NewTracker(guard.Options{
+		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report, Journaled: m.journaled,
+		Namespaces: m.source.Namespaces, Keep: m.source.Need, SetPaused: m.dispatcher.SetPaused,
+	})
+	return m.metrics.register(m.options.Registerer)
+}
+
+func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.PodInformer) {
+	if m.options.Watching != nil {
+		client = m.options.Watching
+	}
+	// A response of the API server ends the outage backoff.
+	heard := func() { m.dispatcher.ServerAnswered() }
+	if pods == nil {
+		m.source = cluster.Watch(client, m.options.Rules, heard)
+	} else {
+		m.source = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard)
+	}
+	m.source.SetAhead(m.options.Ahead)
+}
+
+func (m *Manager) createDispatcher(client kubernetes.Interface) {
+	m.dispatcher = dispatch.New(dispatch.Options{
+		CoreOptions: dispatch.CoreOptions{
+			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
+			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
+			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
+		},
+		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended,
+	})
+}
+
+func (m *Manager) evictor(client kubernetes.Interface) evict.Evictor {
+	confirmed := evict.ConfirmOptions{
+		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
+		Version: m.source.Version, Timeout: m.options.CallTimeout,
+		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
+		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.dispatcher.NodeRead(sent, o) },
+	}
+	switch {
+	case m.options.DryRun:
+		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}
+	case m.options.Evictor == nil:
+		confirmed.Evictor = evict.NewAPI(client, evict.APIOptions{
+			Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
+		})
+	}
+	return evict.Confirm(confirmed)
+}
+
+func (m *Manager) createEvents(client kubernetes.Interface) {
+	sink := event.Sink(m.options.Events)
+	if sink == nil {
+		sink = event.NewSink(client)
+	}
+	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
+}
+
+// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
+// the writes of a caller's evictor are not known.
+func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
+	if m.options.DryRun || m.options.Evictor != nil {
+		return nil
+	}
+	m.original, err = original.New(original.Options{
+		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
+		Registerer: m.options.Registerer, Logger: m.options.Logger,
+	})
+	return err
+}
+
+func (m *Manager) createJournal() error {
+	metrics, err := store.NewMetrics(m.options.Registerer)
+	if err != nil {
+		return err
+	}
+	m.journal = store.New(store.Options{
+		CoreOptions: store.CoreOptions{
+			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
+			LastLed: m.options.LastLed,
+		},
+		Partitions: m.options.Journal, Synced: m.source.Synced(),
+		Adopted:    func(node string) { m.shardOf(node).NodeChanged(node) },
+		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
+		Metrics:    metrics, Logger: m.options.Logger,
+	})
+	return nil
+}
+
+// journaled returns the record of holds that the journal has.
+func (m *Manager) journaled() guard.Journaled {
+	r, known := m.journal.Guards()
+	return guard.Journaled{Record: r, Known: known}
+}
+
+func (m *Manager) shardOf(node string) *shard.Shard {
+	return m.shards[shard.Index(node, len(m.shards))]
+}
