@@ -156,7 +156,11 @@ func (s *server) doPod(d *action, name string) bool {
 	case finishPod:
 		s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
 	case touchPod:
-		s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodRunning })
+		s.changePod(uid, func(p *v1.Pod) {
+			if p.Status.Phase == v1.PodPending { // what has finished never runs again
+				p.Status.Phase = v1.PodRunning
+			}
+		})
 	default:
 		return false
 	}
