@@ -92,7 +92,8 @@ func TestAListThatCannotBeReadIsAnError(t *testing.T) {
 
 // FuzzReadList finds bytes that make the reading of a list panic.
 func FuzzReadList(f *testing.F) {
-	f.Add(podList(2))
+	list := &v1.PodList{Items: []v1.Pod{*aPod(), *aPod(withUID("p2"))}}
+	f.Add((&api{format: runtime.ContentTypeProtobuf}).encode(list)[len(magic):])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, _, _ = readPods(bytes.NewReader(append([]byte(magic), body...)), ignore)
 	})
