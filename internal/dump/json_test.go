@@ -24,8 +24,13 @@ func values() *rapid.Generator[string] {
 func TestADumpTakesTheJSONThatEncodingJSONTakes(t *testing.T) {
 	check := func(t rapid.TB, value string) {
 		text := `[{"apiVersion": "v1", "kind": "Service", "spec": ` + value + `}]`
+		var objects []json.RawMessage
+		want := json.Unmarshal([]byte(text), &objects) == nil
+		if len(objects) > 1 {
+			return // the value has ended the object, and begun another one
+		}
 		err := dump.Read(strings.NewReader(text), func(any, []time.Time) {})
-		if want := json.Valid([]byte(text)); (err == nil) != want {
+		if (err == nil) != want {
 			t.Fatalf("%q: %v, encoding/json says %t", text, err, want)
 		}
 	}

@@ -338,17 +338,18 @@ func TestEventsOnNodesAreServedInTurnWithThoseOfNamespaces(t *testing.T) {
 		q, end := start(t, Options{Sink: sink, Capacity: 1000})
 		defer end()
 		for k := range 50 {
-			for range 20 {
+			for range 21 { // more than the queue takes
 				q.Put(noteIn(fmt.Sprintf("hostile-%d", k), 0))
 			}
 		}
 		q.PutTrip(guard.Event{Trip: policy.Trip{Breaker: "zones"}, Tripped: true, Names: []string{"n0", "n1"}})
-		time.Sleep(2 * 50 * patience / writers)
+		const turns = 2 * 50 * patience / writers
+		time.Sleep(turns)
 		synctest.Wait()
 		if got := sink.storedIn("default"); len(got) != 2 {
 			t.Errorf("%d events about the trip are stored, want 2", len(got))
 		}
-		time.Sleep(summaryEvery)
+		time.Sleep(summaryEvery + turns)
 		synctest.Wait()
 		if got := sink.storedIn("default"); len(got) != 3 {
 			t.Errorf("%d events on nodes are stored, want a summary too", len(got))
