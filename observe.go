@@ -28,8 +28,8 @@ func (h *handler) NodesListed() { h.journal.NodesListed() }
 
 func (h *handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
 
-// NodesChanged gives the shards the judge that follows from the changes, before the cache has the nodes: no shard judges
-// a node that breakers have not seen.
+// NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
+// judges a node that breakers have not seen.
 func (h *handler) NodesChanged(changes []guard.NodeChange) {
 	h.last = changes
 	h.holds.Put(guard.NodesChanged{Changes: changes})
