@@ -194,6 +194,8 @@ func TestANodeIsToldOnceAMinute(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
+		sink.mu.Lock()
+		defer sink.mu.Unlock()
 		summaries := 0
 		for _, event := range sink.stored {
 			if event.Reason == reasonDropped {
