@@ -12,7 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pods are the pods by UID and by node. They are the table of a reflector's store: one goroutine writes, any number
+// podNames has the pods of a namespace by name. The pods share the text of the namespace.
+type podNames struct {
+	namespace string
+	pods      map[string]*entry
+}
+
+// pods are the pods by UID, by node, and by namespace and name. They are the table of a reflector's store: one goroutine writes, any number
 // read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
@@ -29,13 +35,14 @@ type pods struct {
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
 	byNode map[string][]*entry
+	byName map[string]*podNames // by namespace
 }
 
 func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
 		needs: needs, seed: maphash.MakeSeed(), workloads: newWorkloads(), now: time.Now,
 		notify: func(types.UID, string) {},
-		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{},
+		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{}, byName: map[string]*podNames{},
 	}
 }
 
@@ -106,6 +113,7 @@ func (po *pods) put(now entry) (changed bool) {
 		po.drop(now.UID)
 		return false
 	case old == nil:
+		po.dropNamed(now.Namespace, now.Name)
 		now.Seen = po.now()
 		po.swap(nil, po.shared(now))
 		po.notify(now.UID, now.Node)
@@ -136,6 +144,13 @@ func (po *pods) drop(uid types.UID) {
 	}
 }
 
+// dropNamed forgets the pod that had this name before.
+func (po *pods) dropNamed(namespace, name string) {
+	if names := po.byName[namespace]; names != nil && names.pods[name] != nil {
+		po.drop(names.pods[name].UID)
+	}
+}
+
 // dropAllBut forgets all pods except those in the set.
 func (po *pods) dropAllBut(listed map[types.UID]bool) {
 	for uid := range po.byUID {
@@ -153,16 +168,30 @@ func (po *pods) swap(old, now *entry) {
 		po.unlink(old)
 	}
 	if now != nil {
-		list := po.byNode[now.Node]
-		if len(list) > 0 {
-			now.Node = list[0].Node // one text for all
-		}
-		po.byUID[now.UID], po.byNode[now.Node] = now, append(list, now)
+		po.link(now)
 	}
+}
+
+// link adds an entry. Its texts of the node and the namespace are those of the other entries.
+func (po *pods) link(e *entry) {
+	list, names := po.byNode[e.Node], po.byName[e.Namespace]
+	if len(list) > 0 {
+		e.Node = list[0].Node
+	}
+	if names == nil {
+		names = &podNames{e.Namespace, map[string]*entry{}}
+		po.byName[e.Namespace] = names
+	}
+	e.Namespace = names.namespace
+	po.byUID[e.UID], po.byNode[e.Node], names.pods[e.Name] = e, append(list, e), e
 }
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
+	names := po.byName[e.Namespace]
+	if delete(names.pods, e.Name); len(names.pods) == 0 {
+		delete(po.byName, e.Namespace)
+	}
 	list := po.byNode[e.Node]
 	if list = slices.DeleteFunc(list, func(o *entry) bool { return o == e }); len(list) == 0 {
 		delete(po.byNode, e.Node)

@@ -16,9 +16,15 @@ import (
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
 
-// checkInvariants checks that the two indexes agree.
+// checkInvariants checks that the three indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
-	crowded := 0
+	named, crowded := 0, 0
+	for namespace, names := range table.byName {
+		named += len(names.pods)
+		if names.namespace != namespace || len(names.pods) == 0 {
+			t.Fatalf("namespace %q is kept as %q with %d pods", namespace, names.namespace, len(names.pods))
+		}
+	}
 	for name, list := range table.byNode {
 		crowded += len(list)
 		if len(list) == 0 {
@@ -26,16 +32,16 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || !slices.Contains(table.byNode[e.Node], e) {
-			t.Fatalf("pod %s can't be found in both ways", uid)
+		if e.UID != uid || table.byName[e.Namespace].pods[e.Name] != e || !slices.Contains(table.byNode[e.Node], e) {
+			t.Fatalf("pod %s can't be found in all ways", uid)
 		}
 	}
-	if n := len(table.byUID); crowded != n {
-		t.Fatalf("%d pods by UID, %d by node", n, crowded)
+	if n := len(table.byUID); named != n || crowded != n {
+		t.Fatalf("%d pods by UID, %d by name, %d by node", n, named, crowded)
 	}
 }
 
-// The twin is a map: every change is reported.
+// The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
@@ -68,7 +74,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
-// drawPod draws one of few pods, some of which have one name.
+// drawPod draws one of few pods, so that they collide; a UID always has one name.
 func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 	uid := drawUID(t)
 	return aPod(withUID(uid), func(p *v1.Pod) {
@@ -91,6 +97,7 @@ func putInTwin(twin map[types.UID]entry, p entry) {
 	if old, ok := twin[p.UID]; ok {
 		p.Bound = old.Bound
 	}
+	maps.DeleteFunc(twin, func(uid types.UID, old entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	twin[p.UID] = p
 }
 
