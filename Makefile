@@ -169,7 +169,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 bench: build controlplane $(if $(findstring 1.30,$(or $(WORK),1.30)),bin/controlplane-1.30) ## Measure beside the original controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./internal/cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./test/bench
-	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/reference/bench.md)
+	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -document docs/reference/bench.md)
 ROUNDS ?= 3
 WORK ?=
 
