@@ -26,7 +26,7 @@ import (
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []rule
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
-		denied, err = missing(ctx, reviews, append(s.needed(), s.optional()...))
+		denied, err = missing(ctx, reviews, s.needed())
 		return err
 	})
 	switch {
@@ -34,8 +34,18 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return fmt.Errorf("reaching the API server: %w", ctx.Err())
 	case apierrors.IsForbidden(err):
 		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
+		return nil
 	case err != nil:
 		return transport.Unreachable(server, s.origin(), err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	optional, err := missing(bounded, reviews, s.optional())
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal and to serve metrics")
+	}
+	denied = append(denied, optional...)
+	switch {
 	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
 		return s.grants(denied, server)
 	case len(denied) > 0:
@@ -52,7 +62,8 @@ func (s *settings) origin() string {
 	return "--kubeconfig=" + s.Kubeconfig
 }
 
-// reviewTimeout is how long a change of the configuration file waits for reviews.
+// reviewTimeout is how long a change of the configuration file waits for reviews, and the start for those of permissions
+// that are not required.
 const reviewTimeout = 5 * time.Second
 
 // reviewer asks the API server whether this process has a permission.

@@ -103,6 +103,45 @@ func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) 
 	}
 }
 
+// hanging does not respond to reviews of some resources.
+type hanging struct {
+	answers
+	about []string
+}
+
+func (h hanging) Create(ctx context.Context, r *authorizationv1.SelfSubjectAccessReview, o metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error) {
+	if slices.Contains(h.about, r.Spec.ResourceAttributes.Resource) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return h.answers.Create(ctx, r, o)
+}
+
+func TestTheStartDoesNotWaitLongForAnswersThatItCanDoWithout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := make(chan string, 100)
+		log := funcr.New(func(_, line string) { lines <- line }, funcr.Options{})
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), time.Hour)
+		defer cancel()
+		all := answers{which: []string{"nodes", "pods", "events", "leases"}}
+		start := time.Now()
+		must(t, newSettings().checkAccess(ctx, hanging{all, []string{"configmaps", "tokenreviews"}}, "https://a:1"))
+		if took := time.Since(start); took != reviewTimeout {
+			t.Errorf("it took %s, want %s", took, reviewTimeout)
+		}
+		close(lines)
+		said := ""
+		for line := range lines {
+			said += line + "\n"
+		}
+		for _, what := range []string{"Could not ask for the permissions to keep the journal and to serve metrics", "create subjectaccessreviews.authorization.k8s.io"} {
+			if !strings.Contains(said, what) {
+				t.Errorf("it does not say %q: %s", what, said)
+			}
+		}
+	})
+}
+
 // slow responds after a second, and denies everything except nodes.
 type slow struct{ answers }
 

@@ -100,15 +100,20 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	}
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
-	switch err := documents.Decode(&document); {
-	case errors.Is(err, io.EOF):
+	err := documents.Decode(&document)
+	if errors.Is(err, io.EOF) {
 		return whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
-	case err != nil:
+	}
+	if err == nil {
+		err = documents.Decode(&second) // io.EOF if nothing follows
+	}
+	switch {
+	case err == nil:
+		return whole(second.Line, "it takes one document", "leave out what follows ---")
+	case !errors.Is(err, io.EOF):
 		line, reason := readYAMLError(err)
 		return whole(line, "it is not YAML or JSON ("+reason+")",
 			"'taint-manager config defaults' prints a file that is")
-	case documents.Decode(&second) == nil:
-		return whole(second.Line, "it takes one document", "leave out what follows ---")
 	}
 	return document.Content[0], nil
 }
