@@ -62,8 +62,8 @@ func (s *settings) origin() string {
 	return "--kubeconfig=" + s.Kubeconfig
 }
 
-// reviewTimeout is how long a change of the configuration file waits for reviews. The start waits as long for the reviews
-// of permissions that are not required.
+// reviewTimeout is how long a change of the configuration file waits for reviews. It also bounds the reviews at the
+// start whose permissions are not required.
 const reviewTimeout = 5 * time.Second
 
 // reviewer asks the API server whether this process has a permission.
