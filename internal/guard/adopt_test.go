@@ -121,6 +121,16 @@ func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 	want(t, "the first one leads again, with the old file", tripsOf(first.Trips()), nil)
 }
 
+func TestARecordReadBeforeAllNodesAreKnownCountsIfTheJournalIsStaleLater(t *testing.T) {
+	first := &leader{Core: guard.NewCore(zoned(policy.Manual))}
+	first.step(0, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: known}, guard.LeadershipBegan{Journaled: known})
+	first.step(5, guard.NodesChanged{Changes: nodes(4, 3)})
+	first.step(7, guard.NodesChanged{Changes: nodes(4, 0)})
+	next := &leader{Core: guard.NewCore(zoned(policy.Manual))}
+	next.step(20, guard.RecordRead{Record: first.stored(t).Record}, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{})
+	want(t, "the next process", tripsOf(next.Trips()), []string{"a since 5"})
+}
+
 // A leader may end before it records a trip.
 func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
 	standby := &leader{Core: guard.NewCore(zoned(policy.Manual))}

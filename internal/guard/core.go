@@ -18,6 +18,7 @@ type Core struct {
 
 	record  Record
 	stored  bool      // the journal has the record
+	early   Journaled // the record that was read before Ready
 	unknown time.Time // when the leader found that the journal has no record; zero if the record is known
 
 	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
@@ -69,6 +70,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
 	case Ready:
 		c.breakers.synced = true
+		if !in.Known {
+			in.Journaled = c.early // it was believed when it was read
+		}
 		c.adopt(now, in.Journaled)
 		do.Events = c.breakers.Step(now)
 	case RecordRead:
@@ -102,7 +106,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 // meanwhile may be lost.
 func (c *Core) read(now time.Time, r Record) []Event {
 	if !c.breakers.synced {
-		return nil // Ready has the record
+		c.early = Journaled{r, true}
+		return nil // Ready adopts the record
 	}
 	c.adopt(now, Journaled{r, true})
 	c.stored = c.stored && !c.leading

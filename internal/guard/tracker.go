@@ -64,10 +64,13 @@ func NewTracker(o Options) *Tracker {
 }
 
 // Put processes an input. Ready, LeadershipBegan and NamespacesChanged may be empty: the tracker fills in the present
-// record or the present namespaces.
+// record or the present namespaces. Once Run has ended, Put does nothing.
 func (t *Tracker) Put(in Input) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.hasEnded() {
+		return
+	}
 	do := t.core.Step(time.Now(), t.complete(in))
 	if do.Record != nil {
 		t.options.Record(*do.Record)
@@ -122,7 +125,7 @@ func (t *Tracker) Trips() []TripRecord {
 	return t.core.Trips()
 }
 
-// Run blocks until the context ends. Then time alone no longer changes anything. It may be called only once.
+// Run blocks until the context ends. Then nothing changes any more. It may be called only once.
 func (t *Tracker) Run(ctx context.Context) {
 	<-ctx.Done()
 	t.mu.Lock()

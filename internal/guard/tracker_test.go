@@ -140,5 +140,9 @@ func TestTimeAloneChangesNothingOnceRunHasEnded(t *testing.T) {
 		if len(tracker.Trips()) != 1 {
 			t.Errorf("got the trips %+v", tracker.Trips())
 		}
+		tracker.Put(guard.TimePassed{})
+		if len(tracker.Trips()) != 1 {
+			t.Errorf("after an input, got the trips %+v", tracker.Trips())
+		}
 	})
 }

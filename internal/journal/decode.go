@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,10 +59,26 @@ func decodeHead(text string) (head heading, problem, err error) {
 	if format.Version != formatVersion {
 		return heading{}, nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, text, formatVersion)
 	}
-	if problem := json.Unmarshal([]byte(text), &head); problem != nil {
+	// An invalid time would end the decoding of the fields after it, so the times are decoded by themselves.
+	var raw struct {
+		Written, Undone json.RawMessage
+		Guards          json.RawMessage
+		Triggers        map[string]json.RawMessage
+	}
+	problem = json.Unmarshal([]byte(text), &raw)
+	head.Guards, head.Triggers = raw.Guards, raw.Triggers
+	problem = errors.Join(problem, decodeTime(raw.Written, &head.Written), decodeTime(raw.Undone, &head.Undone))
+	if problem != nil {
 		return head, fmt.Errorf("its entry %s is dropped in part: %w", Head, problem), nil
 	}
 	return head, nil, nil
+}
+
+func decodeTime(raw json.RawMessage, t *time.Time) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	return json.Unmarshal(raw, t)
 }
 
 func decodeGuards(raw json.RawMessage) (*guard.Record, error) {

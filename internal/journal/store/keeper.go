@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,10 +138,13 @@ func (k *Keeper) leave() {
 	k.options.Metrics.entries.Add(float64(-k.records))
 }
 
-// put adds an input. It does not block.
+// put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
+// reads the nodes only when it processes it.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
-	k.inputs = append(k.inputs, in)
+	if _, change := in.(NodesChanged); !change || !slices.Contains(k.inputs, in) {
+		k.inputs = append(k.inputs, in)
+	}
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
