@@ -137,3 +137,17 @@ func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Ctrl-C must not look like a manager without evictions.
+func TestAFirstAnswerThatIsInterruptedIsAnError(t *testing.T) {
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.http.Transport = &manager{away: true}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := client.Follow(ctx, "", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
