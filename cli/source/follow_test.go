@@ -151,3 +151,14 @@ func TestAFirstAnswerThatIsInterruptedIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAnAnswerThatIsTooLargeIsSaid(t *testing.T) {
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "(it answers with more than 512 MiB at once)"
+	if err := client.errNotManager(&http.MaxBytesError{Limit: largestAnswer}); !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -100,6 +100,9 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 }
 
 func (m *Manager) errNotManager(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
+	}
 	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, "+
 		"not of its secure port or of the API server", m.name, err)
 }
