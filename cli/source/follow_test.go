@@ -18,6 +18,7 @@ import (
 type manager struct {
 	changes  []status.Changes // the first one is a snapshot
 	away     bool
+	hangs    bool
 	requests int
 }
 
@@ -25,6 +26,10 @@ func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.requests++
 	if m.away {
 		return nil, errors.New("connection refused")
+	}
+	if m.hangs {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
 	}
 	next := 0
 	for i := range m.changes {
@@ -123,6 +128,21 @@ func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
 		time.Sleep(askAgainAfter)
 		if notes := f.Pending(context.Background()).Notes; notes != nil {
 			t.Errorf("then: %v", notes)
+		}
+	})
+}
+
+// A screen waits with the request.
+func TestAManagerThatHangsIsSaidAfterTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a")}}
+		f := follow(t, m)
+		m.hangs = true
+		time.Sleep(askAgainAfter)
+		asked := time.Now()
+		notes := strings.Join(f.Pending(context.Background()).Notes, "\n")
+		if took := time.Since(asked); took != newsPatience || !strings.Contains(notes, "no answer within 2s") {
+			t.Errorf("after %v: %s", took, notes)
 		}
 	})
 }
