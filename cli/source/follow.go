@@ -31,7 +31,7 @@ type Followed struct {
 	evicted   map[string]bool
 }
 
-// Follow requests the state once, so that a refusal is reported at once. It returns an error if the context ends before.
+// Follow requests the state once, so that a refusal is reported at once. It returns an error if the context ends first.
 func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Followed, error) {
 	f := &Followed{from: m, namespace: namespace, among: nodes, evicted: map[string]bool{}}
 	f.ask(ctx)
