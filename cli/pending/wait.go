@@ -59,9 +59,11 @@ type informed struct {
 	manager following
 }
 
-// Pending returns the state of the cluster, with the manager's state of each pod that is to go.
+// Pending returns the state of the cluster, with the manager's state of each pod that is to go. The manager may take
+// long to answer, so it is asked first: what is said of the cluster is not older than the answer.
 func (i *informed) Pending(ctx context.Context) *foresight.Pending {
-	now, manager := i.following.Pending(ctx), i.manager.Pending(ctx)
+	manager := i.manager.Pending(ctx)
+	now := i.following.Pending(ctx)
 	known := map[string]*foresight.PendingPod{}
 	for n := range manager.Pods {
 		known[manager.Pods[n].UID] = &manager.Pods[n]

@@ -168,6 +168,26 @@ func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
 	}
 }
 
+// answering is a manager that takes its time.
+type answering struct {
+	following
+	meanwhile func()
+}
+
+func (a answering) Pending(context.Context) *foresight.Pending {
+	a.meanwhile()
+	return foresight.NewPending(time.Time{}, foresight.Focus{}, nil, nil)
+}
+
+// A pod may be bound while the manager is slow to answer.
+func TestAWaitReadsTheClusterAfterTheManager(t *testing.T) {
+	cluster := &drain{began: time.Now(), states: map[int]func(*foresight.Pending){}}
+	manager := answering{meanwhile: func() { cluster.states[0] = cluster.has(foresight.Due) }}
+	if now := (&informed{cluster, manager}).Pending(t.Context()); len(now.Pods) != 1 {
+		t.Errorf("got %+v", now)
+	}
+}
+
 func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var pods []foresight.PendingPod

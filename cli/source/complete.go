@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/config"
@@ -43,7 +44,7 @@ func (f *Flags) Names(ctx context.Context, resource string) cobra.CompletionFunc
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionPatience)
 		defer cancel()
-		return cluster.names(ctx, resource, namespace)
+		return cluster.names(ctx, resource, namespace, metav1.ListOptions{ResourceVersion: "0"})
 	})
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -30,11 +31,11 @@ type Followed struct {
 	evicted   map[string]bool
 }
 
-// Follow requests the state once, so that a refusal is reported at once.
+// Follow requests the state once, so that a refusal is reported at once. It returns an error if the context ends first.
 func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Followed, error) {
 	f := &Followed{from: m, namespace: namespace, among: nodes, evicted: map[string]bool{}}
 	f.ask(ctx)
-	return f, f.trouble
+	return f, cmp.Or(f.trouble, ctx.Err())
 }
 
 // ask requests what has changed since the last answer, or everything, and applies it.

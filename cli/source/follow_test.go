@@ -18,6 +18,7 @@ import (
 type manager struct {
 	changes  []status.Changes // the first one is a snapshot
 	away     bool
+	hangs    bool
 	requests int
 }
 
@@ -25,6 +26,10 @@ func (m *manager) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.requests++
 	if m.away {
 		return nil, errors.New("connection refused")
+	}
+	if m.hangs {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
 	}
 	next := 0
 	for i := range m.changes {
@@ -127,6 +132,21 @@ func TestAManagerThatIsAwayIsSaidAndAskedAgain(t *testing.T) {
 	})
 }
 
+// A screen waits with the request.
+func TestAManagerThatHangsIsSaidAfterTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &manager{changes: []status.Changes{answerOf(status.KindSnapshot, "1", "a")}}
+		f := follow(t, m)
+		m.hangs = true
+		time.Sleep(askAgainAfter)
+		asked := time.Now()
+		notes := strings.Join(f.Pending(context.Background()).Notes, "\n")
+		if took := time.Since(asked); took != newsPatience || !strings.Contains(notes, "no answer within 2s") {
+			t.Errorf("after %v: %s", took, notes)
+		}
+	})
+}
+
 func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
 	client, err := NewManager("http://127.0.0.1:8080")
 	if err != nil {
@@ -134,6 +154,31 @@ func TestAChangeIsRefusedWhereASnapshotWasAskedFor(t *testing.T) {
 	}
 	client.http.Transport = &manager{changes: []status.Changes{answerOf(status.KindChanges, "1")}}
 	if _, err := client.Follow(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "Changes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Ctrl-C must not look like a manager without evictions.
+func TestAFirstAnswerThatIsInterruptedIsAnError(t *testing.T) {
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.http.Transport = &manager{away: true}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := client.Follow(ctx, "", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnAnswerThatIsTooLargeIsSaid(t *testing.T) {
+	client, err := NewManager("http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "(it answers with more than 512 MiB at once)"
+	if err := client.errNotManager(&http.MaxBytesError{Limit: largestAnswer}); !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -222,7 +222,7 @@ func (c Cluster) lacksPods(ctx context.Context, namespace string) bool {
 // noPod returns an error that names the pods of this name in other namespaces or, if there are none, pods with similar
 // names.
 func (c Cluster) noPod(ctx context.Context, s *Scope) error {
-	others := c.names(ctx, "pods", s.Focus.Namespace)
+	others := c.names(ctx, "pods", s.Focus.Namespace, metav1.ListOptions{Limit: portion})
 	var elsewhere []string
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, s.Pod).String()
 	same, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: named, Limit: portion})
@@ -296,8 +296,8 @@ func where(resource, namespace string) string {
 }
 
 // names returns the names of the objects; none if they can't be listed.
-func (c Cluster) names(ctx context.Context, resource, namespace string) (names []string) {
-	list, err := c.list(ctx, resource, namespace, metav1.ListOptions{ResourceVersion: "0"})
+func (c Cluster) names(ctx context.Context, resource, namespace string, o metav1.ListOptions) (names []string) {
+	list, err := c.list(ctx, resource, namespace, o)
 	if err != nil {
 		return nil
 	}

@@ -17,6 +17,9 @@ import (
 // answerPatience is how long the client waits for the manager.
 const answerPatience = 10 * time.Second
 
+// newsPatience is how long it waits for a manager to begin its answer to what has changed: a screen waits with it.
+const newsPatience = 2 * time.Second
+
 // Manager is a running manager, asked at its status address.
 type Manager struct {
 	base *url.URL
@@ -65,15 +68,20 @@ func (m *Manager) snapshot(ctx context.Context) (*status.Snapshot, error) {
 func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
-	address := m.base.JoinPath("/api/v1/snapshot")
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	address, patience := m.base.JoinPath("/api/v1/snapshot"), 3*answerPatience
 	if tag != "" {
+		patience = newsPatience
 		address.RawQuery = url.Values{"since": {tag}}.Encode()
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
 		return false, m.errNotManager(err)
 	}
+	silent := time.AfterFunc(patience, func() { giveUp(fmt.Errorf("no answer within %s", patience)) })
 	answer, err := m.http.Do(request)
+	silent.Stop()
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message contains
@@ -100,6 +108,9 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 }
 
 func (m *Manager) errNotManager(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
+	}
 	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, "+
 		"not of its secure port or of the API server", m.name, err)
 }

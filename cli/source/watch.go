@@ -36,7 +36,8 @@ type Watched struct {
 
 	mu      sync.Mutex // guards all below
 	model   *foresight.Model
-	trouble map[string]error // errors of the watches, by what they watch
+	stays   func(uid types.UID) (reason string, stays bool) // by the model since its last change; nil if not asked yet
+	trouble map[string]error                                // errors of the watches, by what they watch
 }
 
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
@@ -69,6 +70,7 @@ func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do(w.now())
+	w.stays = nil
 	select {
 	case w.changed <- struct{}{}:
 	default:
@@ -104,7 +106,10 @@ func (w *Watched) Pending(context.Context) *foresight.Pending {
 func (w *Watched) Ended(uid string) (change, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if reason, stays := w.model.Stays(types.UID(uid)); stays {
+	if w.stays == nil {
+		w.stays = w.model.Stays()
+	}
+	if reason, stays := w.stays(types.UID(uid)); stays {
 		return Cancelled, reason
 	}
 	return Gone, ""

@@ -71,6 +71,35 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 	})
 }
 
+// Why a pod stays is judged anew after each change.
+func TestAWatchSaysOfAPodWhetherItStaysNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1"}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}}
+		client := fake.NewClientset(n, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a"}, Spec: v1.PodSpec{NodeName: "n1"}})
+		of, err := watchAll(ctx, client, foresight.Ruleset{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if change, _ := of.Ended("a"); change != Gone {
+			t.Errorf("on a tainted node: %s", change)
+		}
+		n = n.DeepCopy()
+		n.Spec.Taints = nil
+		if _, err := client.CoreV1().Nodes().Update(ctx, n, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if change, _ := of.Ended("a"); change != Cancelled {
+			t.Errorf("without the taint: %s", change)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
 // The nodes are hidden: the records of the journal replace them, partition by partition.
 func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

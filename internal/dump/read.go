@@ -83,7 +83,7 @@ func read(plain *bufio.Reader, to *receiver) error {
 // it.
 func firstLine(r *bufio.Reader) (string, error) {
 	ahead, err := r.Peek(r.Size())
-	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 { // the next read returns an error again
+	if text := bytes.TrimSpace(ahead); len(text) > 0 { // the next read returns an error again
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		return string(bytes.TrimSpace(line)), nil
 	}

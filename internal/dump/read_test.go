@@ -246,6 +246,8 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "it is empty"},
 		{"spaces", " \n\n", "it is empty"},
+		{"a form feed", "\f\n", "it is empty"},
+		{"a space of Unicode", "\u00a0\n\v\n[1]", "it is not JSON after byte 0"},
 		{"UTF-16", "\xff\xfea\x00", "it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'"},
 		{"YAML between items", upTo(list, "- apiVersion: v1\n  kind: Service"), "it is cut off at line 19, after 1 whole objects"},
 		{"YAML within an item", upTo(list, "space: shop"), "it is cut off at line 19, after 1 whole objects"},
@@ -300,6 +302,16 @@ func TestAnObjectThatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
 		}
 		if read := 1<<30 - endless.N; read > 64<<20 {
 			t.Errorf("%s: read %d MiB", name, read>>20)
+		}
+	}
+}
+
+func TestAListInOnePartIsRefusedWithWhatHelps(t *testing.T) {
+	for text, line := range map[string]string{"- kind: Pod\n  x: ": "1", "---\n{\"x\": \"": "2"} {
+		_, err := names(io.MultiReader(strings.NewReader(text), io.LimitReader(forever("y"), 1<<30)))
+		want := "the object at line " + line + " is larger than any that an API server has; if it is a list, "
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v", text, err)
 		}
 	}
 }

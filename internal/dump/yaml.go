@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ func readYAML(r io.Reader, to *receiver) error {
 		case errors.Is(err, io.EOF):
 			return y.endDocument(true)
 		case errors.Is(err, errTooLarge):
-			return fmt.Errorf("the object at line %d is larger than any that an API server has", y.part().begins)
+			return y.tooLarge()
 		case err != nil:
 			return fmt.Errorf("reading it failed at line %d: %w", y.line, err)
 		}
@@ -54,6 +55,16 @@ func readYAML(r io.Reader, to *receiver) error {
 			return err
 		}
 	}
+}
+
+// tooLarge refuses the part being read. Outside "items" that may be a whole list, as it is not split.
+func (y *yamlReader) tooLarge() error {
+	advice := ""
+	if !y.within {
+		advice = "; if it is a list, give it as a file of JSON, or as YAML with its objects below a line 'items:'"
+	}
+	return fmt.Errorf("the object at line %d is larger than any that an API server has%s",
+		cmp.Or(y.part().begins, y.line), advice)
 }
 
 // beginsJSON reports whether an object in JSON begins with the line, as programs write it.

@@ -162,15 +162,18 @@ func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
 	return scheduled
 }
 
-// Stays reports whether the pod exists and stays for now, and why.
-func (m *Model) Stays(uid types.UID) (reason string, stays bool) {
-	p, ok := m.pods[uid]
-	if !ok {
-		return "", false
-	}
+// Stays returns a function that reports whether a pod exists and stays for now, and why. It holds until the model
+// changes.
+func (m *Model) Stays() func(uid types.UID) (reason string, stays bool) {
 	by := m.rulesNow(m.at)
-	prediction, _ := by.predict(&p.Pod)
-	return prediction.Reason, !prediction.Evict && !p.Terminating
+	return func(uid types.UID) (string, bool) {
+		p, ok := m.pods[uid]
+		if !ok {
+			return "", false
+		}
+		prediction, _ := by.predict(&p.Pod)
+		return prediction.Reason, !prediction.Evict && !p.Terminating
+	}
 }
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
