@@ -64,7 +64,9 @@ func (n *needs) keysSince(earlier *needs) journal.Keys {
 
 // coversNamespaces reports whether the labels of namespaces have been needed all the time. While they are not, nobody
 // sees that they can't be watched.
-func coversNamespaces(followed, wanted *needs) bool { return followed.NamespaceLabels || !wanted.NamespaceLabels }
+func coversNamespaces(followed, wanted *needs) bool {
+	return followed.NamespaceLabels || !wanted.NamespaceLabels
+}
 
 // sameForNodes reports whether two needs ask for the same data of nodes, and no key was dropped between them.
 func sameForNodes(a, b *needs) bool {
