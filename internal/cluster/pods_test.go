@@ -77,7 +77,7 @@ func TestAPodUnderASecondNameDoesNoHarm(t *testing.T) {
 	for uid, name := range map[types.UID]string{"u1": "a", "u2": "b"} {
 		table.put(table.trim(aPod(withUID(uid), func(p *v1.Pod) { p.Name = name }), time.Time{}))
 	}
-	table.put(table.trim(aPod(withUID("u1"), func(p *v1.Pod) { p.Name = "b" }), time.Time{}))
+	table.put(table.trim(aPod(withUID("u1"), func(p *v1.Pod) { p.Name, p.Generation = "b", 2 }), time.Time{}))
 	table.drop("u2")
 	table.drop("u1")
 	if len(table.byUID)+len(table.byNode)+len(table.byName) > 0 {
