@@ -18,8 +18,8 @@ type podNames struct {
 	pods      map[string]*entry
 }
 
-// pods are the pods by UID, by node, and by namespace and name. They are the table of a reflector's store: one goroutine
-// writes, any number read.
+// pods are the pods by UID, by node, and by namespace and name. They are the table of a reflector's store: one
+// goroutine writes, any number read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
 	seed      maphash.Seed
