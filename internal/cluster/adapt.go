@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -121,7 +122,10 @@ func (a *adapter) OnUpdate(old, obj any) {
 // OnDelete takes in that a pod was deleted.
 func (a *adapter) OnDelete(obj any) {
 	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = d.Obj
+		if obj = d.Obj; obj == nil {
+			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key) // an unknown name is of no pod
+			obj = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -39,6 +39,8 @@ func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
 		gone bool
 	}{
 		{"the last state", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, true},
+		{"the name", cache.DeletedFinalStateUnknown{Key: "ns/p"}, true},
+		{"another name", cache.DeletedFinalStateUnknown{Key: "ns/q"}, false},
 		{"nothing at all", cache.DeletedFinalStateUnknown{}, false},
 		{"nil", nil, false},
 		{"a nil pointer", (*cache.DeletedFinalStateUnknown)(nil), false},

@@ -48,8 +48,8 @@ func newNamespaces() *namespaces {
 
 // Namespaces returns the labels of namespaces as they are now; nil unless they are needed and all are known.
 func (w *Watcher) Namespaces() policy.Namespaces {
-	labels := w.namespaces.labels.Load()
-	if labels == nil || !w.needs.Load().NamespaceLabels {
+	labels, needs := w.namespaces.labels.Load(), w.needs.Load()
+	if labels == nil || !needs.NamespaceLabels || !w.namespaceWatch.relists.has(needs) {
 		return nil
 	}
 	return func(name string) (map[string]string, bool) {

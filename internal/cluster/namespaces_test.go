@@ -166,6 +166,37 @@ func TestNamespacesThatAreNotNeededAnyLongerAreNoTrouble(t *testing.T) {
 	})
 }
 
+// While labels are not needed, nobody sees that they can't be watched.
+func TestNamespacesThatAreNeededAgainAreListedAgain(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.labels = map[string]string{"tier": "prod"}
+		revoked, allowed := make(chan struct{}), make(chan struct{})
+		a.refuse = func(ask string) (*http.Response, error) {
+			if closed(revoked) && !closed(allowed) && strings.HasSuffix(ask, " namespaces") {
+				return a.fail(metav1.StatusReasonForbidden, 403), nil
+			}
+			return nil, nil
+		}
+		a.over(t, func(w *Watcher, _ *record) {
+			must(t, <-w.Need(forNamespaces))
+			must(t, <-w.Need(policy.Needs{}))
+			close(revoked)
+			a.sendOf("namespaces", watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+			time.Sleep(time.Minute)
+			met := w.Need(forNamespaces)
+			time.Sleep(time.Minute)
+			if got := tierOf(w.Namespaces(), "ns"); closed(errorless(met)) || got != "none" || w.Trouble() == nil {
+				t.Errorf("without the permission got %s, trouble %v", got, w.Trouble())
+			}
+			close(allowed)
+			must(t, <-met)
+			if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
+				t.Errorf("got %s", got)
+			}
+		})
+	})
+}
+
 func TestNamespacesAreFollowedByAWatch(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
 		a.labels = map[string]string{"tier": "prod"}
@@ -189,8 +220,10 @@ func TestNamespacesAreFollowedByAWatch(t *testing.T) {
 func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
 	var none *v1.Namespace
 	w := newStores().Watcher
-	w.needs = needing(forNamespaces)
-	s := &store[*v1.Namespace, namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), ignore}
+	w.Need(forNamespaces)
+	relists := &w.namespaceWatch.relists
+	relists.begin()
+	s := &store[*v1.Namespace, namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), relists.completed}
 	trim := s.Transformer()
 	for _, obj := range []any{nil, none, aPod(), "text"} {
 		must(t, s.Add(obj))

@@ -62,6 +62,12 @@ func (n *needs) keysSince(earlier *needs) journal.Keys {
 	}
 }
 
+// coversNamespaces reports whether the labels of namespaces have been needed all the time. While they are not, nobody
+// sees that they can't be watched.
+func coversNamespaces(followed, wanted *needs) bool {
+	return followed.NamespaceLabels || !wanted.NamespaceLabels
+}
+
 // sameForNodes reports whether two needs ask for the same data of nodes, and no key was dropped between them.
 func sameForNodes(a, b *needs) bool {
 	return a.NodeLabels == b.NodeLabels && a.Breakers == b.Breakers &&
@@ -94,6 +100,7 @@ func (w *Watcher) Need(n policy.Needs) <-chan error {
 
 	w.nodeWatch.relists.changed()
 	w.podWatch.relists.changed()
+	w.namespaceWatch.relists.changed()
 	if n.NamespaceLabels {
 		signal(w.namespaces.needed)
 	}
@@ -129,7 +136,7 @@ func (w *Watcher) end(err error) {
 // has reports whether the cache has what is needed.
 func (w *Watcher) has(n *needs) bool {
 	return w.HasSynced() && w.nodeWatch.relists.has(n) && w.podWatch.relists.has(n) &&
-		(!n.NamespaceLabels || w.namespaces.labels.Load() != nil)
+		(!n.NamespaceLabels || w.namespaceWatch.relists.has(n))
 }
 
 // signal wakes up the receiver of a channel with room for one.

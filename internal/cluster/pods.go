@@ -85,8 +85,13 @@ func (po *pods) update(e entry) {
 	}
 }
 
-// remove takes in that a pod was deleted.
-func (po *pods) remove(p *v1.Pod) { po.drop(p.UID) }
+// remove takes in that a pod was deleted. If only its name is known, that is enough.
+func (po *pods) remove(p *v1.Pod) {
+	if p.UID == "" {
+		po.dropNamed(p.Namespace, p.Name)
+	}
+	po.drop(p.UID)
+}
 
 // replace takes in a list of all pods; the handler is called for differences only.
 func (po *pods) replace(list iter.Seq[entry], _ string) {
@@ -188,9 +193,10 @@ func (po *pods) link(e *entry) {
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
-	names := po.byName[e.Namespace]
-	if delete(names.pods, e.Name); len(names.pods) == 0 {
-		delete(po.byName, e.Namespace)
+	if names := po.byName[e.Namespace]; names != nil && names.pods[e.Name] == e { // another UID may have got its name
+		if delete(names.pods, e.Name); len(names.pods) == 0 {
+			delete(po.byName, e.Namespace)
+		}
 	}
 	list := po.byNode[e.Node]
 	if list = slices.DeleteFunc(list, func(o *entry) bool { return o == e }); len(list) == 0 {

@@ -72,6 +72,19 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 	})
 }
 
+func TestAPodUnderASecondNameDoesNoHarm(t *testing.T) {
+	table := newPods(needing(policy.Needs{}))
+	for uid, name := range map[types.UID]string{"u1": "a", "u2": "b"} {
+		table.put(table.trim(aPod(withUID(uid), func(p *v1.Pod) { p.Name = name }), time.Time{}))
+	}
+	table.put(table.trim(aPod(withUID("u1"), func(p *v1.Pod) { p.Name, p.Generation = "b", 2 }), time.Time{}))
+	table.drop("u2")
+	table.drop("u1")
+	if len(table.byUID)+len(table.byNode)+len(table.byName) > 0 {
+		t.Errorf("left: %v, %v, %v", table.byUID, table.byNode, table.byName)
+	}
+}
+
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
 // drawPod draws one of few pods, so that they collide; a UID always has one name.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"encoding/binary"
 	"iter"
 	"slices"
 	"unique"
@@ -44,14 +45,17 @@ func mayMatch(t *v1.Toleration, needs *policy.Needs) bool {
 // all returns the tolerations one by one. They share no memory with the encoding.
 func (t tolerations) all() iter.Seq[v1.Toleration] {
 	return func(yield func(v1.Toleration) bool) {
-		for encoded := []byte(t.encoded.Value()); len(encoded) > 0; {
-			message, size := protowire.ConsumeBytes(encoded)
+		var message []byte // a copy of the whole encoding might take a megabyte
+		for encoded := t.encoded.Value(); encoded != ""; {
+			length, start := protowire.ConsumeVarint([]byte(encoded[:min(len(encoded), binary.MaxVarintLen64)]))
+			end := start + int(length)
+			message = append(message[:0], encoded[start:end]...)
 			var toleration v1.Toleration
 			_ = toleration.Unmarshal(message) // as encode has marshalled it
 			if !yield(toleration) {
 				return
 			}
-			encoded = encoded[size:]
+			encoded = encoded[end:]
 		}
 	}
 }

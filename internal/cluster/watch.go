@@ -52,7 +52,7 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	}
 	w.namespaceWatch = &resourceWatch{
 		contact: contact{resource: "namespaces", heard: heard, ifForbidden: namespacesForbidden},
-		relists: relists{covers: func(*needs, *needs) bool { return true }, wanted: w.needs, followed: newNeeds()},
+		relists: relists{covers: coversNamespaces, wanted: w.needs, followed: newNeeds()},
 	}
 	return w
 }

@@ -198,7 +198,10 @@ func (c *Core) expire(now time.Time) {
 		if counts && at.After(now) {
 			return
 		}
-		c.expiries = c.expiries[1:]
+		c.expiries[0] = expiry{} // the array may live on, and would keep the workload
+		if c.expiries = c.expiries[1:]; len(c.expiries) == 0 {
+			c.expiries = nil
+		}
 		if counts && w.namespace.workloads[w.hash] == w { // not forgotten since
 			c.refresh(now, w)
 		}

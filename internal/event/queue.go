@@ -42,14 +42,16 @@ type Queue struct {
 	mu        sync.Mutex
 	closed    bool // Run has ended
 	order     *order
-	dropped   map[string]int // notes by node, since the last summary
+	dropped   map[string]int // notes by node, since summaries were due the last time
 	summaries time.Time      // when summaries of dropped are due
+	due       map[string]int // notes by node whose summaries wait for room
 }
 
 // queuedNote is a note, or what is to be said about a node, and the time when it was taken.
 type queuedNote struct {
 	note   eviction.Note
 	onNode *nodeNote // nil for a note
+	sums   int       // how many dropped notes it tells of, if it is a summary
 	node   string
 	at     time.Time
 }
@@ -72,7 +74,8 @@ func New(o Options) *Queue {
 	}
 	return &Queue{
 		sink: o.Sink, busy: o.Busy, metrics: newMetrics(),
-		order: newOrder(o.Capacity), dropped: map[string]int{}, changed: make(chan struct{}, 1),
+		order: newOrder(o.Capacity), dropped: map[string]int{}, due: map[string]int{},
+		changed: make(chan struct{}, 1),
 	}
 }
 
@@ -101,7 +104,7 @@ func (q *Queue) put(n *queuedNote) {
 		if len(q.dropped) == 0 {
 			q.summaries = n.at.Add(summaryEvery)
 		}
-		q.dropped[dropped.node]++
+		q.dropped[dropped.node] += max(dropped.sums, 1)
 	}
 	q.signal()
 }
@@ -114,14 +117,21 @@ func (q *Queue) signal() {
 	}
 }
 
-// summarize queues a note for each node of which notes were dropped, while there is room; q.mu is held.
-func (q *Queue) summarize(now time.Time) {
-	for node, n := range q.dropped {
+// summarize queues the summaries that are due, one for each node, while there is room; q.mu is held. Notes that are
+// dropped from now on wait for the next minute, so that a long overflow leads to one summary a minute, too.
+func (q *Queue) summarize(now time.Time, ended bool) {
+	if ended || !now.Before(q.summaries) {
+		for node, n := range q.dropped {
+			q.due[node] += n
+		}
+		clear(q.dropped)
+	}
+	for node, n := range q.due {
 		if q.order.waiting == q.order.capacity {
 			return
 		}
-		q.order.put(&queuedNote{onNode: summary(n), node: node, at: now})
-		delete(q.dropped, node)
+		q.order.put(&queuedNote{onNode: summary(n), sums: n, node: node, at: now})
+		delete(q.due, node)
 	}
 }
 
@@ -141,6 +151,6 @@ func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.dropped))
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.dropped)+len(q.due))
 	q.order = newOrder(q.order.capacity)
 }

@@ -208,6 +208,47 @@ func TestANodeIsToldOnceAMinute(t *testing.T) {
 	})
 }
 
+// In a long overflow of many nodes each of them is told once a minute, too. Each dropped note is told of once.
+func TestManyNodesAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Second)}
+		q, end := start(t, Options{Sink: sink, Capacity: 1})
+		defer end()
+		for i := range 5 * 60 {
+			for node := range 10 {
+				n := note(i)
+				n.Verdict.Node = fmt.Sprint("n", node)
+				q.Put(n)
+			}
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		sink.mu.Lock()
+		defer sink.mu.Unlock()
+		summaries := 0
+		for _, event := range sink.stored {
+			if event.Reason == reasonDropped {
+				summaries++
+			}
+		}
+		if summaries < 20 || summaries > 50 {
+			t.Errorf("%d summaries for 10 nodes in 5 minutes", summaries)
+		}
+	})
+}
+
+func TestADroppedSummaryCountsWhatItTells(t *testing.T) {
+	q := New(Options{Sink: &fakeSink{}, Capacity: 2})
+	q.SetLeading(true)
+	q.dropped["n0"] = 7
+	q.dropped["n1"] = 7
+	q.summarize(time.Now(), true)
+	q.Put(note(0))
+	if total := q.dropped["n0"] + q.dropped["n1"]; total != 7 {
+		t.Errorf("%v were dropped, want the 7 of a summary", q.dropped)
+	}
+}
+
 func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 	gone := errors.New("connection refused")
 	pods := schema.GroupResource{Resource: "events"}

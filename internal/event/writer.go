@@ -63,9 +63,7 @@ func (q *Queue) startWrites(
 	}
 	now := time.Now()
 	for {
-		if ctx.Err() != nil || !now.Before(q.summaries) {
-			q.summarize(now)
-		}
+		q.summarize(now, ctx.Err() != nil)
 		w := q.order.next(now, delay)
 		if w == nil {
 			break
@@ -76,7 +74,7 @@ func (q *Queue) startWrites(
 	if q.summaries.After(now) && (wake.IsZero() || q.summaries.Before(wake)) {
 		wake = q.summaries
 	}
-	return wake, q.order.waiting+len(q.dropped) == 0
+	return wake, q.order.waiting+len(q.dropped)+len(q.due) == 0
 }
 
 // write carries a write out, after the delay unless ctx ends before.
