@@ -51,7 +51,7 @@ type Queue struct {
 type queuedNote struct {
 	note   eviction.Note
 	onNode *nodeNote // nil for a note
-	sums   int       // how many dropped notes it tells of, if it is a summary
+	sums   int       // how many dropped notes a summary reports
 	node   string
 	at     time.Time
 }

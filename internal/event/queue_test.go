@@ -208,7 +208,7 @@ func TestANodeIsToldOnceAMinute(t *testing.T) {
 	})
 }
 
-// In a long overflow of many nodes each of them is told once a minute, too. Each dropped note is told of once.
+// In a long overflow of many nodes each node has one summary a minute, too.
 func TestManyNodesAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Second)}
