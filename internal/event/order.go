@@ -13,6 +13,8 @@ const (
 	patience = 500 * time.Millisecond // how long a write may hold a writer
 	minWait  = 5 * time.Second        // of a namespace whose write has failed, doubling up to maxWait
 	maxWait  = time.Minute
+
+	onNodes = "" // stands for the namespace of notes on nodes
 )
 
 // order decides which note is written next. It knows no clock, lock or goroutine.
@@ -27,7 +29,7 @@ type order struct {
 	lines    map[string]*line     // by namespace
 	ready    []*line              // lines that may start a write; the line that was served longest ago is the first
 	later    ordered.Queue[*line] // lines that wait after a failed write, by notBefore
-	longest  ordered.Queue[*line] // lines with notes; the line with the most is the first
+	longest  ordered.Queue[*line] // lines of namespaces with notes; the line with the most is the first
 	writing  []*write             // writes that hold a writer
 }
 
@@ -65,16 +67,20 @@ func newOrder(capacity int) *order {
 	}
 }
 
-// put adds a note. If there is no room, it returns the note that is dropped: the newest of the longest line.
+// put adds a note. If there is no room, it returns the note that is dropped: the newest of the longest line of a
+// namespace. A note on a node is dropped only if no note of a namespace waits.
 func (o *order) put(n *queuedNote) (dropped *queuedNote) {
 	l := o.lines[n.namespace()]
 	if l == nil {
 		l = &line{namespace: n.namespace()}
 	}
 	if o.waiting == o.capacity {
-		longest, _ := o.longest.First()
+		longest, ok := o.longest.First()
+		if !ok {
+			return n
+		}
 		last := len(longest.notes) - 1
-		if len(l.notes) >= last {
+		if l.namespace != onNodes && len(l.notes) >= last {
 			return n
 		}
 		dropped, longest.notes[last] = longest.notes[last], nil
@@ -91,7 +97,7 @@ func (o *order) put(n *queuedNote) (dropped *queuedNote) {
 // count counts notes that a line has got; negative: that have left it.
 func (o *order) count(l *line, notes int) {
 	o.waiting += notes
-	o.longest.Include(l, len(l.notes) > 0)
+	o.longest.Include(l, len(l.notes) > 0 && l.namespace != onNodes)
 }
 
 // place puts the line where it belongs now.

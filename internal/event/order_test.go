@@ -200,3 +200,22 @@ func TestTheWaitDoublesWithEachFailureAndBeginsAnewAfterASuccess(t *testing.T) {
 		now = now.Add(test.wait)
 	}
 }
+
+func TestANoteOnANodeMakesRoomForItselfAmongNotesOfNamespaces(t *testing.T) {
+	o := newOrder(4)
+	onNode := func() *queuedNote { return &queuedNote{onNode: &nodeNote{}, node: "n1"} }
+	shop := &queuedNote{note: noteIn("shop", 0)}
+	for _, n := range []*queuedNote{onNode(), shop, onNode(), onNode()} {
+		if dropped := o.put(n); dropped != nil {
+			t.Fatalf("%+v is dropped while there is room", dropped)
+		}
+	}
+	if dropped := o.put(onNode()); dropped != shop {
+		t.Errorf("%+v is dropped, want the note of the namespace", dropped)
+	}
+	for _, n := range []*queuedNote{onNode(), {note: noteIn("shop", 1)}} {
+		if dropped := o.put(n); dropped != n {
+			t.Errorf("%+v is dropped, want %+v, as only notes on nodes wait", dropped, n)
+		}
+	}
+}

@@ -51,15 +51,14 @@ type Queue struct {
 type queuedNote struct {
 	note   eviction.Note
 	onNode *nodeNote // nil for a note
-	sums   int       // how many dropped notes a summary reports
 	node   string
 	at     time.Time
 }
 
-// namespace returns the namespace of the note's pod; empty for a note on a node.
+// namespace returns the namespace of the note's pod, or onNodes.
 func (q *queuedNote) namespace() string {
 	if q.onNode != nil {
-		return ""
+		return onNodes
 	}
 	return q.note.Pod.Namespace
 }
@@ -104,7 +103,7 @@ func (q *Queue) put(n *queuedNote) {
 		if len(q.dropped) == 0 {
 			q.summaries = n.at.Add(summaryEvery)
 		}
-		q.dropped[dropped.node] += max(dropped.sums, 1)
+		q.dropped[dropped.node]++
 	}
 	q.signal()
 }
@@ -130,7 +129,7 @@ func (q *Queue) summarize(now time.Time, ended bool) {
 		if q.order.waiting == q.order.capacity {
 			return
 		}
-		q.order.put(&queuedNote{onNode: summary(n), sums: n, node: node, at: now})
+		q.order.put(&queuedNote{onNode: summary(n), node: node, at: now})
 		delete(q.due, node)
 	}
 }

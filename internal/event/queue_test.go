@@ -237,18 +237,6 @@ func TestManyNodesAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestADroppedSummaryCountsWhatItTells(t *testing.T) {
-	q := New(Options{Sink: &fakeSink{}, Capacity: 2})
-	q.SetLeading(true)
-	q.dropped["n0"] = 7
-	q.dropped["n1"] = 7
-	q.summarize(time.Now(), true)
-	q.Put(note(0))
-	if total := q.dropped["n0"] + q.dropped["n1"]; total != 7 {
-		t.Errorf("%v were dropped, want the 7 of a summary", q.dropped)
-	}
-}
-
 func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 	gone := errors.New("connection refused")
 	pods := schema.GroupResource{Resource: "events"}
