@@ -54,6 +54,18 @@ func (f *fakeSink) Create(ctx context.Context, event *v1.Event) error {
 	return err
 }
 
+// summaries returns how many of the stored events are about dropped ones.
+func (f *fakeSink) summaries() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, event := range f.stored {
+		if event.Reason == reasonDropped {
+			n++
+		}
+	}
+	return n
+}
+
 // messages returns what is stored, sorted.
 func (f *fakeSink) messages() []string {
 	f.mu.Lock()
@@ -194,15 +206,7 @@ func TestANodeIsToldOnceAMinute(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		sink.mu.Lock()
-		defer sink.mu.Unlock()
-		summaries := 0
-		for _, event := range sink.stored {
-			if event.Reason == reasonDropped {
-				summaries++
-			}
-		}
-		if summaries < 2 || summaries > 3 {
+		if summaries := sink.summaries(); summaries < 2 || summaries > 3 {
 			t.Errorf("%d summaries in 3 minutes", summaries)
 		}
 	})
@@ -223,15 +227,7 @@ func TestManyNodesAreToldOnceAMinute(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		sink.mu.Lock()
-		defer sink.mu.Unlock()
-		summaries := 0
-		for _, event := range sink.stored {
-			if event.Reason == reasonDropped {
-				summaries++
-			}
-		}
-		if summaries < 20 || summaries > 50 {
+		if summaries := sink.summaries(); summaries < 20 || summaries > 50 {
 			t.Errorf("%d summaries for 10 nodes in 5 minutes", summaries)
 		}
 	})
