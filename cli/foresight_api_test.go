@@ -28,7 +28,6 @@ var shopCharacters = []string{
 	"shop",
 	"paged",      // returns two objects at a time
 	"no-nodes",   // forbids to list or get nodes
-	"get-nodes",  // forbids to list nodes, but not to get them
 	"no-budgets", // forbids to list budgets
 	"no-events",  // forbids to list events
 	"journal",    // has a journal, in which the taint of n4 starts at 11:59:30.5
@@ -118,8 +117,6 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		tripped.list(w, r, resource, namespace, false)
 	case resource == "configmaps" && character != "journal" && character != "recorded":
 		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
-	case character == "get-nodes" && resource == "nodes" && name == "":
-		refuse(w, http.StatusForbidden, "Forbidden")
 	case name != "":
 		s.get(w, resource, namespace, name)
 	default:

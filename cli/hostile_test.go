@@ -76,15 +76,15 @@ func hostileManager(t *testing.T) string {
 func hostileCluster(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case strings.HasSuffix(r.URL.Path, "/pods/web-0"):
-			reply(w, object{
-				"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "web-0", "namespace": "shop", "uid": hostile},
-				"spec": object{"nodeName": hostile}, "status": object{"phase": "Running"},
-			})
+		case strings.HasSuffix(r.URL.Path, "/pods"):
+			reply(w, object{"apiVersion": "v1", "kind": "PodList", "items": []object{{
+				"metadata": object{"name": "web-0", "namespace": "shop", "uid": hostile},
+				"spec":     object{"nodeName": hostile}, "status": object{"phase": "Running"},
+			}}})
 		case strings.HasSuffix(r.URL.Path, "/events"):
 			reply(w, object{"apiVersion": "v1", "kind": "EventList", "items": []object{}})
-		case strings.Contains(r.URL.Path, "/nodes/"):
-			refuseHostile(w, http.StatusNotFound, "NotFound")
+		case strings.HasSuffix(r.URL.Path, "/nodes"):
+			reply(w, object{"apiVersion": "v1", "kind": "NodeList", "items": []object{}})
 		default:
 			refuseHostile(w, http.StatusForbidden, "Forbidden")
 		}

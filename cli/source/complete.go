@@ -44,7 +44,11 @@ func (f *Flags) Names(ctx context.Context, resource string) cobra.CompletionFunc
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionPatience)
 		defer cancel()
-		return cluster.names(ctx, resource, namespace, metav1.ListOptions{ResourceVersion: "0"})
+		var names []string
+		for _, o := range cluster.firstPage(ctx, resource, namespace, metav1.ListOptions{ResourceVersion: "0"}) {
+			names = append(names, o.GetName())
+		}
+		return names
 	})
 }
 

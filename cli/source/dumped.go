@@ -155,9 +155,6 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
-	case s.Focus.Namespace == "":
-		return fmt.Errorf("there is no pod %s in %s%s, and no event "+
-			"names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
 	}
 	return s.noPod(d, d.others, d.elsewhere, d.Hint(""))
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
@@ -40,12 +39,21 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
-// read lists the nodes, then the pods, then the budgets; or reads the objects about one pod. Then it reads the journal.
+// read lists the objects of the scope. Then it reads the journal, unless the nodes were already taken from the journal.
 func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	if s.Pod != "" {
 		err = c.readPod(ctx, s, to, &r)
-	} else if err = c.readAll(ctx, s, to, &r); err == nil {
-		err = c.check(ctx, s, to, &r)
+	} else {
+		err = c.readPods(ctx, s, to, &r)
+	}
+	if err == nil && !s.Scheduled {
+		r.BudgetsUnknown, err = c.eachAllowed(ctx, "poddisruptionbudgets", s.Focus.Namespace, metav1.ListOptions{}, to)
+		if s.NoBudgets {
+			r.BudgetsUnknown = ""
+		}
+	}
+	if err == nil && s.namespaces() {
+		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
 	}
 	r.At = c.now().Round(0)
 	if err == nil && r.Journal == nil {
@@ -54,122 +62,73 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 	return r, err
 }
 
-func (c Cluster) readAll(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	switch err := c.each(ctx, "nodes", "", metav1.ListOptions{}, to); {
-	case s.Scheduled && apierrors.IsForbidden(err):
-		r.Hidden = "list"
-	case err != nil:
+// readPods adds the nodes, then the pods.
+func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
+	if err := c.readNodes(ctx, s, "", to, r); err != nil {
 		return err
 	}
 	if !s.Scheduled || s.AllPods || r.Hidden != "" || len(to.Tainted(s.Nodes)) > 0 {
-		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to); err != nil {
+		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
 	}
-	return c.readBeside(ctx, s, to, r)
+	return c.check(ctx, s, to, r)
 }
 
-// readPod reads one pod, its events, its node, or all if breakers count them, and what is beside it.
+// readPod adds a pod, the events of pods with its name, including deleted ones, and its node, or all nodes if breakers
+// count them.
 func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	pod, err := c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
-	if err != nil && !missingObject(err) {
-		return c.refused("get pods", err)
-	}
-	events, err := c.readEvents(ctx, s, to, r)
-	switch exists := pod != nil && pod.Name != ""; { // a client may return an empty pod
-	case err != nil:
-		return err
-	case !exists && events == 0:
-		return c.noPod(ctx, s)
-	case !exists:
-		return nil
-	}
-	to.Add(pod)
-	if err := c.readNodeOf(ctx, s, pod, to, r); err != nil {
+	var node string
+	err := c.each(ctx, "pods", s.Focus.Namespace, byName(s.Pod), func(pod any) {
+		node = pod.(*v1.Pod).Spec.NodeName
+		to.Add(pod)
+	})
+	if err != nil {
 		return err
 	}
-	return c.readBeside(ctx, s, to, r)
-}
-
-// readNodeOf adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.
-func (c Cluster) readNodeOf(
-	ctx context.Context, s *Scope, pod *v1.Pod, to *foresight.Builder, r *foresight.Reading,
-) error {
-	if s.Rules.Guarded() {
-		if err := c.each(ctx, "nodes", "", metav1.ListOptions{}, to); !apierrors.IsForbidden(err) {
-			return err
-		}
-	}
-	r.Partial = true
-	if pod.Spec.NodeName == "" {
-		return nil
-	}
-	node, err := c.client.CoreV1().Nodes().Get(ctx, pod.Spec.NodeName, metav1.GetOptions{})
-	if apierrors.IsForbidden(err) {
-		if all := c.journal(ctx); all.Missing() == "" {
-			r.Hidden, r.Journal = "get", all
-			return nil
-		}
+	about := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
+	r.EventsUnknown, err = c.eachAllowed(ctx, "events", s.Focus.Namespace, metav1.ListOptions{FieldSelector: about}, to)
+	if r.EventsUnknown != "" {
+		r.Notes = append(r.Notes, r.EventsUnknown+", so they are not shown")
 	}
 	switch {
-	case missingObject(err):
-		return nil
 	case err != nil:
-		return c.refused("get nodes", err)
+		return err
+	case node != "":
+		return c.readNodes(ctx, s, node, to, r)
+	case len(to.Find(s.Pod)) == 0:
+		return c.noPod(ctx, s)
 	}
-	to.Add(node)
 	return nil
 }
 
-// missingObject reports whether the error means that the object does not exist. A server that is not an API server
-// returns such an error for every object.
-func missingObject(err error) bool {
-	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+// readNodes adds the node of this name, or all if the name is empty or if breakers count nodes. Where this user may not
+// list nodes, those of the journal take their place.
+func (c Cluster) readNodes(
+	ctx context.Context, s *Scope, name string, to *foresight.Builder, r *foresight.Reading,
+) error {
+	selected := byName(name)
+	if s.Rules.Guarded() {
+		selected = byName("")
+	}
+	err := c.each(ctx, "nodes", "", selected, to.Add)
+	if !apierrors.IsForbidden(err) || !s.Scheduled && name == "" {
+		return err
+	}
+	r.Journal = c.journal(ctx)
+	if name != "" && r.Journal.Missing() != "" {
+		return err
+	}
+	r.Hidden = "list"
+	return nil
 }
 
-// readEvents adds the events of pods with this name, including deleted ones, and returns their number. Without the
-// permission to list events it adds none.
-func (c Cluster) readEvents(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) (int, error) {
-	about := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
-	list, err := c.client.CoreV1().Events(s.Focus.Namespace).List(ctx,
-		metav1.ListOptions{FieldSelector: about, Limit: portion})
-	switch {
-	case apierrors.IsForbidden(err):
-		r.EventsUnknown = "this user may not list events"
-		r.Notes = append(r.Notes, r.EventsUnknown+", so they are not shown")
-		return 0, nil
-	case err != nil:
-		return 0, c.refused("list events", err)
+// byName selects one object, or all if the name is empty.
+func byName(name string) (o metav1.ListOptions) {
+	if name != "" {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	}
-	for i := range list.Items {
-		to.Add(&list.Items[i])
-	}
-	return len(list.Items), nil
-}
-
-// readBeside adds the budgets, and the labels of the namespaces or of the one in question.
-func (c Cluster) readBeside(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	if !s.Scheduled {
-		err := c.each(ctx, "poddisruptionbudgets", s.Focus.Namespace, metav1.ListOptions{}, to)
-		switch {
-		case apierrors.IsForbidden(err) && !s.NoBudgets:
-			r.BudgetsUnknown = "this user may not list poddisruptionbudgets"
-		case err != nil && !apierrors.IsForbidden(err):
-			return err
-		}
-	}
-	if !s.namespaces() {
-		return nil
-	}
-	var o metav1.ListOptions
-	if s.Focus.Namespace != "" {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, s.Focus.Namespace).String()
-	}
-	err := c.each(ctx, "namespaces", "", o, to)
-	if apierrors.IsForbidden(err) {
-		r.NamespacesRefused, err = "this user may not list them", nil
-	}
-	return err
+	return o
 }
 
 // podOptions makes the API server return only the pods that may be scheduled, those of a single node by its index.
@@ -189,60 +148,41 @@ func (s *Scope) podOptions() (o metav1.ListOptions) {
 }
 
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
-// namespace without pods, unless pods can't be listed.
+// namespace without pods if all pods were listed.
 func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
-	namespace, hasNodes := s.Focus.Namespace, of.HasNodes()
-	switch {
-	case !hasNodes && !s.Scheduled:
-		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
-	case hasNodes:
+	namespace := s.Focus.Namespace
+	if of.HasNodes() {
 		if err := s.checkNodes(of, c); err != nil {
 			return err
 		}
+	} else if !s.Scheduled {
+		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
 	}
 	if namespace == "" || of.Pods(namespace) > 0 {
 		return nil
 	}
 	_, err := c.client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-	if missingObject(err) {
+	// A server that is not an API server has such a status for every object.
+	if apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
 		return fmt.Errorf("there is no namespace %s in %s; %s", namespace, c, c.Hint("get namespaces"))
 	}
-	if !s.Scheduled || c.lacksPods(ctx, namespace) {
+	if !s.Scheduled {
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	}
 	return nil
 }
 
-// lacksPods reports whether there are no pods in a namespace, of which only some were listed, or none.
-func (c Cluster) lacksPods(ctx context.Context, namespace string) bool {
-	first, err := c.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-	return err == nil && len(first.Items) == 0
-}
-
 // noPod returns an error that names the pods of this name in other namespaces or, if there are none, pods with similar
 // names.
 func (c Cluster) noPod(ctx context.Context, s *Scope) error {
-	others := c.names(ctx, "pods", s.Focus.Namespace, metav1.ListOptions{Limit: portion})
-	var elsewhere []string
-	named := fields.OneTermEqualSelector(metav1.ObjectNameField, s.Pod).String()
-	same, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: named, Limit: portion})
-	if err == nil {
-		for i := range same.Items {
-			elsewhere = append(elsewhere, same.Items[i].Namespace+"/"+same.Items[i].Name)
-		}
+	var others, elsewhere []string
+	for _, pod := range c.firstPage(ctx, "pods", s.Focus.Namespace, metav1.ListOptions{Limit: portion}) {
+		others = append(others, pod.GetName())
+	}
+	for _, pod := range c.firstPage(ctx, "pods", "", byName(s.Pod)) {
+		elsewhere = append(elsewhere, pod.GetNamespace()+"/"+pod.GetName())
 	}
 	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
-}
-
-// noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
-// and elsewhere the pods of its name in other namespaces.
-func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
-	meant := suggest.Nearest(s.Pod, others)
-	if len(elsewhere) > 0 {
-		meant = " (did you mean " + suggest.JoinWords(elsewhere, "or") + "?)"
-	}
-	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event "+
-		"names one; %s", s.Pod, s.Focus.Namespace, from, meant, next)
 }
 
 // list requests one page of a list. An empty namespace stands for all.
@@ -254,16 +194,17 @@ func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.
 		return c.client.CoreV1().Namespaces().List(ctx, o)
 	case "pods":
 		return c.client.CoreV1().Pods(namespace).List(ctx, o)
+	case "events":
+		return c.client.CoreV1().Events(namespace).List(ctx, o)
 	default:
 		return c.client.PolicyV1().PodDisruptionBudgets(namespace).List(ctx, o)
 	}
 }
 
 // each lists page by page and adds each object.
-func (c Cluster) each(
-	ctx context.Context, resource, namespace string, o metav1.ListOptions, to *foresight.Builder,
-) error {
-	for o.Limit = portion; ; {
+func (c Cluster) each(ctx context.Context, resource, namespace string, o metav1.ListOptions, add func(any)) error {
+	o.Limit = portion
+	for {
 		page, err := c.list(ctx, resource, namespace, o)
 		if err != nil {
 			return c.refused("list "+resource+where(resource, namespace), err)
@@ -271,7 +212,7 @@ func (c Cluster) each(
 		about, err := meta.ListAccessor(page)
 		if err == nil {
 			err = meta.EachListItem(page, func(object runtime.Object) error {
-				to.Add(object)
+				add(object)
 				return nil
 			})
 		}
@@ -282,6 +223,17 @@ func (c Cluster) each(
 			return nil
 		}
 	}
+}
+
+// eachAllowed lists as each does. refused is set if this user may not.
+func (c Cluster) eachAllowed(
+	ctx context.Context, resource, namespace string, o metav1.ListOptions, to *foresight.Builder,
+) (refused string, err error) {
+	err = c.each(ctx, resource, namespace, o, to.Add)
+	if apierrors.IsForbidden(err) {
+		return "this user may not list " + resource, nil
+	}
+	return "", err
 }
 
 // where names the namespace as a flag of kubectl.
@@ -295,19 +247,19 @@ func where(resource, namespace string) string {
 	return " -n " + namespace
 }
 
-// names returns the names of the objects; none if they can't be listed.
-func (c Cluster) names(ctx context.Context, resource, namespace string, o metav1.ListOptions) (names []string) {
-	list, err := c.list(ctx, resource, namespace, o)
+// firstPage returns the objects of one page; none if they can't be listed.
+func (c Cluster) firstPage(
+	ctx context.Context, resource, namespace string, o metav1.ListOptions,
+) (objects []metav1.Object) {
+	page, err := c.list(ctx, resource, namespace, o)
 	if err != nil {
 		return nil
 	}
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if about, err := meta.Accessor(item); err == nil {
-			names = append(names, about.GetName())
-		}
+	_ = meta.EachListItem(page, func(item runtime.Object) error {
+		objects = append(objects, item.(metav1.Object)) // as all typed objects are
 		return nil
 	})
-	return names
+	return objects
 }
 
 // refused returns an error that gives the API server's reason and the next step.

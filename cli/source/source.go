@@ -99,6 +99,19 @@ func WithHint(err error, from Source) error {
 	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
 }
 
+// noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
+// and elsewhere the pods of its name in other namespaces.
+func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
+	meant, in := suggest.Nearest(s.Pod, others), from.String()
+	if len(elsewhere) > 0 {
+		meant = " (did you mean " + suggest.JoinWords(elsewhere, "or") + "?)"
+	}
+	if s.Focus.Namespace != "" {
+		in = "namespace " + s.Focus.Namespace + " of " + in
+	}
+	return fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", s.Pod, in, meant, next)
+}
+
 // Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
 // ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
