@@ -20,36 +20,28 @@ func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string)
 	return pendingOf(s, namespace, nodes), nil
 }
 
-// Complete asks the manager for its state of the pod, and adds it to the explanation.
-func (m *Manager) Complete(ctx context.Context, e *foresight.Explanation) error {
-	s, err := m.snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	complete(e, s)
-	return nil
-}
-
-// complete adds what a snapshot shows of the pod.
-func complete(e *foresight.Explanation, s *status.Snapshot) {
-	e.Complete(managedOf(s, &e.Pod))
-	for _, n := range notesOf(&s.Manager) {
-		if !slices.Contains(e.Notes, n) { // the journal may have the same trips
-			e.Notes = append(e.Notes, n)
-		}
-	}
-}
-
 // Explain asks the manager alone about the pod of the scope, in any namespace if the scope has none.
 func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation, error) {
 	shown, err := m.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pod, prediction, err := findIn(shown, s)
-	if err != nil {
-		return nil, err
+	pod := foresight.ExplainedPod{Namespace: s.Focus.Namespace, Name: s.Pod}
+	evicted, eviction, namespaces := find(shown, &pod)
+	switch len(namespaces) {
+	case 0:
+	case 1:
+		pod.Namespace = namespaces[0]
+	default:
+		return nil, fmt.Errorf("the manager has pods %s in the namespaces %s; choose one with --namespace", s.Pod,
+			suggest.JoinWords(namespaces, "and"))
 	}
+	var prediction *foresight.Prediction
+	if eviction != nil {
+		known := podOf(eviction)
+		pod.UID, pod.Node, pod.Owner, prediction = known.UID, known.Node, known.Owner, &known.Prediction
+	}
+	pod.Gone = eviction == nil && evicted != nil
 	e := foresight.NewExplanation(shown.At, pod, prediction)
 	e.Notes = []string{"there is no kubeconfig, so only the manager was asked: it does not know the pod's " +
 		"tolerations and events, nor whether there is a pod of which it has no eviction"}
@@ -60,35 +52,46 @@ func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation
 	return e, nil
 }
 
-// findIn returns the pod of the scope, and its prediction if the manager has an eviction of it.
-func findIn(shown *status.Snapshot, s *Scope) (foresight.ExplainedPod, *foresight.Prediction, error) {
-	pod := foresight.ExplainedPod{Namespace: s.Focus.Namespace, Name: s.Pod}
-	var namespaces []string
-	evicted, eviction := find(shown, func(namespace, name, _ string) bool {
-		if name != s.Pod || s.Focus.Namespace != "" && s.Focus.Namespace != namespace {
-			return false
-		}
-		pod.Namespace, namespaces = namespace, append(namespaces, namespace)
-		return true
-	})
-	slices.Sort(namespaces)
-	if namespaces = slices.Compact(namespaces); len(namespaces) > 1 {
-		return pod, nil, fmt.Errorf("the manager has pods %s in the namespaces %s; choose one with --namespace", s.Pod,
-			suggest.JoinWords(namespaces, "and"))
+// Complete asks the manager for its state of the pod, and adds it to the explanation.
+func (m *Manager) Complete(ctx context.Context, e *foresight.Explanation) error {
+	s, err := m.snapshot(ctx)
+	if err == nil {
+		complete(e, s)
 	}
-	if eviction == nil {
-		pod.Gone = evicted != nil
-		return pod, nil, nil
-	}
-	known := podOf(eviction)
-	pod.UID, pod.Node, pod.Owner = known.UID, known.Node, known.Owner
-	return pod, &known.Prediction, nil
+	return err
 }
 
-// find returns what a snapshot has of a pod; nil is nothing.
-func find(s *status.Snapshot, is func(namespace, name, uid string) bool) (*status.Evicted, *status.Eviction) {
-	var evicted *status.Evicted
-	var eviction *status.Eviction
+// complete adds what a snapshot shows of the pod.
+func complete(e *foresight.Explanation, s *status.Snapshot) {
+	state := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
+	evicted, eviction, _ := find(s, &e.Pod)
+	switch {
+	case eviction != nil:
+		state.State, state.At, state.Progress = eviction.State, new(eviction.Deadline.UTC()), progressOf(eviction)
+		state.Policy, state.HeldBy = eviction.Policy, eviction.HeldBy
+	case evicted != nil:
+		state.State, state.At = foresight.EvictedByManager, new(evicted.At.UTC())
+	}
+	e.Complete(state)
+	for _, n := range notesOf(&s.Manager) {
+		if !slices.Contains(e.Notes, n) { // the journal may have the same trips
+			e.Notes = append(e.Notes, n)
+		}
+	}
+}
+
+// find returns what a snapshot has of a pod, and the namespaces that have such a pod. An empty namespace or UID of the
+// pod stands for any.
+func find(
+	s *status.Snapshot, p *foresight.ExplainedPod,
+) (evicted *status.Evicted, eviction *status.Eviction, namespaces []string) {
+	is := func(namespace, name, uid string) bool {
+		found := name == p.Name && (p.Namespace == "" || p.Namespace == namespace) && (p.UID == "" || p.UID == uid)
+		if found && !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+		}
+		return found
+	}
 	for i := range s.Evicted {
 		if e := &s.Evicted[i]; !e.DryRun && is(e.Namespace, e.Pod, e.UID) {
 			evicted = e
@@ -99,7 +102,8 @@ func find(s *status.Snapshot, is func(namespace, name, uid string) bool) (*statu
 			eviction = e
 		}
 	}
-	return evicted, eviction
+	slices.Sort(namespaces)
+	return evicted, eviction, namespaces
 }
 
 // pendingOf returns what a manager has shown of the pods in the namespace on these nodes.
@@ -149,22 +153,6 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 		pod.Owner = &foresight.Owner{Kind: e.Owner.Kind, Name: e.Owner.Name}
 	}
 	return pod
-}
-
-// managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
-func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
-	state := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
-	evicted, eviction := find(s, func(namespace, name, uid string) bool {
-		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
-	})
-	switch {
-	case eviction != nil:
-		state.State, state.At, state.Progress = eviction.State, new(eviction.Deadline.UTC()), progressOf(eviction)
-		state.Policy, state.HeldBy = eviction.Policy, eviction.HeldBy
-	case evicted != nil:
-		state.State, state.At = foresight.EvictedByManager, new(evicted.At.UTC())
-	}
-	return state
 }
 
 // progressOf returns what the manager has done about an eviction.
