@@ -1,9 +1,19 @@
+// Package skew measures how far this process's clock is ahead of the API server's, from the Date header of its
+// responses.
+//
+// An [Interval] bounds what the API server's clock shows; it is pure. A [Clock] updates one from the responses to a
+// client. [Clock.Ahead] is meant for the manager's option Ahead: it shortens ages that come from times of the API, so
+// that a clock that is ahead makes no eviction earlier.
 package skew
 
 import (
 	"fmt"
+	"math"
+	"net/http"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // enough is how many responses are read: the first ones.
@@ -57,4 +67,57 @@ func (c *Clock) answered(date, sent, received time.Time) {
 	defer c.mu.Unlock()
 	c.answers++
 	c.interval = c.interval.Answered(date, sent, received)
+}
+
+// observer is a RoundTripper that reads the Date header of the first responses.
+type observer struct {
+	http.RoundTripper
+
+	clock *Clock
+}
+
+// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses; it sends no request of
+// its own.
+// It is for [k8s.io/client-go/rest.Config.Wrap].
+func (c *Clock) RoundTripper(next http.RoundTripper) http.RoundTripper { return observer{next, c} }
+
+// RoundTrip forwards the request.
+func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !o.clock.wanted() {
+		return o.RoundTripper.RoundTrip(r)
+	}
+	sent := time.Now()
+	answer, err := o.RoundTripper.RoundTrip(r)
+	received := time.Now()
+	if err != nil {
+		return answer, err
+	}
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		o.clock.answered(date, sent, received)
+	}
+	return answer, nil
+}
+
+// WrappedRoundTripper returns the wrapped RoundTripper; client-go calls it.
+func (o observer) WrappedRoundTripper() http.RoundTripper { return o.RoundTripper }
+
+// Register registers the metric of how far the process's clock may be ahead.
+func (c *Clock) Register(r prometheus.Registerer) error {
+	err := r.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "taint_manager_clock_ahead_seconds",
+		Help: "By how much the clock of this process may be ahead of the API server's at most; negative where it is behind, and NaN while that is not known. Above 2, ages taken from timestamps are shortened by it.",
+	}, func() float64 { return c.aheadSeconds(time.Now()) }))
+	if err != nil {
+		return fmt.Errorf("registering metrics of the clock: %w", err)
+	}
+	return nil
+}
+
+func (c *Clock) aheadSeconds(now time.Time) float64 {
+	measured := c.measured()
+	if !measured.Measured() {
+		return math.NaN()
+	}
+	_, most := measured.Ahead(now)
+	return most.Seconds()
 }

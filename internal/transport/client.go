@@ -1,3 +1,13 @@
+// Package transport makes the connections to the API server: three clients of client-go, for calls, for watches and for
+// the lease. Each has a connection of its own, so that none of them waits for another.
+//
+// A dead connection is detected in two ways, and a broken one changes nothing for later connections. The kernel probes
+// a connection of watches or of the lease that is idle, and gives it up after 45 s. Client-go pings by HTTP/2 a server
+// that has sent nothing for 30 s, and gives it up if no answer comes within 15 s, so that a hanging server is detected,
+// too. The environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of client-go change
+// these two times. There are no pings on HTTP/1.1, which a proxy may impose.
+//
+// [Unreachable] says in one sentence why an API server can't be worked with, and what to check.
 package transport
 
 import (
@@ -24,24 +34,20 @@ type Clients struct {
 }
 
 // New returns clients of base's API server.
-func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, error) {
-	main, err := kubernetes.NewForConfig(commonConfig(base, c, userAgent))
-	if err != nil {
-		return Clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+func New(base *rest.Config, c config.Configuration, userAgent string) (to Clients, err error) {
+	common := commonConfig(base, c, userAgent)
+	for _, one := range []struct {
+		client *kubernetes.Interface
+		by     *rest.Config
+	}{{&to.Main, common}, {&to.Watch, separate(common)}, {&to.Lease, leaseConfig(common, c)}} {
+		if *one.client, err = kubernetes.NewForConfig(one.by); err != nil {
+			return Clients{}, fmt.Errorf("setting up a client of %s: %w", base.Host, err)
+		}
 	}
-	watch, err := kubernetes.NewForConfig(separate(commonConfig(base, c, userAgent)))
-	if err != nil {
-		return Clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
-	}
-	lease, err := kubernetes.NewForConfig(leaseConfig(base, c, userAgent))
-	if err != nil {
-		return Clients{}, fmt.Errorf("setting up the lease's client of %s: %w", base.Host, err)
-	}
-	return Clients{Main: main, Watch: watch, Lease: lease}, nil
+	return to, nil
 }
 
-// commonConfig returns the configuration that all clients share. Unchanged, it is for all calls without a separate
-// client.
+// commonConfig returns the configuration that all clients share.
 func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	restConfig := rest.CopyConfig(base)
 	restConfig.UserAgent = userAgent
@@ -52,8 +58,8 @@ func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *
 }
 
 // leaseConfig bounds each call so that a renewal without a response can be repeated in time.
-func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
-	restConfig := separate(commonConfig(base, c, userAgent))
+func leaseConfig(common *rest.Config, c config.Configuration) *rest.Config {
+	restConfig := separate(common)
 	restConfig.UserAgent += " leader-election"
 	restConfig.QPS, restConfig.Burst = -1, 0
 	restConfig.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
@@ -63,7 +69,8 @@ func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *r
 // separate gives a client its own connections: client-go shares connections between clients of equal configurations,
 // but not between clients with dialers. A dialer of the base configuration is kept. The kernel gives up an idle
 // connection 45 s after the last packet of the peer's machine.
-func separate(restConfig *rest.Config) *rest.Config {
+func separate(common *rest.Config) *rest.Config {
+	restConfig := rest.CopyConfig(common)
 	if restConfig.Dial == nil {
 		probes := net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6}
 		restConfig.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAliveConfig: probes}).DialContext

@@ -44,7 +44,7 @@ func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 		c := config.Default()
 		c.KubeAPIQPS = 20
 		c.LeaderElection.LeaseDuration.Duration, c.LeaderElection.RenewDeadline.Duration = test.lease, test.renew
-		made := leaseConfig(&rest.Config{}, c, "")
+		made := leaseConfig(&rest.Config{}, c)
 		if made.Timeout != test.want || made.QPS != -1 {
 			t.Errorf("lease %s, renewal %s: got timeout %s and QPS %v, want %s and -1", test.lease, test.renew, made.Timeout, made.QPS, test.want)
 		}
@@ -62,7 +62,7 @@ func TestADialerAndAWrapperOfTheConfigurationStay(t *testing.T) {
 	dialed, wrapped := errors.New("dialed"), 0
 	base := &rest.Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, dialed }}
 	base.Wrap(func(next http.RoundTripper) http.RoundTripper { wrapped++; return next })
-	for _, made := range []*rest.Config{separate(commonConfig(base, config.Default(), "")), leaseConfig(base, config.Default(), "")} {
+	for _, made := range []*rest.Config{separate(commonConfig(base, config.Default(), "")), leaseConfig(base, config.Default())} {
 		made.WrapTransport(http.DefaultTransport)
 		if _, err := made.Dial(t.Context(), "tcp", "a:1"); !errors.Is(err, dialed) {
 			t.Errorf("got %v", err)

@@ -16,7 +16,7 @@ func TestWatchesAndTheLeaseNoticeWithin45SecondsThatTheMachineIsGone(t *testing.
 	must(t, err)
 	defer listener.Close()
 	for _, made := range []*rest.Config{
-		separate(commonConfig(&rest.Config{}, config.Default(), "")), leaseConfig(&rest.Config{}, config.Default(), ""),
+		separate(commonConfig(&rest.Config{}, config.Default(), "")), leaseConfig(&rest.Config{}, config.Default()),
 	} {
 		conn, err := made.Dial(t.Context(), "tcp", listener.Addr().String())
 		must(t, err)
