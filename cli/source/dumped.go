@@ -107,10 +107,10 @@ func (d *dumped) addOther(s *Scope, p *v1.Pod) {
 func (d *dumped) readFile(file string, to dump.Visit) error {
 	err := d.visit(file, to)
 	if failed, ok := errors.AsType[*os.PathError](err); ok {
-		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, d.howToWrite())
+		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, howToWrite)
 	}
 	if err != nil {
-		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, d.howToWrite())
+		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, howToWrite)
 	}
 	return nil
 }
@@ -176,20 +176,8 @@ func name(file string) string {
 	return file
 }
 
-// howToWrite is the next step if the dump can't be used. It suggests a file that does not exist yet, so that no file
-// is overwritten.
-func (d *dumped) howToWrite() string {
-	fresh := "dump.json"
-	for i := 2; d.taken(fresh); i++ {
-		fresh = fmt.Sprintf("dump-%d.json", i)
-	}
-	return "write it with 'kubectl get nodes,pods,pdb -A -o json > " + fresh + "'"
-}
-
-func (d *dumped) taken(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil || slices.Contains(d.files, name)
-}
+// howToWrite is the next step if the dump can't be used. It names no file, so that no file is overwritten.
+const howToWrite = "write it with 'kubectl get nodes,pods,pdb -A -o json > FILE'"
 
 // Hint does not suggest the kubectl command, because the answer depends on the dump.
-func (d *dumped) Hint(string) string { return "ask for what is in it, or " + d.howToWrite() }
+func (d *dumped) Hint(string) string { return "ask for what is in it, or " + howToWrite }
