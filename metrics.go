@@ -57,7 +57,7 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	}
 	var errs []error
 	for _, c := range slices.Concat(me.manager.dispatcher.Collectors(), me.manager.events.Collectors(),
-		[]prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}) {
+		me.manager.original.Collectors(), []prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}) {
 		errs = append(errs, r.Register(c))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -24,9 +24,7 @@ func (m *Manager) wire(
 	m.createSource(client, pods)
 	m.createDispatcher(client)
 	m.createEvents(client)
-	if err := m.createChecker(client); err != nil {
-		return err
-	}
+	m.createChecker(client)
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
@@ -98,15 +96,13 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 
 // createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
 // the writes of a caller's evictor are not known.
-func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
+func (m *Manager) createChecker(client kubernetes.Interface) {
 	if m.options.DryRun || m.options.Evictor != nil {
-		return nil
+		return
 	}
-	m.original, err = original.New(original.Options{
-		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
-		Registerer: m.options.Registerer, Logger: m.options.Logger,
+	m.original = original.New(original.Options{
+		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
 	})
-	return err
 }
 
 func (m *Manager) createJournal() error {
