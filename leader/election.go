@@ -25,8 +25,8 @@ const (
 	late       = 20 * time.Second // after the end of its lease a leader that has not noticed the end is unhealthy
 	maxRelease = 5 * time.Second  // for the release of the lease
 
-	// unledAfter is how long no process must have led before [Election.Unled] returns an error. The time is at least two
-	// lease durations: a leader renews the lease within one duration, and this process reads the lease within another one.
+	// unledAfter is how long no process must have led before [Election.Unled] returns an error. The time is at least
+	// two lease durations: a leader renews within one duration, and this process reads within another one.
 	unledAfter = time.Minute
 )
 
@@ -183,7 +183,6 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
-	e.noteFailedYield(ctx)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.yields.stop.Store(&stop)

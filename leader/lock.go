@@ -53,7 +53,7 @@ type Lock struct {
 	// the first.
 	ledByOther atomic.Pointer[time.Time]
 
-	// renewalSeen is when this process last observed a new time of renewal, or else became a candidate; nil before that.
+	// renewalSeen is when this process last observed a new time of renewal, or else became a candidate.
 	renewalSeen atomic.Pointer[time.Time]
 }
 

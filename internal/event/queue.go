@@ -203,7 +203,8 @@ func (q *Queue) add(namespace string, n *queuedNote) {
 func (q *Queue) drop(now time.Time) {
 	longest := q.lines[onNodes]
 	for name, l := range q.lines {
-		if name != onNodes && (longest == nil || longest.namespace == onNodes || len(l.notes) > len(longest.notes)) {
+		if name != onNodes && len(l.notes) > 0 &&
+			(longest == nil || longest.namespace == onNodes || len(l.notes) > len(longest.notes)) {
 			longest = l
 		}
 	}
