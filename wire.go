@@ -26,7 +26,12 @@ func (m *Manager) wire(
 	m.createSource(client, pods)
 	m.createDispatcher(client)
 	m.createEvents(client)
-	m.createChecker(client)
+	// A dry run is meant to run beside the original, and the writes of a caller's evictor are not known.
+	if !m.options.DryRun && m.options.Evictor == nil {
+		m.original = original.New(original.Options{
+			Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
+		})
+	}
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
@@ -94,17 +99,6 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 		sink = event.NewSink(client)
 	}
 	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
-}
-
-// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
-// the writes of a caller's evictor are not known.
-func (m *Manager) createChecker(client kubernetes.Interface) {
-	if m.options.DryRun || m.options.Evictor != nil {
-		return
-	}
-	m.original = original.New(original.Options{
-		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
-	})
 }
 
 func (m *Manager) createJournal() error {
