@@ -143,13 +143,12 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 func (m *Manager) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
 	defer cancel()
-	cut := m.dispatcher.Drain(ctx)
-	if len(cut) == 0 {
-		return
-	}
 	var pods []string
-	for _, e := range cut {
-		pods = append(pods, e.Pod.Namespace+"/"+e.Pod.Name)
+	for _, e := range m.dispatcher.Drain(ctx) {
+		pods = append(pods, e.Pod.Key())
+	}
+	if len(pods) == 0 {
+		return
 	}
 	klog.FromContext(ctx).Info("Eviction calls under way were cut, because the process ends; the next leader sees their results, and repeats those that are not done",
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)

@@ -56,14 +56,20 @@ func (me *metrics) register(r prometheus.Registerer) error {
 		return nil
 	}
 	var errs []error
-	for _, c := range slices.Concat(me.manager.dispatcher.Collectors(), me.manager.events.Collectors(),
-		[]prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}) {
+	m := me.manager
+	own := []prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}
+	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
+	return notRegistered(errors.Join(errs...))
+}
+
+// notRegistered returns an error with which metrics could not be registered, and its remedy.
+func notRegistered(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 }
 
 // decided counts a decision.

@@ -33,8 +33,7 @@ func (m *Manager) callBegun(e eviction.Request) {
 	}
 	if e.First {
 		m.notify(eviction.Note{
-			Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy,
-			Method: e.Method,
+			Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy, Method: e.Method,
 		})
 	}
 }
@@ -51,7 +50,7 @@ func (m *Manager) drained(node string) {
 const maxHeldReports = 100
 
 // reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there
-// are. One that it finds held at the same time may be reported twice.
+// are. A pod that a shard finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
 	holds := func(s *shard.Shard) bool {
 		p, err := s.Pending(ctx)
@@ -65,11 +64,9 @@ func (m *Manager) reportHeld(ctx context.Context) {
 		return // it no longer leads
 	}
 	held := slices.DeleteFunc(views, func(v eviction.View) bool { return !v.IsHeld() })
-	for i := range held[:min(len(held), maxHeldReports)] {
-		v := &held[i]
+	for _, v := range held[:min(len(held), maxHeldReports)] {
 		m.notify(eviction.Note{
-			Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy,
-			Held: v.Held,
+			Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held,
 		})
 	}
 	if more := len(held) - maxHeldReports; more > 0 {

@@ -3,6 +3,7 @@ package taintmanager
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // wire creates the parts of the manager, each after those that it uses.
@@ -24,8 +26,11 @@ func (m *Manager) wire(
 	m.createSource(client, pods)
 	m.createDispatcher(client)
 	m.createEvents(client)
-	if err := m.createChecker(client); err != nil {
-		return err
+	// A dry run is meant to run beside the original, and the writes of a caller's evictor are not known.
+	if !m.options.DryRun && m.options.Evictor == nil {
+		m.original = original.New(original.Options{
+			Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
+		})
 	}
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
@@ -96,23 +101,10 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
 }
 
-// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and
-// the writes of a caller's evictor are not known.
-func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
-	if m.options.DryRun || m.options.Evictor != nil {
-		return nil
-	}
-	m.original, err = original.New(original.Options{
-		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
-		Registerer: m.options.Registerer, Logger: m.options.Logger,
-	})
-	return err
-}
-
 func (m *Manager) createJournal() error {
 	metrics, err := store.NewMetrics(m.options.Registerer)
 	if err != nil {
-		return err
+		return notRegistered(err)
 	}
 	m.journal = store.New(store.Options{
 		CoreOptions: store.CoreOptions{
@@ -135,4 +127,65 @@ func (m *Manager) journaled() guard.Journaled {
 
 func (m *Manager) shardOf(node string) *shard.Shard {
 	return m.shards[shard.Index(node, len(m.shards))]
+}
+
+// handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It is every
+// observer of package cluster.
+type handler struct {
+	*Manager
+
+	// last is the last batch of changes of nodes. Only the goroutine of the nodes uses it.
+	last []guard.NodeChange
+}
+
+func (h *handler) NodeChanged(name string) {
+	h.shardOf(name).NodeChanged(name)
+	h.journal.NodeChanged(name)
+}
+
+func (h *handler) NodesListed() { h.journal.NodesListed() }
+
+func (h *handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
+
+// NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
+// judges a node that breakers have not seen.
+func (h *handler) NodesChanged(changes []guard.NodeChange) {
+	h.last = changes
+	h.holds.Put(guard.NodesChanged{Changes: changes})
+}
+
+// NodesSynced lists the nodes of the last batch, which has all nodes.
+func (h *handler) NodesSynced() {
+	h.holds.Put(guard.NodesListed{Nodes: h.last})
+	h.last = nil
+}
+
+func (h *handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }
+
+// own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
+// controlling owner.
+func (m *Manager) own(pod *taint.Pod) dispatch.Own {
+	switch self := m.options.OwnPod; {
+	case self == "":
+		return dispatch.Other
+	case pod.UID == self:
+		return dispatch.Self
+	case pod.Controller == nil:
+		return dispatch.Other
+	}
+	self, _ := m.source.Pod(m.options.OwnPod)
+	if self == nil || self.Controller == nil || self.Namespace != pod.Namespace || *self.Controller != *pod.Controller {
+		return dispatch.Other
+	}
+	return dispatch.Sibling
+}
+
+// upcoming returns the earliest time at which a later eviction may be due; zero if there is no such eviction.
+func (m *Manager) upcoming() (next time.Time) {
+	for _, s := range m.shards {
+		if at := s.Upcoming(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
 }

@@ -1,5 +1,7 @@
 package eviction
 
+import "slices"
+
 // The causes of outcomes. They are a metric's label, so they are a small fixed set. [Causes] has their meanings.
 const (
 	CauseAdmission       = "admission"
@@ -45,13 +47,9 @@ func Causes() []Cause {
 
 // CauseLabel returns the cause as a metric's label: "other" if the fixed set does not have it.
 func CauseLabel(cause string) string {
-	if cause == "" {
-		return ""
-	}
-	for _, c := range Causes() {
-		if c.Name == cause {
-			return cause
-		}
+	known := func(c Cause) bool { return c.Name == cause }
+	if cause == "" || slices.ContainsFunc(Causes(), known) {
+		return cause
 	}
 	return "other"
 }

@@ -35,19 +35,14 @@ const (
 
 // String returns the kind in a word.
 func (n NoteKind) String() string {
-	switch n {
-	case EvictionStarted:
-		return "started"
-	case EvictionCancelled:
-		return "cancelled"
-	case EvictionDelayed:
-		return "delayed"
-	case EvictionHeld:
-		return "held"
-	case EvictionAudited:
-		return "audited"
+	words := [...]string{
+		EvictionStarted: "started", EvictionCancelled: "cancelled", EvictionDelayed: "delayed", EvictionHeld: "held",
+		EvictionAudited: "audited",
 	}
-	return "none"
+	if n == 0 || int(n) >= len(words) {
+		return "none"
+	}
+	return words[n]
 }
 
 // Note is a report about a pod, for the log and as an event.

@@ -125,13 +125,7 @@ func (o *Outcome) FailsInWebhook() bool {
 // let deleteAfter delete the pod. Missing permissions, overload, outages, a namespace that is being deleted, and the
 // GET of the node say nothing about the eviction.
 func (o *Outcome) RefusesEviction() bool {
-	switch {
-	case o.NodeRead:
-		return false
-	case o.Kind == Blocked:
-		return true
-	}
-	return o.Kind == Refused && o.Cause == CauseAdmission
+	return !o.NodeRead && (o.Kind == Blocked || o.Kind == Refused && o.Cause == CauseAdmission)
 }
 
 // LateBy returns how the outcome of a call explains the lateness of the next call; LateByNothing if it does not.

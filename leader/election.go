@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -20,11 +21,14 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// late is how long after the end of its lease a leader that has not noticed the end counts as unhealthy.
-const late = 20 * time.Second
+const (
+	late       = 20 * time.Second // after the end of its lease a leader that has not noticed the end is unhealthy
+	maxRelease = 5 * time.Second  // for the release of the lease
 
-// maxRelease bounds how long the release of the lease may take.
-const maxRelease = 5 * time.Second
+	// unledAfter is how long no process must have led before [Election.Unled] returns an error. The time is at least
+	// two lease durations: a leader renews within one duration, and this process reads within another one.
+	unledAfter = time.Minute
+)
 
 // Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
 // [Election.Campaign].
@@ -143,15 +147,24 @@ func (e *Election) release(ctx context.Context) bool {
 func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
 	ctx, resign := context.WithCancelCause(campaign)
 	defer resign(nil)
-	elector, err := leaderelection.NewLeaderElector(e.electorConfig(ctx, func(term context.Context) {
-		if err := e.leadTerm(term, lead); err != nil {
-			resign(err)
-		}
-	}))
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name: e.settings.ResourceName, Lock: e.lock,
+		LeaseDuration: e.settings.LeaseDuration.Duration, RenewDeadline: e.settings.RenewDeadline.Duration,
+		RetryPeriod: e.settings.RetryPeriod.Duration,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(term context.Context) {
+				if err := e.leadTerm(term, lead); err != nil {
+					resign(err)
+				}
+			},
+			OnStoppedLeading: func() {},
+			OnNewLeader:      func(identity string) { e.logLeader(ctx, identity) },
+		},
+	})
 	if err != nil {
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
-	e.lock.observations.begin(e.lock.now())
+	e.lock.renewalSeen.CompareAndSwap(nil, new(e.lock.now()))
 	e.elector.Store(elector)
 	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
@@ -170,7 +183,6 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
-	e.noteFailedYield(ctx)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.yields.stop.Store(&stop)
@@ -183,23 +195,6 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 		return fmt.Errorf("leading: %w", err)
 	}
 	return nil
-}
-
-func (e *Election) electorConfig(
-	ctx context.Context, started func(context.Context),
-) leaderelection.LeaderElectionConfig {
-	return leaderelection.LeaderElectionConfig{
-		Name:          e.settings.ResourceName,
-		Lock:          e.lock,
-		LeaseDuration: e.settings.LeaseDuration.Duration,
-		RenewDeadline: e.settings.RenewDeadline.Duration,
-		RetryPeriod:   e.settings.RetryPeriod.Duration,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: started,
-			OnStoppedLeading: func() {},
-			OnNewLeader:      func(identity string) { e.logLeader(ctx, identity) },
-		},
-	}
 }
 
 func (e *Election) logLeader(ctx context.Context, identity string) {
@@ -223,4 +218,35 @@ func (e *Election) Trouble() error {
 			at.UTC().Format(time.RFC3339), e.settings.LeaseDuration.Duration)
 	}
 	return nil
+}
+
+// Unled returns nil unless this process has been a candidate for a minute, and has not seen for a minute that any
+// process, including itself, renews the lease. For leases of more than 30 s, the time is two lease durations instead of
+// a minute. The error names neither servers nor processes, so that it may be shown to everybody.
+func (e *Election) Unled() error {
+	seen := e.lock.renewalSeen.Load()
+	if seen == nil {
+		return nil
+	}
+	since := e.lock.now().Sub(*seen)
+	if since < max(unledAfter, 2*e.settings.LeaseDuration.Duration) {
+		return nil
+	}
+	return fmt.Errorf("no process was seen to lead for %s: nobody renews the lease, or this process can't read it; its log says why",
+		since.Round(time.Second))
+}
+
+// LastLed returns the last time at which, according to the lease, a process led; zero if unknown. Its result belongs in
+// Options.LastLed of the manager. Call it before this process becomes a candidate.
+func LastLed(
+	ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration,
+) time.Time {
+	lease, err := leases.Leases(c.ResourceNamespace).Get(ctx, c.ResourceName, metav1.GetOptions{})
+	switch {
+	case err == nil && lease.Spec.RenewTime != nil:
+		return lease.Spec.RenewTime.Time
+	case err != nil && !apierrors.IsNotFound(err):
+		klog.FromContext(ctx).Error(err, "Could not see the last leader: a journal that could not be written won't be noticed")
+	}
+	return time.Time{}
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	k8stesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 	"pgregory.net/rapid"
@@ -442,8 +441,9 @@ func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
 		if len(c.Validate()) > 0 {
 			return
 		}
-		made := New(*e, fake.NewClientset().CoordinationV1(), "id").electorConfig(context.Background(), func(context.Context) {})
-		if _, err := leaderelection.NewLeaderElector(made); err != nil {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := New(*e, fake.NewClientset().CoordinationV1(), "id").runTerm(ended, nil); err != nil {
 			t.Fatalf("allowed, but: %v", err)
 		}
 	})

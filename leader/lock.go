@@ -40,8 +40,10 @@ type Lock struct {
 	// forbidden says that the lease does not exist, and that the API server has forbidden its creation.
 	forbidden atomic.Bool
 
-	// tried is the latest write that was to take or renew the lease.
-	tried try
+	// tried is when the first write was sent that was to take or renew the lease with the latest time of renewal, which
+	// triedSecond has in whole seconds since 1970.
+	tried       time.Time
+	triedSecond int64
 
 	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
 	// hold the lease.
@@ -51,13 +53,8 @@ type Lock struct {
 	// the first.
 	ledByOther atomic.Pointer[time.Time]
 
-	observations observations
-}
-
-// try is an attempt to take or renew the lease: all writes with the same time of renewal in whole seconds.
-type try struct {
-	second int64     // of the time of renewal, since 1970
-	at     time.Time // before the first write was sent
+	// renewalSeen is when this process last observed a new time of renewal, or else became a candidate.
+	renewalSeen atomic.Pointer[time.Time]
 }
 
 // NewLock returns a lock that wraps another one. Pass the elector's LeaseDuration.
@@ -100,7 +97,6 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	default:
 		l.remember(*record)
 	}
-	l.observations.note(l.now(), record)
 	return record, raw, nil
 }
 
@@ -133,6 +129,9 @@ func (l *Lock) standIn() (*resourcelock.LeaderElectionRecord, []byte) {
 func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	if l.showsOther(record) {
 		l.ledByOther.Store(new(l.now()))
+	}
+	if l.known == nil || !record.RenewTime.Equal(&l.known.RenewTime) {
+		l.renewalSeen.Store(new(l.now()))
 	}
 	l.known, l.lost = &record, time.Time{}
 	l.duration = max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
@@ -196,9 +195,8 @@ func (l *Lock) write(
 	}
 	l.absent = false
 	l.remember(record)
-	l.observations.note(l.now(), &record)
 	if ours {
-		l.renewed.Store(new(l.tried.at))
+		l.renewed.Store(new(l.tried))
 	}
 	return nil
 }
@@ -208,8 +206,8 @@ func (l *Lock) write(
 // from the first write. The same holds for renewals within one second: electors compare records as JSON, which has
 // times in whole seconds.
 func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
-	if second := record.RenewTime.Unix(); l.tried.at.IsZero() || l.tried.second != second {
-		l.tried = try{second, l.now()}
+	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
+		l.tried, l.triedSecond = l.now(), second
 	}
 }
 

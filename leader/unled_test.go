@@ -35,10 +35,10 @@ func TestAMinuteWithoutALeaderIsSaid(t *testing.T) {
 		says   string
 	}{
 		"the leader is gone, and no replica may write the lease": {
-			func(c *cluster, stop func()) { c.forbid("update"); stop() }, "no process has led for 1m",
+			func(c *cluster, stop func()) { c.forbid("update"); stop() }, "no process was seen to lead for 1m",
 		},
 		"the leader lives, and may not write the lease any more": {
-			func(c *cluster, _ func()) { c.forbid("update") }, "no process has led for 1m",
+			func(c *cluster, _ func()) { c.forbid("update") }, "no process was seen to lead for 1m",
 		},
 		"the lease can't be read": {
 			func(c *cluster, _ func()) { c.away.Store(true) }, "no process was seen to lead for 1m",
@@ -79,7 +79,7 @@ func TestAMissingLeaseThatMayNotBeCreatedLeavesTheClusterWithoutALeader(t *testi
 		time.Sleep(unledAfter - time.Second)
 		l.saysUnled(t, "within a minute", "")
 		time.Sleep(2 * time.Second)
-		l.saysUnled(t, "after a minute", "no process has led for 1m")
+		l.saysUnled(t, "after a minute", "no process was seen to lead for 1m")
 		c.put(t, released())
 		time.Sleep(10 * time.Second)
 		l.saysUnled(t, "once it leads", "")

@@ -66,7 +66,7 @@ func TestAnyMessageIsShortAndValid(t *testing.T) {
 		n.Kind = eviction.EvictionDelayed
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		got := message(&n)
+		got := render(&queuedNote{note: n}).Message
 		if len(got) > truncate.MaxBytes || !utf8.ValidString(got) {
 			t.Fatalf("message of %d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
@@ -91,7 +91,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 		Source:              v1.EventSource{Component: "taint-eviction-controller"},
 		ReportingController: "taint-eviction-controller",
 	}
-	got := render(&queuedNote{note: n, at: at}, 42)
+	got := render(&queuedNote{note: n, at: at, serial: 42})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -100,14 +100,14 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 func TestADelayedEvictionIsAWarning(t *testing.T) {
 	n := marking()
 	n.Kind = eviction.EvictionDelayed
-	got := render(&queuedNote{note: n}, 1)
+	got := render(&queuedNote{note: n})
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)
 	}
 }
 
 func TestASummaryIsAboutTheNode(t *testing.T) {
-	got := render(&queuedNote{onNode: summary(37), node: "n1", at: time.Now()}, 1)
+	got := render(&queuedNote{onNode: summary(37), node: "n1", at: time.Now()})
 	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n1", UID: "n1"}
 	if got.InvolvedObject != want || got.Namespace != "default" || !strings.HasSuffix(got.Message, ": 37") {
 		t.Errorf("event %+v, want one about the node with the number", got)

@@ -80,10 +80,12 @@ func (f *fakeSink) messages() []string {
 
 func slow(d time.Duration) func(context.Context, int) error {
 	return func(ctx context.Context, _ int) error {
-		if !pause(ctx, d) {
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-time.After(d):
+			return nil
 		}
-		return nil
 	}
 }
 
@@ -107,12 +109,12 @@ func start(t *testing.T, o Options) (q *Queue, end func()) {
 }
 
 func (q *Queue) droppedBy(reason string) int {
-	return int(testutil.ToFloat64(q.metrics.dropped.WithLabelValues(reason)))
+	return int(testutil.ToFloat64(q.drops.WithLabelValues(reason)))
 }
 
-func (q *Queue) writtenCount() int { return int(testutil.ToFloat64(q.metrics.written)) }
+func (q *Queue) writtenCount() int { return int(testutil.ToFloat64(q.written)) }
 
-func TestNotesAreWrittenByTwoWriters(t *testing.T) {
+func TestEachNamespaceHasOneWriteUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Millisecond)}
 		q, end := start(t, Options{Sink: sink})
@@ -124,10 +126,10 @@ func TestNotesAreWrittenByTwoWriters(t *testing.T) {
 		if waited := time.Since(begin); waited != 0 {
 			t.Errorf("Put took %v", waited)
 		}
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if sink.most != 2 || len(sink.stored) != 3000 || q.writtenCount() != 3000 {
-			t.Errorf("%d stored by %d writers, metric %d, want 3000 by 2", len(sink.stored), sink.most, q.writtenCount())
+		if sink.most != 1 || len(sink.stored) != 3000 || q.writtenCount() != 3000 {
+			t.Errorf("%d stored, %d at once, metric %d, want 3000, one by one", len(sink.stored), sink.most, q.writtenCount())
 		}
 		names := map[string]bool{}
 		for _, event := range sink.stored {
@@ -135,6 +137,13 @@ func TestNotesAreWrittenByTwoWriters(t *testing.T) {
 		}
 		if len(names) != 3000 {
 			t.Errorf("%d names for 3000 events of one moment", len(names))
+		}
+		for i := range 100 {
+			q.Put(noteIn(fmt.Sprint("team-", i), 0))
+		}
+		time.Sleep(time.Second)
+		if sink.most != maxWrites || len(sink.stored) != 3100 {
+			t.Errorf("of a hundred namespaces %d stored, %d at once, want %d", len(sink.stored)-3000, sink.most, maxWrites)
 		}
 	})
 }
@@ -162,7 +171,7 @@ func TestOnlyTheLeaderSends(t *testing.T) {
 func TestANewQueueDoesNotLead(t *testing.T) {
 	q := New(Options{})
 	q.Put(note(1))
-	if q.order.waiting != 0 {
+	if q.waiting != 0 {
 		t.Error("a note was queued before SetLeading")
 	}
 }
@@ -234,38 +243,42 @@ func TestManyNodesAreToldOnceAMinute(t *testing.T) {
 }
 
 func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
-	gone := errors.New("connection refused")
-	pods := schema.GroupResource{Resource: "events"}
+	gone, hangs := errors.New("connection refused"), errors.New("no answer")
+	events := schema.GroupResource{Resource: "events"}
 	tests := []struct {
 		name     string
 		answers  []error
 		attempts int
 		dropped  string // reason; empty when written
-		waited   time.Duration
 	}{
-		{name: "fails once", answers: []error{gone, nil}, attempts: 2},
-		{name: "fails twice", answers: []error{gone, gone}, attempts: 2, dropped: droppedFailed},
-		{name: "was written, and the answer was lost", answers: []error{gone, apierrors.NewAlreadyExists(pods, "e")}, attempts: 2},
-		{name: "not permitted", answers: []error{apierrors.NewForbidden(pods, "e", nil)}, attempts: 1, dropped: droppedRefused},
-		{name: "no such namespace", answers: []error{apierrors.NewNotFound(pods, "e")}, attempts: 1, dropped: droppedRefused},
-		{name: "refused at the second try", answers: []error{gone, apierrors.NewForbidden(pods, "e", nil)}, attempts: 2, dropped: droppedRefused},
-		{name: "loaded server", answers: []error{apierrors.NewTooManyRequests("later", 4), nil}, attempts: 2, waited: 4 * time.Second},
-		{name: "server that asks for a day", answers: []error{apierrors.NewTooManyRequests("later", 86400), nil}, attempts: 2, waited: maxRetryAfter},
-		{name: "timeout of the API server", answers: []error{apierrors.NewTimeoutError("request did not complete", 1)}, attempts: 1, dropped: droppedTimeout},
-		{name: "failing server", answers: []error{apierrors.NewInternalError(gone), nil}, attempts: 2},
+		{"fails once", []error{gone, nil}, 2, ""},
+		{"fails twice", []error{gone, gone}, 2, droppedFailed},
+		{"was written, and the answer was lost", []error{gone, apierrors.NewAlreadyExists(events, "e")}, 2, ""},
+		{"not permitted", []error{apierrors.NewForbidden(events, "e", nil)}, 1, droppedRefused},
+		{"no such namespace", []error{apierrors.NewNotFound(events, "e")}, 1, droppedRefused},
+		{"refused at the second try", []error{gone, apierrors.NewForbidden(events, "e", nil)}, 2, droppedRefused},
+		{"loaded server", []error{apierrors.NewTooManyRequests("later", 4), nil}, 2, ""},
+		{"failing server", []error{apierrors.NewInternalError(gone), nil}, 2, ""},
+		{"hangs once", []error{hangs, nil}, 2, ""},
+		{"hangs twice", []error{hangs, hangs}, 2, droppedTimeout},
+		{"timeouts of the API server", []error{apierrors.NewTimeoutError("request did not complete", 1), hangs}, 2, droppedTimeout},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sink := &fakeSink{answer: func(_ context.Context, n int) error { return test.answers[n] }}
-				q := New(Options{Sink: sink})
-				begin := time.Now()
-				q.send(t.Context(), render(&queuedNote{note: marking(), at: begin}, 1))
+				sink := &fakeSink{answer: func(ctx context.Context, n int) error {
+					if errors.Is(test.answers[n], hangs) {
+						return hang(ctx, n)
+					}
+					return test.answers[n]
+				}}
+				q, end := start(t, Options{Sink: sink})
+				defer end()
+				q.Put(note(1))
+				time.Sleep(2*writeTimeout + minWait)
+				synctest.Wait()
 				if sink.attempts != test.attempts {
 					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)
-				}
-				if test.waited != 0 && time.Since(begin) != test.waited {
-					t.Errorf("waited %v, want %v", time.Since(begin), test.waited)
 				}
 				if test.dropped == "" && q.writtenCount() != 1 {
 					t.Error("not counted as written")
@@ -274,44 +287,6 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 					t.Errorf("not counted as dropped because %s", test.dropped)
 				}
 			})
-		})
-	}
-}
-
-func TestAnAttemptIsBoundedInTimeAndNotRepeatedThen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &fakeSink{answer: slow(time.Hour)}
-		q := New(Options{Sink: sink})
-		begin := time.Now()
-		q.send(t.Context(), render(&queuedNote{note: marking(), at: begin}, 1))
-		if took := time.Since(begin); took != writeTimeout || sink.attempts != 1 || q.droppedBy(droppedTimeout) != 1 {
-			t.Errorf("took %v, with %d attempts, want one", took, sink.attempts)
-		}
-	})
-}
-
-// A webhook that hangs shows as an internal error after its timeout, and a client may have a timeout of its own.
-func TestATimeoutElsewhereIsNotRepeated(t *testing.T) {
-	webhook := apierrors.NewInternalError(errors.New("failed calling webhook: context deadline exceeded"))
-	tests := []struct {
-		err      error
-		lasts    time.Duration
-		attempts int
-	}{
-		{webhook, time.Second, 1},
-		{webhook, time.Second - time.Millisecond, 2},
-		{fmt.Errorf("reading: %w", context.DeadlineExceeded), time.Millisecond, 1},
-		{apierrors.NewTooManyRequests("later", 1), 3 * time.Second, 2},
-	}
-	for _, test := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			sink := &fakeSink{answer: after(test.lasts, test.err)}
-			q := New(Options{Sink: sink})
-			q.send(t.Context(), render(&queuedNote{note: marking()}, 1))
-			timeouts := 2 - test.attempts
-			if sink.attempts != test.attempts || q.droppedBy(droppedTimeout) != timeouts || q.droppedBy(droppedFailed) != 1-timeouts {
-				t.Errorf("%v after %v: %d attempts, want %d", test.err, test.lasts, sink.attempts, test.attempts)
-			}
 		})
 	}
 }
@@ -325,8 +300,8 @@ func TestTheQueueIsFlushedAtTheEnd(t *testing.T) {
 		}
 		begin := time.Now()
 		end()
-		if took := time.Since(begin); took != 500*time.Millisecond || len(sink.stored) != 100 {
-			t.Errorf("%d stored after %v, want 100 after 500 ms", len(sink.stored), took)
+		if took := time.Since(begin); took != time.Second || len(sink.stored) != 100 {
+			t.Errorf("%d stored after %v, want 100 after a second", len(sink.stored), took)
 		}
 		q.Put(note(1))
 		if q.droppedBy(droppedShutdown) != 1 {
@@ -347,7 +322,7 @@ func TestTheFlushIsBoundedAndCountsWhatItDrops(t *testing.T) {
 		if took := time.Since(begin); took != flushTime {
 			t.Errorf("flushed for %v, want %v", took, flushTime)
 		}
-		if q.writtenCount()+q.droppedBy(droppedShutdown) != 100 || q.writtenCount() < 8 {
+		if q.writtenCount()+q.droppedBy(droppedShutdown) != 100 || q.writtenCount() < 4 {
 			t.Errorf("%d written, %d dropped, want 100 in all", q.writtenCount(), q.droppedBy(droppedShutdown))
 		}
 	})
@@ -405,28 +380,6 @@ func TestWritersDoNotGoSlowWhenHalfTheQueueIsFull(t *testing.T) {
 			t.Errorf("%d written in 2 s, want about half", n)
 		}
 	})
-}
-
-// The price of a note does not depend on how many namespaces have notes, or how many notes wait.
-func BenchmarkPut(b *testing.B) {
-	for _, namespaces := range []int{1, 16384} {
-		b.Run(fmt.Sprint(namespaces), func(b *testing.B) {
-			q := New(Options{Sink: &fakeSink{}})
-			q.SetLeading(true)
-			notes := make([]eviction.Note, namespaces)
-			for i := range notes {
-				notes[i] = noteIn(fmt.Sprintf("team-%d", i), 0)
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if i%defaultCapacity == defaultCapacity-1 {
-					q.close()
-					q.closed = false
-				}
-				q.Put(notes[i%namespaces])
-			}
-		})
-	}
 }
 
 // marking returns the note used where its content does not matter.

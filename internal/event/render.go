@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // component is the source that the original's events name; dashboards filter by it.
@@ -20,45 +24,62 @@ const (
 	reasonEviction = "TaintManagerEviction"
 	reasonBlocked  = "EvictionBlocked"
 	reasonHeld     = "EvictionHeld"
+	reasonTripped  = "BreakerTripped"
+	reasonDrained  = "Drained"
+	reasonDropped  = "TaintManagerEventsDropped"
 )
 
 // maxName is the length of the longest name of an object.
 const maxName = 253
 
-// render returns the event for a queued note; serial distinguishes the events of one moment.
-func render(e *queuedNote, serial uint64) *v1.Event {
-	if e.onNode != nil {
-		event := blank(metav1.NamespaceDefault, e.node, e.at, serial)
-		// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
-		event.InvolvedObject = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.node, UID: types.UID(e.node)}
-		event.Type, event.Reason, event.Message = e.onNode.kind, e.onNode.reason, e.onNode.message
-		return event
+// nodeNote is what an event on a node says.
+type nodeNote struct{ kind, reason, message string }
+
+func tripNote(e *guard.Event) *nodeNote {
+	where := ""
+	if e.Trip.Group != "" {
+		where = " of " + e.Trip.Group
 	}
-	pod := e.note.Pod
-	event := blank(pod.Namespace, pod.Name, e.at, serial)
-	event.InvolvedObject = v1.ObjectReference{
-		Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
-	}
-	event.Type, event.Reason, event.Message = v1.EventTypeNormal, reasonEviction, message(&e.note)
-	switch e.note.Kind {
-	case eviction.EvictionDelayed:
-		event.Type, event.Reason = v1.EventTypeWarning, reasonBlocked
-	case eviction.EvictionHeld:
-		event.Reason = reasonHeld
-	}
-	return event
+	return &nodeNote{v1.EventTypeWarning, reasonTripped, fmt.Sprintf(
+		"Breaker %s is tripped: %d of %d nodes%s are affected, this one among them, and the evictions because of its taints are held",
+		e.Trip.Breaker, e.Affected, e.Nodes, where)}
 }
 
-// blank returns an event without its subject and its message.
-func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
-	stamp := metav1.NewTime(at)
+func drainedNote() *nodeNote {
+	return &nodeNote{v1.EventTypeNormal, reasonDrained, "The last pod that had to go because of taints is gone"}
+}
+
+// summary returns what is said about a node of which this number of notes was dropped.
+func summary(dropped int) *nodeNote {
+	const text = "Events about evictions of pods on this node that were dropped, because too many were waiting: "
+	return &nodeNote{v1.EventTypeWarning, reasonDropped, text + strconv.Itoa(dropped)}
+}
+
+// render returns the event for a queued note.
+func render(q *queuedNote) *v1.Event {
+	about := v1.ObjectReference{APIVersion: "v1"}
+	namespace, kind, reason, text := metav1.NamespaceDefault, v1.EventTypeNormal, reasonEviction, ""
+	if q.onNode != nil {
+		// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
+		about.Kind, about.Name, about.UID = "Node", q.node, types.UID(q.node)
+		kind, reason, text = q.onNode.kind, q.onNode.reason, q.onNode.message
+	} else {
+		pod := q.note.Pod
+		about.Kind, about.Namespace, about.Name, about.UID = "Pod", pod.Namespace, pod.Name, pod.UID
+		namespace, text = pod.Namespace, message(&q.note)
+		switch q.note.Kind {
+		case eviction.EvictionDelayed:
+			kind, reason = v1.EventTypeWarning, reasonBlocked
+		case eviction.EvictionHeld:
+			reason = reasonHeld
+		}
+	}
+	stamp := metav1.NewTime(q.at)
 	return &v1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: eventName(about, at, serial)},
-		FirstTimestamp:      stamp,
-		LastTimestamp:       stamp,
-		Count:               1,
-		Source:              v1.EventSource{Component: component},
-		ReportingController: component,
+		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: eventName(about.Name, q.at, q.serial)},
+		InvolvedObject: about, Type: kind, Reason: reason, Message: truncate.Text(text),
+		FirstTimestamp: stamp, LastTimestamp: stamp, Count: 1,
+		Source: v1.EventSource{Component: component}, ReportingController: component,
 	}
 }
 
@@ -69,4 +90,27 @@ func eventName(about string, at time.Time, serial uint64) string {
 		about = strings.TrimRight(about[:room], ".-")
 	}
 	return about + suffix
+}
+
+// message returns the message of a note's event. Its first words are those of the original.
+func message(n *eviction.Note) string {
+	pod, due := n.Pod.Key()+" on node "+n.Verdict.Node, "due at "+taint.Stamp(n.Verdict.At)
+	because, by, held := n.Verdict.Because(), "", ""
+	if n.Policy != "" {
+		by = "; policy " + n.Policy + " decides"
+	}
+	switch n.Kind {
+	case eviction.EvictionCancelled:
+		if n.Held.By != 0 {
+			held = " and held by " + n.Held.String()
+		}
+		return "Cancelling deletion of Pod " + pod + ", which was " + due + held + ": " + n.WhyStays() +
+			"; it was to go because " + because
+	case eviction.EvictionHeld:
+		return "Eviction of Pod " + pod + ", " + due + ", is held by " + n.Held.String() + ": " + because + by
+	case eviction.EvictionDelayed:
+		return fmt.Sprintf("Eviction of Pod %s, %s, is %s (%s), and will be tried again: %s", pod, due,
+			n.Outcome.Obstacle(), n.Outcome.Cause, n.Outcome.Message)
+	}
+	return "Marking for deletion Pod " + pod + ", " + due + ": " + because + by
 }

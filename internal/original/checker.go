@@ -1,3 +1,7 @@
+// Package original recognizes that the original, the taint-eviction-controller of kube-controller-manager, evicts pods
+// beside this program: another client has carried out an eviction that waits here ([eviction.Overtaken]), and the pod's
+// managedFields say that it was not this program. A [Checker] asks the API server for such a pod once in a while, and
+// reports the original in the log, by a metric, and as trouble. It needs no permission beyond listing pods.
 package original
 
 import (
@@ -17,21 +21,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
 const (
-	// timeout bounds one request.
-	timeout = 10 * time.Second
-
-	// betweenChecks is the least time between two requests. Drains and other deletions are suspicious, too.
-	betweenChecks = time.Minute
-
-	// betweenFindings is the least time from a finding to the next request, and so between two reports.
-	betweenFindings = time.Hour
-
-	// remembered is how long a finding is shown.
-	remembered = 24 * time.Hour
+	timeout         = 10 * time.Second // of one request
+	betweenChecks   = time.Minute      // from a request to the next: drains and other deletions are suspicious, too
+	betweenFindings = time.Hour        // from a finding to the next request, and so between two reports
+	remembered      = 24 * time.Hour   // how long a finding is shown
 )
 
 // Options are the settings of a [Checker]. Client, Own and Broken are required.
@@ -43,9 +39,6 @@ type Options struct {
 
 	// Broken names the settings whose promises the original breaks.
 	Broken func() []string
-
-	// Registerer takes the metric. Nil means none.
-	Registerer prometheus.Registerer
 
 	Logger logr.Logger
 }
@@ -63,23 +56,23 @@ type Checker struct {
 	finding Finding   // the last one; zero before the first
 }
 
-// New returns a checker that does nothing before Run and SetLeading. It returns an error if another collector has the
-// name of its metric.
-func New(o Options) (*Checker, error) {
-	c := &Checker{
+// New returns a checker that does nothing before Run and SetLeading.
+func New(o Options) *Checker {
+	return &Checker{
 		options: o, candidates: make(chan eviction.Overtaken, 1),
 		seen: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "taint_manager_original_seen_timestamp_seconds",
 			Help: "When kube-controller-manager was last seen to evict a pod whose eviction waited here; 0: never.",
 		}),
 	}
-	if o.Registerer == nil {
-		return c, nil
+}
+
+// Collectors returns the metric.
+func (c *Checker) Collectors() []prometheus.Collector {
+	if c == nil {
+		return nil
 	}
-	if err := registry.Register(o.Registerer, &c.seen); err != nil {
-		return nil, fmt.Errorf("registering the metric about the original: %w", err)
-	}
-	return c, nil
+	return []prometheus.Collector{c.seen}
 }
 
 // SetLeading sets whether this process leads; at first it does not. Other replicas see the evictions of the leader.
@@ -92,24 +85,19 @@ func (c *Checker) SetLeading(leads bool) {
 // Overtaken receives an eviction that was overtaken. It never blocks.
 func (c *Checker) Overtaken(o eviction.Overtaken) {
 	now := time.Now()
-	if c == nil || !c.leading.Load() || !Suspicious(o, now) || !c.take(now) {
+	if c == nil || !c.leading.Load() || !Suspicious(o, now) {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Before(c.next) {
+		return
+	}
+	c.next = now.Add(betweenChecks)
 	select {
 	case c.candidates <- o:
 	default:
 	}
-}
-
-// take reports whether a pod may be asked for now. If so, the next one has to wait.
-func (c *Checker) take(now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now.Before(c.next) {
-		return false
-	}
-	c.next = now.Add(betweenChecks)
-	return true
 }
 
 // Run checks until the context ends.
@@ -139,16 +127,12 @@ func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 		return
 	}
 	f := Finding{Pod: o.Pod.Key(), Node: o.Pod.Node, Writer: writer, At: time.Now()}
-	c.found(f)
+	c.mu.Lock()
+	c.finding, c.next = f, f.At.Add(betweenFindings)
+	c.mu.Unlock()
+	c.seen.Set(float64(f.At.Unix()))
 	c.options.Logger.Error(nil, "The built-in taint manager still runs", "pod", klog.KRef(o.Pod.Namespace, o.Pod.Name),
 		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", Remedy)
-}
-
-func (c *Checker) found(f Finding) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.finding, c.next = f, f.At.Add(betweenFindings)
-	c.seen.Set(float64(f.At.Unix()))
 }
 
 // read returns the pod by a list, which needs no further permission. It returns an empty pod if the pod is gone.

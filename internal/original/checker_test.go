@@ -48,13 +48,10 @@ func newWorld(t *testing.T, broken ...string) *world {
 		w.asks = append(w.asks, a.(clienttesting.ListAction).GetListRestrictions().Fields.String())
 		return w.err != nil, nil, w.err
 	})
-	var err error
-	w.checker, err = original.New(original.Options{
-		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Registerer: w.registry, Logger: w.logger(),
+	w.checker = original.New(original.Options{
+		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Logger: w.logger(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.registry.MustRegister(w.checker.Collectors()...)
 	w.checker.SetLeading(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -186,21 +183,10 @@ func TestNoCheckerChecksNothing(t *testing.T) {
 	none.SetLeading(true)
 	none.Overtaken(eviction.Overtaken{})
 	none.Run(t.Context())
+	if all := none.Collectors(); len(all) > 0 {
+		t.Errorf("it has metrics: %v", all)
+	}
 	if err := none.Trouble(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestTwoCheckersShareAMetricAndAnotherCollectorOfItsNameIsRefused(t *testing.T) {
-	r := prometheus.NewRegistry()
-	for range 2 {
-		if _, err := original.New(original.Options{Registerer: r}); err != nil {
-			t.Error(err)
-		}
-	}
-	other := prometheus.NewRegistry()
-	other.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: metric}))
-	if _, err := original.New(original.Options{Registerer: other}); err == nil {
-		t.Error("no error")
 	}
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
 // The results of a write: a metric's label.
@@ -18,15 +16,14 @@ const (
 	writeFailed   = "failed"
 )
 
-// Metrics are the metrics of a [Keeper]. Several keepers may share one.
+// Metrics are the metrics of a [Keeper].
 type Metrics struct {
 	writes   *prometheus.CounterVec
 	problems *prometheus.GaugeVec
 	entries  prometheus.Gauge
 }
 
-// NewMetrics registers the metrics; nil registers none. It reuses metrics that the registry already has. It returns an
-// error if another collector has one of the names.
+// NewMetrics registers the metrics; nil registers none.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -43,8 +40,7 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 		}),
 	}
 	if r != nil {
-		if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems),
-			registry.Register(r, &m.entries)); err != nil {
+		if err := errors.Join(r.Register(m.writes), r.Register(m.problems), r.Register(m.entries)); err != nil {
 			return nil, fmt.Errorf("registering metrics of the journal: %w", err)
 		}
 	}
