@@ -142,6 +142,7 @@ func TestEachNamespaceHasOneWriteUnderWay(t *testing.T) {
 			q.Put(noteIn(fmt.Sprint("team-", i), 0))
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if sink.most != maxWrites || len(sink.stored) != 3100 {
 			t.Errorf("of a hundred namespaces %d stored, %d at once, want %d", len(sink.stored)-3000, sink.most, maxWrites)
 		}
