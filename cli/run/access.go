@@ -17,39 +17,183 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/transport"
+	"github.com/taint-manager/taint-manager/policy"
 )
+
+// rule is a rule of a role. This process needs it for one purpose.
+type rule struct {
+	verbs     []string
+	resource  string   // as kubectl writes it, such as pods/eviction or leases.coordination.k8s.io
+	namespace string   // empty: all
+	names     []string // empty: all
+	role      string   // that has the rule: a Role if there is a namespace, otherwise a ClusterRole
+	purpose   string   // says to operators for what the rule is needed
+	required  bool     // nothing works without the rule
+}
+
+func verbs(list ...string) []string { return list }
+
+// ofCluster returns a rule of a ClusterRole.
+func ofCluster(role, verb, resource, purpose string) rule {
+	return rule{verbs: strings.Split(verb, ","), resource: resource, role: role, purpose: purpose}
+}
+
+// rules returns the rules that the settings need.
+func (s *settings) rules() (all []rule) {
+	add := func(needed bool, r rule) {
+		if needed {
+			all = append(all, r)
+		}
+	}
+	const watch, watcher, evictor = "list,watch", "taint-manager", "taint-manager-evictions"
+	writes, deletes, evicts, selects := s.usesOfPods()
+	add(true, ofCluster(watcher, watch, "nodes", "to see their taints"))
+	add(true, ofCluster(watcher, watch, "pods", "to see their tolerations"))
+	add(selects, ofCluster(watcher, watch, "namespaces", "to see their labels (namespaceSelector)"))
+	for i := range all {
+		all[i].required = true
+	}
+	add(writes, ofCluster(watcher, "get", "nodes", "to confirm a node's taints right before an eviction"))
+	add(evicts, ofCluster(evictor, "create", "pods/eviction", "to evict (method Evict)"))
+	add(deletes, ofCluster(evictor, "patch", "pods/status", "to set the condition DisruptionTarget"))
+	add(deletes, ofCluster(evictor, "delete", "pods", "to evict (method Delete, or deleteAfter)"))
+	add(writes, ofCluster(watcher, "create", "events", "to tell on each pod why it goes"))
+	lease, journal := s.leaseRule(), s.journalRule()
+	add(s.LeaderElection.LeaderElect, lease)
+	add(s.LeaderElection.LeaderElect, lease.toCreate("to create the lease if it does not exist"))
+	add(true, journal)
+	add(writes, journal.toCreate("to create the journal if it does not exist"))
+	// this process cannot review the permissions of another user, as which it may authenticate and authorize clients
+	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
+	if own && s.serving.BindPort != 0 {
+		return append(all, toServe()...)
+	}
+	return all
+}
+
+// usesOfPods reports whether evictions are written, whether they delete or evict by the configured method or by the
+// method of a policy, and whether a policy selects namespaces. A policy in mode Audit evicts nothing.
+func (s *settings) usesOfPods() (writes, deletes, evicts, selects bool) {
+	deletes, evicts = s.EvictionMethod == config.MethodDelete, s.EvictionMethod == config.MethodEvict
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		selects = selects || p.Match.NamespaceSelector != nil
+		if p.Mode != policy.Audit {
+			deletes = deletes || p.Method == policy.Delete || p.DeleteAfter != nil
+			evicts = evicts || p.Method == policy.Evict
+		}
+	}
+	writes = !s.DryRun
+	return writes, writes && deletes, writes && evicts, selects
+}
+
+// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
+// journal.
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
+
+func (s *settings) leaseRule() rule {
+	e := s.LeaderElection
+	return rule{
+		verbs: verbs("get", "update"), resource: "leases.coordination.k8s.io", namespace: e.ResourceNamespace,
+		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", purpose: "to take and renew the lease",
+		required: true,
+	}
+}
+
+func (s *settings) journalRule() rule {
+	r := rule{
+		verbs: verbs("list", "watch"), resource: "configmaps", namespace: s.LeaderElection.ResourceNamespace,
+		names: store.PartitionNames(journalName(s.Configuration)), role: journalName(s.Configuration),
+		purpose: "to know since when taints are there; without it, a restart may restart countdowns",
+	}
+	if !s.DryRun {
+		r.verbs = append(r.verbs, "update")
+	}
+	return r
+}
+
+// toCreate returns the rule to create the objects of this rule. RBAC can't restrict it to names. It is not required,
+// because the objects exist unless this is the first start.
+func (r rule) toCreate(purpose string) rule {
+	r.verbs, r.names, r.role, r.purpose, r.required = verbs("create"), nil, r.role+"-create", purpose, false
+	return r
+}
+
+// toServe returns the rules without which all requests for metrics are refused. Nothing else needs them.
+func toServe() []rule {
+	const delegator = "system:auth-delegator"
+	return []rule{
+		{
+			verbs: verbs("get", "list", "watch"), resource: "configmaps", namespace: "kube-system",
+			names: []string{"extension-apiserver-authentication"}, role: "extension-apiserver-authentication-reader",
+			purpose: "to know the CA of client certificates",
+		},
+		ofCluster(delegator, "create", "tokenreviews.authentication.k8s.io", "to authenticate requests for metrics"),
+		ofCluster(delegator, "create", "subjectaccessreviews.authorization.k8s.io", "to authorize requests for metrics"),
+	}
+}
+
+// String returns the rule in the notation of kubectl auth can-i.
+func (r rule) String() string {
+	s := strings.Join(r.verbs, ",") + " " + r.resource
+	if len(r.names) > 0 {
+		s += " " + r.names[0]
+	}
+	if len(r.names) > 1 {
+		s += fmt.Sprintf(" and %d more", len(r.names)-1)
+	}
+	if r.namespace != "" {
+		s += " in namespace " + r.namespace
+	}
+	return s
+}
+
+// within reports whether the other rule grants everything that this rule grants.
+func (r rule) within(other rule) bool {
+	return r.resource == other.resource && r.namespace == other.namespace && slices.Equal(r.names, other.names) &&
+		!slices.ContainsFunc(r.verbs, func(verb string) bool { return !slices.Contains(other.verbs, verb) })
+}
 
 // checkAccess makes the first requests to the API server. It returns an error if the server cannot be reached, or
 // denies a permission to watch or to lead. Other permissions may be missing: operators stop evictions by removing
-// permissions, and evictions that are due wait for them. The roles of version 0.1 do not permit creating the lease.
+// permissions, and evictions that are due wait for them.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
-	var denied []rule
+	var required, others, denied []rule
+	for _, r := range s.rules() {
+		if r.required {
+			required = append(required, r)
+		} else {
+			others = append(others, r)
+		}
+	}
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
-		denied, err = missing(ctx, reviews, s.needed())
+		denied, err = missing(ctx, reviews, required)
 		return err
 	})
+	logger := klog.FromContext(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("reaching the API server: %w", ctx.Err())
 	case apierrors.IsForbidden(err):
-		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
+		logger.Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
 		return nil
 	case err != nil:
 		return transport.Unreachable(server, s.origin(), err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
-	optional, err := missing(bounded, reviews, s.optional())
+	optional, err := missing(bounded, reviews, others)
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal and to serve metrics")
+		logger.Error(err, "Could not ask for all permissions, going on without: what is missing will show in refused calls")
 	}
-	denied = append(denied, optional...)
-	switch {
-	case slices.ContainsFunc(denied, func(r rule) bool { return r.required }):
-		return s.grants(denied, server)
-	case len(denied) > 0:
-		klog.FromContext(ctx).Error(s.grants(denied, server), "Permissions are missing, going on without: what needs them is refused until they are granted")
+	if len(denied) > 0 {
+		return s.grants(slices.Concat(denied, optional), server)
+	}
+	if len(optional) > 0 {
+		logger.Error(s.grants(optional, server), "Permissions are missing, going on without: what needs them is refused until they are granted")
 	}
 	return nil
 }
@@ -62,8 +206,8 @@ func (s *settings) origin() string {
 	return "--kubeconfig=" + s.Kubeconfig
 }
 
-// reviewTimeout is how long a change of the configuration file waits for reviews. It also bounds the reviews at the
-// start whose permissions are not required.
+// reviewTimeout bounds the reviews of a changed configuration file, and those of the start whose permissions are not
+// required.
 const reviewTimeout = 5 * time.Second
 
 // reviewer asks the API server whether this process has a permission.
@@ -136,27 +280,20 @@ const applyRoles = "kubectl apply -f deploy/rbac.yaml"
 // granting returns the commands that grant the denied rules where helm is not used. applyRoles removes all other rules
 // of the cluster's roles, so all that this configuration needs of those comes after it.
 func (s *settings) granting(denied []rule) []string {
-	commands, byDefault := []string{applyRoles}, newSettings()
-	applied := append(byDefault.needed(), byDefault.optional()...)
-	for _, r := range s.needed() {
-		if r.namespace == "" && !slices.ContainsFunc(applied, r.within) {
-			commands = append(commands, r.patch())
-		}
-	}
-	for _, r := range denied {
-		if r.namespace != "" && !slices.ContainsFunc(applied, r.within) {
+	commands, applied := []string{applyRoles}, newSettings().rules()
+	for _, r := range s.rules() {
+		switch {
+		case slices.ContainsFunc(applied, r.within):
+		case r.namespace == "":
+			of := schema.ParseGroupResource(r.resource)
+			commands = append(commands, fmt.Sprintf(`kubectl patch clusterrole %s --type=json -p '[{"op":"add",`+
+				`"path":"/rules/-","value":{"apiGroups":[%q],"resources":[%q],"verbs":["%s"]}}]'`,
+				r.role, of.Group, of.Resource, strings.Join(r.verbs, `","`)))
+		case slices.ContainsFunc(denied, func(d rule) bool { return d.within(r) }):
 			commands = append(commands, r.createRole()...)
 		}
 	}
 	return commands
-}
-
-// patch returns the command that adds the rule to its ClusterRole.
-func (r rule) patch() string {
-	of := schema.ParseGroupResource(r.resource)
-	return fmt.Sprintf(`kubectl patch clusterrole %s --type=json -p '[{"op":"add","path":"/rules/-",`+
-		`"value":{"apiGroups":[%q],"resources":[%q],"verbs":["%s"]}}]'`,
-		r.role, of.Group, of.Resource, strings.Join(r.verbs, `","`))
 }
 
 // createRole returns the commands that create and bind the Role of the rule.

@@ -134,7 +134,7 @@ func TestTheStartDoesNotWaitLongForAnswersThatItCanDoWithout(t *testing.T) {
 		for line := range lines {
 			said += line + "\n"
 		}
-		for _, what := range []string{"Could not ask for the permissions to keep the journal and to serve metrics", "create subjectaccessreviews.authorization.k8s.io"} {
+		for _, what := range []string{"Could not ask for all permissions", "create subjectaccessreviews.authorization.k8s.io"} {
 			if !strings.Contains(said, what) {
 				t.Errorf("it does not say %q: %s", what, said)
 			}
@@ -153,9 +153,9 @@ func (s slow) Create(ctx context.Context, r *authorizationv1.SelfSubjectAccessRe
 func TestItAsksForAllPermissionsAtOnceAndNamesWhatIsMissingInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		denied, err := missing(t.Context(), slow{answers{which: []string{"nodes"}}}, newSettings().needed()[:2])
+		denied, err := missing(t.Context(), slow{answers{which: []string{"nodes"}}}, newSettings().rules()[:2])
 		must(t, err)
-		if diff := cmp.Diff(single(newSettings().needed()[1:2]), single(denied)); diff != "" {
+		if diff := cmp.Diff(single(newSettings().rules()[1:2]), single(denied)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if took := time.Since(start); took != time.Second {

@@ -110,12 +110,23 @@ logging: {format: json, verbosity: 3, flushFrequency: 1s}
 	}
 }
 
+func TestCertificatesByNameAreOnlyInFlagsAndStayBesideAFile(t *testing.T) {
+	s := newSettings()
+	flag := s.sections.FlagSet("secure serving").Lookup("tls-sni-cert-key")
+	must(t, flag.Value.Set("a.crt,a.key:example.com"))
+	next, err := s.withFile([]byte("apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\nshards: 4\n"))
+	must(t, err)
+	if got := next.serving.SNICertKeys; len(got) != 1 || got[0].CertFile != "a.crt" || next.Shards != 4 {
+		t.Errorf("got %+v and %d shards", got, next.Shards)
+	}
+}
+
 func TestFlagsThatAreGivenAreNotOverwritten(t *testing.T) {
 	s := newSettings()
 	s.given, s.Shards = func(flag string) bool { return flag == "shards" }, 3
 	text := "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\nshards: 4\neviction: {workers: 5}\n"
 	s.configFile = "-"
-	err := s.load(strings.NewReader(text))
+	s, err := s.load(strings.NewReader(text))
 	if err != nil || s.Shards != 3 || s.EvictionWorkers != 5 || s.Set["shards"] != 3 {
 		t.Errorf("got %d shards, %d workers, %v, refused: %v", s.Shards, s.EvictionWorkers, s.Set, err)
 	}

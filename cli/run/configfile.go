@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
@@ -16,40 +17,42 @@ import (
 // fileSettings returns all settings that the configuration file may have.
 func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
 
-// load takes in the configuration file, except the settings whose flags are given. It sets nothing if the file is
-// refused.
-func (s *settings) load(stdin io.Reader) error {
+// load returns the settings that the flags and the configuration file result in.
+func (s *settings) load(stdin io.Reader) (*settings, error) {
 	if s.configFile == "" {
-		return nil
+		return s, usageError(s.complete())
 	}
 	data, err := readConfigFile(s.configFile, stdin)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	decoded, err := decodeConfig(s.configFile, data)
+	next, err := s.withFile(data)
 	if err != nil {
-		return flags.UsageError{Err: err}
+		return nil, usageError(err)
 	}
-	s.content, s.File = data, decoded.File
-	s.held = s.configFile != "-" && pausedBeside(s.configFile, false)
-	return config.Copy(s.fileSettings(), decoded.fileSettings(), func(flag string) bool {
-		return s.Set[flag] > 0 && !s.given(flag)
-	})
+	next.held = s.configFile != "-" && pausedBeside(s.configFile, false)
+	return next, nil
 }
 
-// reread returns the settings that the process would start with if the file had this content. Flags that were given
-// keep their values.
-func (s *settings) reread(data []byte) (*settings, error) {
+func usageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return flags.UsageError{Err: err}
+}
+
+// withFile returns the settings of a process with the flags of s and a configuration file of this content. Flags that
+// are given win.
+func (s *settings) withFile(data []byte) (*settings, error) {
 	next, err := decodeConfig(s.configFile, data)
 	if err != nil {
 		return nil, err
 	}
-	next.given = s.given
+	next.given, next.serving.SNICertKeys = s.given, s.serving.SNICertKeys // a file has no certificates by names
 	if err := config.Copy(next.fileSettings(), s.fileSettings(), s.given); err != nil {
 		return nil, err
 	}
-	next.complete()
-	return next, next.validate()
+	return next, next.complete()
 }
 
 // warnings returns the consequences of the policies and guards that their author may not want.
@@ -140,4 +143,60 @@ func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the configuration file can't be read: %w; check the path", err)
 	}
 	return data, nil
+}
+
+// ConfigCommand returns the command "config", which checks and writes the configuration files of "run".
+func ConfigCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Check and write configuration files",
+		Long: "Check and write configuration files.\n\nExit codes: 0 done, 1 a file is refused, 2 wrong usage.",
+		Example: `  # A file to begin with
+  taint-manager config defaults > config.yaml
+
+  # Everything that is wrong with it, with lines
+  taint-manager config validate config.yaml`,
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "validate FILE...", Short: "Check files, and show what their policies do; - is the standard input",
+		RunE: validateFiles,
+	}, &cobra.Command{
+		Use: "defaults", Short: "Print a file with every setting at its default",
+		Args: flags.NoArguments, RunE: printText(config.Defaults),
+	}, &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of the file, for editors",
+		Args: flags.NoArguments, RunE: printText(config.Schema),
+	})
+	return cmd
+}
+
+// validateFiles prints a result for each file, and returns an error if a file is refused.
+func validateFiles(cmd *cobra.Command, names []string) error {
+	if len(names) == 0 {
+		return usageError(fmt.Errorf("there is no file; write '%s FILE...', or - for the standard input", cmd.CommandPath()))
+	}
+	w := cmd.OutOrStdout()
+	var refused []error
+	for _, name := range names {
+		s, err := readSettings(name, cmd.InOrStdin())
+		if err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		_, _ = fmt.Fprintf(w, "%s is valid.\n", name)
+		for i := range s.Policies {
+			_, _ = fmt.Fprintf(w, "  policy %s: %s\n", s.Policies[i].Name, s.Policies[i].Bound(s.Guards))
+		}
+		for _, warning := range s.warnings() {
+			_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+		}
+	}
+	return errors.Join(refused...)
+}
+
+// printText prints a text that follows from the default settings.
+func printText(text func([]config.Setting) string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), text(newSettings().fileSettings()))
+		return err
+	}
 }

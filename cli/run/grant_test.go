@@ -59,7 +59,7 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 	} {
 		s := newSettings()
 		c.change(s)
-		denied := deniedOf(slices.Concat(s.needed(), toKeep(s.Configuration)), strings.Split(c.denied, "|"))
+		denied := deniedOf(s.rules(), strings.Split(c.denied, "|"))
 		if diff := cmp.Diff(c.want, s.granting(denied)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

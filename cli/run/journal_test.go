@@ -6,8 +6,6 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 func TestWithoutThePermissionsForTheJournalItGoesOnAndSaysSo(t *testing.T) {
@@ -39,9 +37,12 @@ func TestWithoutThePermissionsForTheJournalItGoesOnAndSaysSo(t *testing.T) {
 }
 
 func TestTheJournalIsThatOfTheLease(t *testing.T) {
-	c := config.Default()
-	c.LeaderElection.ResourceName, c.LeaderElection.ResourceNamespace = "mine", "ours"
-	for _, r := range toKeep(c) {
+	s := newSettings()
+	s.LeaderElection.ResourceName, s.LeaderElection.ResourceNamespace, s.serving.BindPort = "mine", "ours", 0
+	for _, r := range s.rules() {
+		if r.resource != "configmaps" {
+			continue
+		}
 		if r.namespace != "ours" || len(r.names) > 0 && !strings.HasPrefix(r.names[0], "mine-journal-") {
 			t.Errorf("it asks for %s", r)
 		}

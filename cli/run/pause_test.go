@@ -110,7 +110,8 @@ func TestAProcessStartsPausedByTheKey(t *testing.T) {
 		s.configFile = filepath.Join(folder, "config.yaml")
 		must(t, os.WriteFile(s.configFile, []byte(draining), 0o600))
 		must(t, os.WriteFile(filepath.Join(folder, "paused"), []byte(value), 0o600))
-		must(t, s.load(nil))
+		s, err := s.load(nil)
+		must(t, err)
 		if s.paused() != want || s.Paused {
 			t.Errorf("with %q it starts paused: %t, want %t, and by the key alone", value, s.paused(), want)
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -57,7 +60,6 @@ type reloader struct {
 	started  *settings // that the process has started with
 	current  *settings // the latest that was taken in
 	file     stability
-	restart  error     // says how many fields of the current file need a restart; nil if none does
 	refused  []byte    // the content that is refused; nil if none is
 	refusing time.Time // since when
 
@@ -76,7 +78,7 @@ func (r *reloader) run(ctx context.Context) {
 		}
 		held := pausedBeside(r.started.configFile, r.current.held)
 		if held {
-			r.heed(ctx, held)
+			r.hold(ctx, held)
 		}
 		content, err := readConfigFile(r.started.configFile, nil)
 		if err != nil {
@@ -84,29 +86,21 @@ func (r *reloader) run(ctx context.Context) {
 		}
 		if r.file.Step(time.Now(), content) {
 			r.compare(ctx, content, err)
-			r.heed(ctx, held) // not before the file, which may take the pause over
+			r.hold(ctx, held) // not before the file, which may take the pause over
 		}
 	}
 }
 
-// startable is a refusal of a file with which a process would start.
-type startable struct{ error }
-
-// compare takes in a whole file, or refuses it, if it differs from the file in force. err says why the file can't be
-// read.
+// compare takes in a whole file, or refuses it, if it differs from the latest one that was considered. A refused file is
+// considered again after a while. err says why the file can't be read.
 func (r *reloader) compare(ctx context.Context, content []byte, err error) {
 	again := r.refused != nil && bytes.Equal(content, r.refused)
-	if again && time.Since(r.refusing) < retryRefused {
+	inForce := r.refused == nil && bytes.Equal(content, r.current.content)
+	if inForce || again && time.Since(r.refusing) < retryRefused {
 		return
 	}
-	switch {
-	case err != nil:
-	case !bytes.Equal(content, r.current.content):
+	if err == nil {
 		err = r.consider(ctx, content)
-	case r.refused != nil:
-		r.accept()
-		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile",
-			r.started.configFile)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.refused, r.refusing = content, time.Now()
@@ -114,9 +108,12 @@ func (r *reloader) compare(ctx context.Context, content []byte, err error) {
 	}
 }
 
+// startable is a refusal of a file with which a process would start.
+type startable struct{ error }
+
 // consider takes in a file, or returns why the file is refused.
 func (r *reloader) consider(ctx context.Context, content []byte) error {
-	next, err := r.started.reread(content)
+	next, err := r.started.withFile(content)
 	if err != nil {
 		return err
 	}
@@ -124,31 +121,45 @@ func (r *reloader) consider(ctx context.Context, content []byte) error {
 		return err
 	}
 	next.held = r.current.held
-	diff, err := r.set(ctx, next)
-	if err != nil {
+	if err := r.take(ctx, next, "The configuration file has changed and is in force"); err != nil {
 		return startable{fmt.Errorf("taking in the configuration file: %w", err)}
 	}
-	r.current = next
-	r.report(ctx, diff)
-	r.accept()
+	var trouble error
+	if fields := r.started.needRestart(klog.FromContext(ctx), next); fields > 0 {
+		trouble = fmt.Errorf("fields of the file that need a restart: %d", fields)
+	}
+	r.trouble.Store(&trouble)
+	r.refused = nil
+	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
+	r.metrics.inForce(next)
+	next.warn(klog.FromContext(ctx))
 	return nil
 }
 
-// set gives the manager the settings that it can take in.
-func (r *reloader) set(ctx context.Context, next *settings) (policy.Diff, error) {
-	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
+// take gives the manager the settings that it can take in, and logs what has changed.
+func (r *reloader) take(ctx context.Context, next *settings, what string) error {
+	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
-	return r.setPolicies(ctx, taintmanager.Policies{
+	diff, err := r.setPolicies(bounded, taintmanager.Policies{
 		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
 		Paused: next.paused(), Workers: next.EvictionWorkers,
 	})
+	if err != nil {
+		return err
+	}
+	r.current = next
+	klog.FromContext(ctx).Info(what, "configFile", next.configFile, "policies", len(next.Policies),
+		"rates", len(next.Guards.Rates), "breakers", len(next.Guards.Breakers), "paused", next.paused(),
+		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
+		"podsHeld", diff.Held, "podsFree", diff.Free)
+	return nil
 }
 
 // permitted returns an error if the settings need permissions that are missing. Permissions that the settings in force
 // also need do not matter.
 func (r *reloader) permitted(ctx context.Context, next *settings) error {
-	had := r.current.needed()
-	added := slices.DeleteFunc(next.needed(), func(r rule) bool { return slices.ContainsFunc(had, r.within) })
+	had := r.current.rules()
+	added := slices.DeleteFunc(next.rules(), func(r rule) bool { return slices.ContainsFunc(had, r.within) })
 	bounded, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	denied, err := missing(bounded, r.reviews, added)
@@ -161,14 +172,6 @@ func (r *reloader) permitted(ctx context.Context, next *settings) error {
 		return next.grants(denied, "the API server")
 	}
 	return startable{next.grants(denied, "the API server")}
-}
-
-// accept notes that the file is in force, except for the fields that need a restart.
-func (r *reloader) accept() {
-	trouble := r.restart
-	r.refused = nil
-	r.metrics.inForce(r.current)
-	r.trouble.Store(&trouble)
 }
 
 // refuse notes that the file is not taken in, and reports the refusal unless it is the same again.
@@ -189,22 +192,6 @@ func (r *reloader) refuse(ctx context.Context, cause error, again bool) {
 		"restartWouldStart", starts)
 	if r.event != nil {
 		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, cause))
-	}
-}
-
-// report logs the changes that the file has made.
-func (r *reloader) report(ctx context.Context, diff policy.Diff) {
-	logger, next := klog.FromContext(ctx), r.current
-	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
-	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
-		"policies", len(next.Policies), "rates", len(next.Guards.Rates), "breakers", len(next.Guards.Breakers),
-		"paused", next.paused(),
-		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
-		"podsHeld", diff.Held, "podsFree", diff.Free)
-	next.warn(logger)
-	r.restart = nil
-	if fields := r.started.needRestart(logger, next); fields > 0 {
-		r.restart = fmt.Errorf("fields of the file that need a restart: %d", fields)
 	}
 }
 
@@ -269,20 +256,62 @@ func pausedBeside(configFile string, last bool) bool {
 	return value != "" && value != "false"
 }
 
-// heed takes in the file that pauses evictions. It counts beside a configuration file that is refused, too.
-func (r *reloader) heed(ctx context.Context, held bool) {
+// hold takes in the file that pauses evictions. It counts beside a configuration file that is refused, too.
+func (r *reloader) hold(ctx context.Context, held bool) {
 	if held == r.current.held {
 		return
 	}
 	next := *r.current
 	next.held = held
-	diff, err := r.set(ctx, &next)
-	if err != nil {
+	if err := r.take(ctx, &next, "The file that pauses evictions has changed"); err != nil {
 		klog.FromContext(ctx).Error(err, "The file that pauses evictions was not taken in; it is tried again")
-		return
 	}
-	r.current = &next
-	klog.FromContext(ctx).Info("The file that pauses evictions has changed", "file",
-		filepath.Join(filepath.Dir(r.started.configFile), pausedFile), "paused", next.paused(),
-		"podsCompared", diff.Pods, "podsHeld", diff.Held, "podsFree", diff.Free)
+}
+
+// The results of a reload: a metric's label.
+const (
+	resultAccepted = "accepted"
+	resultRefused  = "refused"
+)
+
+// configMetrics are the metrics of the configuration.
+type configMetrics struct {
+	info    *prometheus.GaugeVec
+	success prometheus.Gauge
+	reloads *prometheus.CounterVec
+	refused prometheus.Gauge
+}
+
+// newConfigMetrics registers the metrics, and shows the settings as in force.
+func newConfigMetrics(registerer prometheus.Registerer, s *settings) *configMetrics {
+	register := promauto.With(registerer)
+	gauge := func(name, help string) prometheus.GaugeOpts {
+		return prometheus.GaugeOpts{Name: "taint_manager_config_" + name, Help: help}
+	}
+	m := &configMetrics{
+		info: register.NewGaugeVec(gauge("info", "1 for the configuration in force: the first 16 digits of the SHA-256 hash "+
+			"of its file, empty without a file, and the eviction method."), []string{"hash", "method"}),
+		success: register.NewGauge(gauge("last_reload_success_timestamp_seconds",
+			"When the configuration in force was taken in: at the start, or at its last change.")),
+		reloads: register.NewCounterVec(prometheus.CounterOpts(gauge("reloads_total",
+			"Changes of the configuration file, by result: accepted or refused.")), []string{"result"}),
+		refused: register.NewGauge(gauge("refused",
+			"1 while the present content of the configuration file is refused, and an earlier one is in force.")),
+	}
+	m.reloads.WithLabelValues(resultAccepted)
+	m.reloads.WithLabelValues(resultRefused)
+	m.inForce(s)
+	return m
+}
+
+// inForce shows that the settings are in force.
+func (c *configMetrics) inForce(s *settings) {
+	hash := ""
+	if len(s.content) > 0 {
+		hash = fmt.Sprintf("%x", sha256.Sum256(s.content))[:16]
+	}
+	c.info.Reset()
+	c.info.WithLabelValues(hash, string(s.EvictionMethod)).Set(1)
+	c.success.SetToCurrentTime()
+	c.refused.Set(0)
 }

@@ -40,11 +40,11 @@ func Command(ctx context.Context, b Build) *cobra.Command {
 		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed
-			if err := s.load(cmd.InOrStdin()); err != nil {
+			effective, err := s.load(cmd.InOrStdin())
+			if err != nil {
 				return err
 			}
-			s.complete()
-			return s.run(ctx, b)
+			return effective.run(ctx, b)
 		},
 	}
 	for _, section := range s.sections.FlagSets {
@@ -54,11 +54,8 @@ func Command(ctx context.Context, b Build) *cobra.Command {
 	return cmd
 }
 
-// run runs until ctx ends or the process is signalled. The settings are complete.
+// run runs until ctx ends or the process is signalled.
 func (s *settings) run(ctx context.Context, b Build) error {
-	if err := s.validate(); err != nil {
-		return err
-	}
 	logs.InitLogs()
 	defer logs.FlushLogs()
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {

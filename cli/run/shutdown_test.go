@@ -203,7 +203,7 @@ func TestAStartThatWaitsForADeadAPIServerEndsAtOnce(t *testing.T) {
 	}, kubeconfig))
 	s := newSettings()
 	s.Kubeconfig = kubeconfig
-	s.complete()
+	must(t, s.complete())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
