@@ -132,7 +132,8 @@ func toServe() []rule {
 			purpose: "to know the CA of client certificates",
 		},
 		ofCluster(delegator, "create", "tokenreviews.authentication.k8s.io", "to authenticate requests for metrics"),
-		ofCluster(delegator, "create", "subjectaccessreviews.authorization.k8s.io", "to authorize requests for metrics"),
+		ofCluster(delegator, "create", "subjectaccessreviews.authorization.k8s.io",
+			"to authorize requests for metrics"),
 	}
 }
 

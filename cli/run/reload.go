@@ -91,8 +91,8 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// compare takes in a whole file, or refuses it, if it differs from the latest one that was considered. A refused file is
-// considered again after a while. err says why the file can't be read.
+// compare takes in a whole file, or refuses it, if it differs from the latest file that was considered. A refused file
+// is considered again after a while. err says why the file can't be read.
 func (r *reloader) compare(ctx context.Context, content []byte, err error) {
 	again := r.refused != nil && bytes.Equal(content, r.refused)
 	inForce := r.refused == nil && bytes.Equal(content, r.current.content)
