@@ -150,6 +150,17 @@ func AtTheLatest(f *foresight.Prediction) string {
 	return "at " + taint.Stamp(*f.At) + " at the latest"
 }
 
+// Urgency returns the colour of the time of an eviction.
+func Urgency(f *foresight.Prediction, from time.Time) terminal.Colour {
+	switch {
+	case !f.Goes():
+		return terminal.Good
+	case f.Evict && !f.At.After(from):
+		return terminal.Bad
+	}
+	return terminal.Warned
+}
+
 // StateColour returns the colour of a state of an eviction.
 func StateColour(state string) terminal.Colour {
 	switch state {

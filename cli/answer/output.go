@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // The forms of an answer.
@@ -31,18 +32,13 @@ const (
 
 // Answer is a finished answer of package foresight.
 type Answer interface {
-	// Messages returns the notes, and Cautions the warnings.
-	Messages() []string
-	Cautions() []string
-
-	// CannotSay returns an error if the answer is incomplete.
-	CannotSay() error
+	Said() *foresight.Remarks
 
 	// Names returns the namespaces and names of the pods that are to be evicted, because of the change if there is one.
 	Names() []string
 
-	// Evictions returns the number of these pods, and that of all pods that are to be evicted.
-	Evictions() (because, all int)
+	// Evictions returns the number of all pods that are to be evicted.
+	Evictions() int
 }
 
 // Output has the values of the flags for the form of an answer, and for the exit code.
@@ -98,10 +94,11 @@ func (o *Output) Check() error {
 // Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an
 // error if the answer is incomplete, or if the exit code is to report evictions.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
-	for _, n := range a.Messages() {
+	said := a.Said()
+	for _, n := range said.Notes {
 		Note(cmd.ErrOrStderr(), n)
 	}
-	for _, w := range a.Cautions() {
+	for _, w := range said.Warnings {
 		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
 	}
 	text, err := o.in(cmd, a, show)
@@ -111,10 +108,10 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
-	if err := a.CannotSay(); err != nil {
+	if err := said.CannotSay(); err != nil {
 		return err
 	}
-	return o.Exit.check(a.Evictions())
+	return o.Exit.check(len(a.Names()), a.Evictions())
 }
 
 // in returns the answer in its form. A table that is longer than the screen is folded, unless the user has chosen the

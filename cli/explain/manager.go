@@ -2,7 +2,6 @@ package explain
 
 import (
 	"strings"
-	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -10,63 +9,47 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// manager writes the manager's state of the pod.
+// manager writes the manager's state of the pod: its calls so far, and when the next one is.
 func (t *text) manager() {
 	m := t.Manager
 	if m == nil {
 		return
 	}
-	who := "The manager"
-	if m.Identity != "" {
-		who += " " + m.Identity
-	}
+	t.Printf("\n%s ", strings.TrimSpace("The manager "+m.Identity))
 	switch m.State {
 	case "":
-		t.Printf("\n%s has no eviction of it.\n", who)
+		t.WriteString("has no eviction of it.\n")
 		return
 	case foresight.EvictedByManager:
-		t.Printf("\n%s has evicted it at %s.\n", who, taint.Stamp(*m.At))
+		t.Printf("has evicted it at %s.\n", taint.Stamp(*m.At))
 		return
 	}
-	t.Printf("\n%s has its eviction as "+
-		"%s, due at %s", who, t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
-	if m.Policy != "" {
-		t.Printf(", by policy %s", m.Policy)
-	}
-	if m.HeldBy != "" {
-		t.Printf("; held by %s", m.HeldBy)
-	}
-	if m.WaitsFor != "" {
-		t.Printf("; it waits for %s", m.Awaited())
-	}
-	t.WriteString(".\n")
-	t.attempts(m)
-}
-
-// attempts describes the calls so far, and when the next one is.
-func (t *text) attempts(m *foresight.Managed) {
+	t.Printf("has its eviction as %s, due at %s", t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
+	t.clauses(clause{", by policy %s", m.Policy}, clause{"; held by %s", m.HeldBy},
+		clause{"; it waits for %s", m.Awaited()})
 	if m.Attempts > 0 {
 		t.Printf("%s so far", foresight.Count(m.Attempts, "call"))
-		if m.Cause != "" {
-			t.Printf("; the last one ended in %s", m.Cause)
-		}
-		if m.Budget != "" {
-			t.Printf(" (PodDisruptionBudget %s)", m.Budget)
-		}
-		if m.Message != "" {
-			t.Printf(": %s", strings.TrimSuffix(answer.OneLine(m.Message), "."))
-		}
-		t.WriteString(".\n")
+		t.clauses(clause{"; the last one ended in %s", m.Cause}, clause{" (PodDisruptionBudget %s)", m.Budget},
+			clause{": %s", strings.TrimSuffix(answer.OneLine(m.Message), ".")})
 	}
-	if m.NextTry != nil && m.State != status.Scheduled {
-		t.Printf("%s.\n", nextTry(*m.NextTry, t.At))
+	switch {
+	case m.NextTry == nil || m.State == status.Scheduled:
+	case m.NextTry.After(t.At):
+		t.Printf("The next call may start in %s, at %s.\n", answer.Lasting(t.At, *m.NextTry), taint.Stamp(*m.NextTry))
+	default:
+		t.WriteString("The next call may start now.\n")
 	}
 }
 
-// nextTry describes when the next call may start.
-func nextTry(next, at time.Time) string {
-	if !next.After(at) {
-		return "The next call may start now"
+// clause is a part of a sentence about something that may not be known.
+type clause struct{ format, value string }
+
+// clauses ends a sentence with the clauses that have a value.
+func (t *text) clauses(list ...clause) {
+	for _, c := range list {
+		if c.value != "" {
+			t.Printf(c.format, c.value)
+		}
 	}
-	return "The next call may start in " + answer.Lasting(at, next) + ", at " + taint.Stamp(next)
+	t.WriteString(".\n")
 }

@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -24,35 +23,27 @@ type text struct {
 func (t *text) all() {
 	switch {
 	case t.Pod.Gone:
-		t.Printf("%s is gone: %s.\n", t.pod(), t.History)
+		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 		t.manager()
 	case t.Prediction == nil:
-		t.Printf("%s is known only as far as the manager tells.\n", t.pod())
+		t.Printf("Pod %s is known only as far as the manager tells.\n", t.Pod.String())
 		t.manager()
 	default:
 		t.prediction()
 		t.taints()
 		t.budgets()
 		t.manager()
-		t.disruption()
-		t.original()
-		t.commands()
+		t.remainder()
 	}
 	t.events()
 }
 
-func (t *text) pod() string { return "Pod " + t.Pod.Namespace + "/" + t.Pod.Name }
-
-func (t *text) onNode() string {
-	if t.Pod.Node == "" {
-		return ""
-	}
-	return " on node " + t.Pod.Node
-}
-
 // prediction writes the answer in one sentence, after what is in the way of the pod.
 func (t *text) prediction() {
-	f, pod := t.Prediction, t.pod()+t.onNode()
+	f, pod := t.Prediction, "Pod "+t.Pod.String()
+	if t.Pod.Node != "" {
+		pod += " on node " + t.Pod.Node
+	}
 	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
 		state := "does not go"
 		if t.Stuck != "" {
@@ -61,22 +52,7 @@ func (t *text) prediction() {
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
 	}
-	switch {
-	case t.Stuck != "":
-		t.Printf("It should be gone since %s: %s.\n", taint.Stamp(*t.Pod.Ends), f.Reason)
-	case t.Pod.Ends != nil:
-		t.Printf("%s is %s, until %s: %s.\n", pod, t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends),
-			f.Reason)
-	case f.Evict && t.Accepted():
-		t.Printf("%s is %s: its eviction is accepted, and was due at %s: %s.\n", pod,
-			t.Paint(terminal.Warned, "going"), taint.Stamp(*f.At), f.Reason)
-	case !f.Evict && f.HeldBy != "":
-		t.Printf("%s is %s%s.\n", pod, t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
-	case !f.Evict:
-		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
-	default:
-		t.Printf("%s %s, %s: %s.\n", pod, t.due(), answer.AtTheLatest(f), f.Reason)
-	}
+	t.Printf("%s %s: %s.\n", pod, t.state(), f.Reason)
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
 	}
@@ -86,37 +62,36 @@ func (t *text) prediction() {
 	if t.History != "" {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
 	}
-	if t.Overdue() && t.Blocker == "" {
-		t.WriteString(t.stillThere())
-	}
-}
-
-// stillThere returns what to check if a pod is overdue, and it is not known why.
-func (t *text) stillThere() string {
-	if t.Manager != nil {
-		return "It is still there.\n"
-	}
-	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
-		"the manager.\n"
-}
-
-// commands writes what to do about a pod that is to go.
-func (t *text) commands() {
-	for _, c := range t.Commands {
-		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)
-	}
-}
-
-// due describes when the pod is evicted, relative to the moment of the question.
-func (t *text) due() terminal.Safe {
-	f := t.Prediction
 	switch {
-	case f.At.After(t.At):
-		return t.Paint(terminal.Warned, "is to be evicted "+answer.When(f, t.At))
-	case t.At.Sub(*f.At) < time.Second:
-		return t.Paint(terminal.Bad, "is to be evicted now")
+	case !t.Overdue() || t.Blocker != "":
+	case t.Manager != nil:
+		t.WriteString("It is still there.\n")
+	default:
+		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
+			"the manager.\n")
 	}
-	return t.Paint(terminal.Bad, "was to be evicted "+answer.Lasting(*f.At, t.At)+" ago")
+}
+
+// state says what becomes of the pod.
+func (t *text) state() terminal.Safe {
+	switch f := t.Prediction; {
+	case t.Stuck != "":
+		return t.Paint(terminal.Bad, "should be gone since "+taint.Stamp(*t.Pod.Ends))
+	case t.Pod.Ends != nil:
+		return t.Paint(terminal.Warned, "is going, until "+taint.Stamp(*t.Pod.Ends))
+	case f.Evict && t.Accepted():
+		return t.Paint(terminal.Warned, "is going: its eviction is accepted, and was due at "+taint.Stamp(*f.At))
+	case !f.Goes():
+		return t.Paint(terminal.Good, "stays")
+	case !f.Evict:
+		return t.Paint(terminal.Warned, "stays for now")
+	default:
+		due := "is to be evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+		if strings.HasSuffix(answer.When(f, t.At), " ago") {
+			due = "was" + strings.TrimPrefix(due, "is")
+		}
+		return t.Paint(answer.Urgency(f, t.At), due)
+	}
 }
 
 // taints writes the taints one by one if the pod is to be evicted.
@@ -124,84 +99,42 @@ func (t *text) taints() {
 	switch {
 	case len(t.Taints) == 0:
 		return
-	case !t.Prediction.Evict && t.Prediction.HeldBy == "" && !t.Wide():
+	case !t.Prediction.Goes() && !t.Wide():
 		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
 		return
 	}
-	answer.Table(t.Text, t.taintTable())
+	rows := make([]explainedTaint, len(t.Taints))
+	for i := range rows {
+		rows[i] = &t.Taints[i]
+	}
+	answer.Table(t.Text, terminal.Table[explainedTaint]{Rows: rows, Columns: []terminal.Column[explainedTaint]{
+		{Heading: "TAINT", Text: func(e explainedTaint) string { return e.Taint }},
+		{Heading: "SINCE", Text: sinceWhen},
+		{Heading: "TOLERATION", Text: granted},
+		{Heading: "WHEN", Text: func(e explainedTaint) string {
+			if e.Prediction == nil {
+				return "evicts no pod"
+			}
+			return answer.When(e.Prediction, t.At)
+		}, Colour: func(e explainedTaint) terminal.Colour {
+			if e.Prediction == nil {
+				return terminal.Good
+			}
+			return answer.Urgency(e.Prediction, t.At)
+		}},
+		{Heading: "AT", Text: func(e explainedTaint) string {
+			if e.Prediction == nil {
+				return ""
+			}
+			return answer.Stamp(e.Prediction)
+		}},
+	}})
 	before := "\n"
-	for i := range t.Taints {
-		if e := &t.Taints[i]; len(e.Arithmetic) > 0 {
+	for _, e := range rows {
+		if len(e.Arithmetic) > 0 {
 			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(e.Arithmetic, "; "))
 			before = ""
 		}
-	}
-}
-
-func (t *text) taintTable() terminal.Table[explainedTaint] {
-	taints := make([]explainedTaint, len(t.Taints))
-	for i := range taints {
-		taints[i] = &t.Taints[i]
-	}
-	return terminal.Table[explainedTaint]{Rows: taints, Columns: []terminal.Column[explainedTaint]{
-		{Heading: "TAINT", Text: func(e explainedTaint) string { return e.Taint }},
-		{Heading: "SINCE", Text: sinceWhen},
-		{Heading: "COUNTS FROM", Text: countsFrom},
-		{Heading: "TOLERATION", Text: granted},
-		{Heading: "TOLERATED UNTIL", Text: t.until},
-		{Heading: "THEN", Text: t.then, Colour: t.urgency},
-	}}
-}
-
-// countsFrom returns the moment from which the time of the toleration counts.
-func countsFrom(e explainedTaint) string {
-	switch f := e.Prediction; {
-	case f == nil || f.ExposedSince == nil:
-		return ""
-	case f.ExposedSinceEarliest != nil:
-		return taint.Stamp(*f.ExposedSinceEarliest) + " at the earliest"
-	default:
-		return taint.Stamp(*f.ExposedSince)
-	}
-}
-
-// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
-func (t *text) budgets() {
-	if len(t.Budgets) == 0 || !t.Wide() && !t.Prediction.Evict {
-		return
-	}
-	t.WriteString("\n")
-	for _, b := range t.Budgets {
-		asked := ""
-		switch {
-		case t.Method() == string(config.MethodDelete):
-			asked = "; it is not asked (" + t.methodOf() + ")"
-		case !b.Asked:
-			asked = "; this pod goes without asking it"
-		case b.Admits == 0:
-			asked = ", so it would block the eviction"
-		}
-		t.Printf("PodDisruptionBudget %s selects it, and "+
-			"admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
-	}
-	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
-		t.WriteString("The API server evicts no pod that two of them select.\n")
-	}
-}
-
-// methodOf names the source of the method.
-func (t *text) methodOf() string {
-	if t.Prediction.Method != "" {
-		return "method " + t.Prediction.Method + " of policy " + t.Prediction.Policy
-	}
-	return "--eviction-method=" + t.EvictionMethod
-}
-
-// original says what the original would decide otherwise.
-func (t *text) original() {
-	if clause := foresight.NotableOriginal(t.Original); clause != "" {
-		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would "+
-			"decide otherwise"), clause, answer.Differences)
 	}
 }
 
@@ -226,54 +159,47 @@ func granted(e explainedTaint) string {
 	return fmt.Sprintf("%s, %d s", e.Toleration, *e.TolerationSeconds)
 }
 
-// until returns the time until which a taint is tolerated.
-func (t *text) until(e explainedTaint) string {
-	switch {
-	case e.Prediction == nil || !e.Prediction.Evict && e.Prediction.HeldBy != "":
-		return ""
-	case !e.Prediction.Evict:
-		return "for ever"
-	case e.Toleration == "" && e.Prediction.Policy == "":
-		return "not tolerated"
-	}
-	return answer.Stamp(e.Prediction)
-}
-
-// then returns the result of one taint alone.
-func (t *text) then(e explainedTaint) string {
-	switch {
-	case e.Prediction == nil:
-		return "evicts no pod"
-	case e.Prediction.Evict && e.Prediction.At.After(t.At):
-		return "evicted " + answer.When(e.Prediction, t.At)
-	case e.Prediction.Evict:
-		return "due " + answer.When(e.Prediction, t.At)
-	}
-	return answer.When(e.Prediction, t.At)
-}
-
-// urgency returns the colour of the result of one taint alone.
-func (t *text) urgency(e explainedTaint) terminal.Colour {
-	switch f := e.Prediction; {
-	case f == nil || !f.Evict && f.HeldBy == "":
-		return terminal.Good
-	case f.Evict && (e.Toleration == "" && f.Policy == "" || !f.At.After(t.At)):
-		return terminal.Bad
-	}
-	return terminal.Warned
-}
-
-// disruption writes the pod's condition DisruptionTarget.
-func (t *text) disruption() {
-	d := t.Disruption
-	if d == nil {
+// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
+func (t *text) budgets() {
+	if len(t.Budgets) == 0 || !t.Wide() && !t.Prediction.Evict {
 		return
 	}
-	since := ""
-	if d.Since != nil {
-		since = " since " + taint.Stamp(*d.Since)
+	t.WriteString("\n")
+	for _, b := range t.Budgets {
+		asked := ""
+		switch {
+		case t.Method() == string(config.MethodDelete):
+			asked = "; a deletion does not ask it"
+		case !b.Asked:
+			asked = "; this pod goes without asking it"
+		case b.Admits == 0:
+			asked = ", so it would block the eviction"
+		}
+		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name,
+			foresight.Count(b.Admits, "eviction"), asked)
 	}
-	t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
+		t.WriteString("The API server evicts no pod that two of them select.\n")
+	}
+}
+
+// remainder writes the pod's condition DisruptionTarget, what the original would decide otherwise, and what to do about
+// a pod that is to go.
+func (t *text) remainder() {
+	if d := t.Disruption; d != nil {
+		since := ""
+		if d.Since != nil {
+			since = " since " + taint.Stamp(*d.Since)
+		}
+		t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+	}
+	if t.Original != "" {
+		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would "+
+			"decide otherwise"), t.Original, answer.Differences)
+	}
+	for _, c := range t.Commands {
+		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)
+	}
 }
 
 // events writes the events of a pod that is gone, terminating or overdue; of any pod in the wide form.

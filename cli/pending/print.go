@@ -52,7 +52,6 @@ func headline(p *foresight.Pending) string {
 	for i := range p.Pods {
 		states[p.Pods[i].State]++
 	}
-	_, going := p.Evictions()
 	counts := counted(states, status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled, foresight.Held)
 	if list := counted(states, stuck()...); len(list) > 0 {
 		all := 0
@@ -61,7 +60,7 @@ func headline(p *foresight.Pending) string {
 		}
 		counts = slices.Insert(counts, 0, fmt.Sprintf("%d stuck (%s)", all, strings.Join(list, ", ")))
 	}
-	s := fmt.Sprintf("%s: %s", foresight.Count(going, "eviction"), strings.Join(counts, ", "))
+	s := fmt.Sprintf("%s: %s", foresight.Count(p.Evictions(), "eviction"), strings.Join(counts, ", "))
 	if next := next(p); next != "" {
 		s += "; next " + next
 	}

@@ -12,7 +12,7 @@ import (
 
 // footer counts the pods that are not listed, and has the warnings.
 func (t *text) footer() {
-	otherwise := func(p pod) bool { return foresight.NotableOriginal(p.Original) != "" }
+	otherwise := func(p pod) bool { return p.Original != "" }
 	if t.Wide() && slices.ContainsFunc(t.Pods, otherwise) {
 		t.Printf("%s is how it would decide otherwise: %s\n", theOriginal, answer.Differences)
 	}

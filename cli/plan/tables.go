@@ -57,7 +57,7 @@ func (t *text) wider() []column {
 		{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
 		{Heading: without, Text: t.without},
 		{Heading: "BUDGETS IN THE WAY", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
-		{Heading: theOriginal, Text: func(p pod) string { return foresight.NotableOriginal(p.Original) }},
+		{Heading: theOriginal, Text: func(p pod) string { return p.Original }},
 	}
 }
 

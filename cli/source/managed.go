@@ -26,7 +26,7 @@ func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation
 	if err != nil {
 		return nil, err
 	}
-	pod := foresight.ExplainedPod{Namespace: s.Focus.Namespace, Name: s.Pod}
+	pod := foresight.ExplainedPod{PodRef: foresight.PodRef{Namespace: s.Focus.Namespace, Name: s.Pod}}
 	evicted, eviction, namespaces := find(shown, &pod)
 	switch len(namespaces) {
 	case 0:
@@ -39,7 +39,7 @@ func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation
 	var prediction *foresight.Prediction
 	if eviction != nil {
 		known := podOf(eviction)
-		pod.UID, pod.Node, pod.Owner, prediction = known.UID, known.Node, known.Owner, &known.Prediction
+		pod.PodRef, prediction = known.PodRef, &known.Prediction
 	}
 	pod.Gone = eviction == nil && evicted != nil
 	e := foresight.NewExplanation(shown.At, pod, prediction)

@@ -20,7 +20,7 @@ func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {
 func TestWhatAManagerHoldsIsNotCountedAsGoing(t *testing.T) {
 	s := &status.Snapshot{At: time.Now(), Evictions: []status.Eviction{{Pod: "web", State: status.Held, HeldBy: "policy quarantine"}}}
 	pending := pendingOf(s, "", nil)
-	if _, going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, s.At) != "held" {
+	if going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, s.At) != "held" {
 		t.Errorf("got %+v", pending)
 	}
 }

@@ -38,11 +38,8 @@ func (r *Remarks) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// Messages returns the notes.
-func (r *Remarks) Messages() []string { return r.Notes }
-
-// Cautions returns the warnings.
-func (r *Remarks) Cautions() []string { return r.Warnings }
+// Said returns the remarks themselves.
+func (r *Remarks) Said() *Remarks { return r }
 
 // All returns the warnings, the notes, and what the answer lacks.
 func (r *Remarks) All() []string {

@@ -88,7 +88,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 		seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]int{},
-			budgets: map[string]BudgetPlan{},
+			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
 		},
 	}
 }
@@ -156,6 +156,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	at := r.settle(q)
 	m := &Model{objects: b.objects, reading: r, at: at}
+	if m.Hidden() {
+		m.rules = m.rules.withoutLabels()
+	}
 	m.loadJournal(at)
 	for key, p := range m.pods {
 		p.Bound = p.boundBefore(at)

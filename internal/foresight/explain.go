@@ -20,7 +20,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	p := m.named(namespace, name)
 	e := &Explanation{
-		Header: header("Explanation", at), Pod: ExplainedPod{Namespace: namespace, Name: name},
+		Header: header("Explanation", at), Pod: ExplainedPod{PodRef: PodRef{Namespace: namespace, Name: name}},
 		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
 	if p == nil {
@@ -32,20 +32,19 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From,
 			strings.Join(unknown, "; and "))
 	}
-	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.owner
-	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, e.read)
-	e.Budgets = m.budgetsOf(p)
+	e.Pod = ExplainedPod{PodRef: p.ref(), Phase: string(p.Phase), Ends: p.ends}
+	e.Disruption, e.Stuck, e.Budgets = p.disruption, m.stuck(p, e.read), m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p)
 	for i := range e.Budgets {
-		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
-			e.Blocker = keeps
+		if e.Blocker == "" && e.Overdue() {
+			e.Blocker = e.keptBy(&e.Budgets[i])
 		}
 	}
 	e.Commands = commands(p, e)
-	e.Remarks = m.remarks(&by, at, d, nil)
-	e.Incomplete = m.unknownMatches(nil)
+	e.Remarks = m.remarks(&by, d, nil)
+	e.Incomplete = m.unknownMatches([]string{p.Node})
 	if len(e.Taints) > 0 {
 		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
 	}
@@ -87,21 +86,20 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 		return d
 	}
 	e.Original = n.estimate.original(&p.Pod, &verdict, by)
-	byTaints := verdict.Stay == taint.Tolerated || verdict.Stay == taint.NotTainted || verdict.Held.By != 0
-	if !prediction.Evict && !byTaints {
+	if !prediction.Goes() && verdict.Stay != taint.Tolerated && verdict.Stay != taint.NotTainted {
 		return d // it stays because of its own state
 	}
+	d.add(&prediction)
 	for i := range n.Taints {
-		t := m.explainTaint(p, n, &n.Taints[i], by, e.At)
+		t := m.explainTaint(p, n, &n.Taints[i], by)
 		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		e.Taints = append(e.Taints, t)
 	}
-	d.swapped = prediction.isSwapped()
 	return d
 }
 
 // explainTaint explains what one taint alone would do.
-func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.Time) ExplainedTaint {
+func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) ExplainedTaint {
 	explained := ExplainedTaint{Taint: t.ToString()}
 	if toleration := m.matching(&p.Pod, t); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
@@ -117,7 +115,10 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt, at time.
 	only := n.estimate.onlyTaint(t)
 	prediction, _ := only.predict(&p.Pod, by)
 	explained.Prediction = &prediction
-	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
+	explained.Arithmetic = []string{n.since(t, &explained)}
+	if prediction.Goes() || prediction.Policy != "" {
+		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
+	}
 	return explained
 }
 
@@ -133,27 +134,8 @@ func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
-// arithmetic explains step by step what one taint alone would do: since when it is there, from when it counts, and how
-// long it is tolerated.
-func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) []string {
-	steps := []string{n.since(t, e, at)}
-	if f := e.Prediction; f.Evict {
-		from := "it counts from " + taint.Stamp(*f.ExposedSince)
-		switch start := *f.ExposedSince; {
-		case f.ExposedSinceEarliest != nil:
-			from += " at the latest, " + taint.Stamp(*f.ExposedSinceEarliest) + " at the earliest"
-		case start.After(*e.Since) && start.Equal(p.Bound):
-			from = "the pod was bound later, so " + from
-		case start.Before(*e.Since):
-			from = "before, it was there as one that the pod does not tolerate without a limit either, so " + from
-		}
-		steps = append(steps, from)
-	}
-	return append(steps, e.deadline())
-}
-
-// since returns the step about the start of a taint and the source of that time.
-func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
+// since says since when a taint is there, and what tells that.
+func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {
 	case FromJournal:
@@ -164,63 +146,15 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " +
 			since
 	}
-	added, created := "it has no timeAdded", n.created
-	switch {
-	case t.TimeAdded == nil || t.TimeAdded.IsZero():
-	case t.TimeAdded.After(at):
-		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", is in the future and ignored"
-	case t.TimeAdded.Time.Before(created):
-		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", is before the node's creation and ignored"
+	added := "it has no timeAdded"
+	if !t.TimeAdded.IsZero() {
+		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", can't be true"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node " +
-			"was made, and " + since
+		return added + ", and no journal has it: it came between " + taint.Stamp(n.created) + ", when the node was " +
+			"made, and " + since
 	}
 	return added + ", and no journal has it: it is there since " + since
-}
-
-// deadline returns the step about how long a taint is tolerated, and the deadline.
-func (e *ExplainedTaint) deadline() string {
-	own := "no toleration matches it"
-	switch {
-	case e.TolerationSeconds != nil:
-		own = fmt.Sprintf("it is tolerated for %d s", *e.TolerationSeconds)
-	case e.Toleration != "":
-		own = "it is tolerated without a limit"
-	}
-	f := e.Prediction
-	if f.Policy != "" || f.HeldBy != "" {
-		return own + "; " + f.byRules()
-	}
-	switch {
-	case e.Toleration == "":
-		return own + ", so the pod goes then"
-	case e.TolerationSeconds == nil:
-		return own
-	case !f.Evict:
-		return own + ", which is without a limit"
-	}
-	own += ", until " + taint.Stamp(*f.At)
-	if f.Earliest != nil {
-		own += " at the latest, " + taint.Stamp(*f.Earliest) + " at the earliest"
-	}
-	return own
-}
-
-// byRules says what a policy or a breaker decides.
-func (p *Prediction) byRules() string {
-	switch {
-	case p.Evict && p.DeleteAt != nil:
-		return "policy " + p.Policy + " sets its deadline to " + taint.Stamp(*p.At) + ", and deletes it from " +
-			taint.Stamp(*p.DeleteAt) + " on"
-	case p.Evict && p.Policy != "":
-		return "policy " + p.Policy + " sets its deadline to " + taint.Stamp(*p.At)
-	case p.Evict:
-		return "its deadline is " + taint.Stamp(*p.At)
-	case p.HeldBy != "":
-		return "held by " + p.HeldBy + ", it would go at " + taint.Stamp(*p.HeldDeadline)
-	}
-	return "policy " + p.Policy + " ignores it"
 }
 
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.

@@ -13,8 +13,8 @@ type Explanation struct {
 	Pod        ExplainedPod `json:"pod"`
 	Prediction *Prediction  `json:"prediction,omitempty"` // nil if the pod is gone
 
-	// Original says how the original controller would decide otherwise, as far as the present state shows it; empty
-	// if it would decide alike.
+	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
+	// state shows it; empty if it would decide alike.
 	Original string `json:"original,omitempty"`
 
 	Stuck    string    `json:"stuck,omitempty"`    // what to inspect if the pod should be gone by its grace period
@@ -47,11 +47,11 @@ func (e *Explanation) Names() []string {
 	if e.Prediction == nil || !e.Prediction.Evict {
 		return nil
 	}
-	return []string{e.Pod.Namespace + "/" + e.Pod.Name}
+	return []string{e.Pod.String()}
 }
 
 // Evictions returns 1 if the pod is to be evicted.
-func (e *Explanation) Evictions() (because, all int) { return len(e.Names()), len(e.Names()) }
+func (e *Explanation) Evictions() int { return len(e.Names()) }
 
 // Method returns how the pod goes first, delete or evict: as its policy says or, if none decides, as the manager does.
 func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.EvictionMethod) }
@@ -77,31 +77,25 @@ func (e *Explanation) Complete(m *Managed) {
 	}
 }
 
-// keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
-func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
+// keptBy says how a budget keeps the pod; "" if it does not.
+func (e *Explanation) keptBy(b *ExplainedBudget) string {
 	switch {
 	case e.Method() != evictMethod || !b.Asked:
-		return "", ""
+		return ""
 	case len(e.Budgets) > 1:
-		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
-			"shows one of the budgets that select it: the API server evicts no pod that two select"
+		return "several PodDisruptionBudgets select it, and the API server evicts no such pod"
 	case b.Admits == 0:
-		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
+		return "PodDisruptionBudget " + b.Name + " admits no eviction now"
 	}
-	return "", ""
+	return ""
 }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
 type ExplainedPod struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid,omitempty"`
-	Node      string `json:"node,omitempty"`
-	Owner     *Owner `json:"owner,omitempty"`
-	Phase     string `json:"phase,omitempty"`
-
-	Gone bool       `json:"gone"`           // the pod no longer exists
-	Ends *time.Time `json:"ends,omitempty"` // end of the grace period of a pod that is being deleted
+	PodRef
+	Phase string     `json:"phase,omitempty"`
+	Gone  bool       `json:"gone"`           // the pod no longer exists
+	Ends  *time.Time `json:"ends,omitempty"` // end of the grace period of a pod that is being deleted
 }
 
 // ExplainedTaint is one taint of the pod's node, and what it alone would do.

@@ -21,7 +21,7 @@ func onSomeNodes(name, key string, nodes *metav1.LabelSelector, m policy.Method)
 }
 
 // The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and is
-// named if it may match one.
+// named if a node is tainted.
 func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.T) {
 	gpu := &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "gpu"}}
 	all := func(m policy.Method) policy.Policy { return onSomeNodes("all", "out", nil, m) }
@@ -33,9 +33,9 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 	}{
 		"one for labels that a node has":             {[]policy.Policy{onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"gpu"}},
 		"one for nodes without a label":              {[]policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore)}, goes, []string{"rest"}},
-		"two":                                        {[]policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"gpu", "rest"}},
-		"one of another taint":                       {[]policy.Policy{onSomeNodes("rest", "disk", unlabelled, policy.Ignore)}, goes, nil},
-		"one after another one that matches":         {[]policy.Policy{all(policy.Delete), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, nil},
+		"two":                                        {[]policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"rest", "gpu"}},
+		"one of another taint":                       {[]policy.Policy{onSomeNodes("rest", "disk", unlabelled, policy.Ignore)}, goes, []string{"rest"}},
+		"one after another one that matches":         {[]policy.Policy{all(policy.Delete), onSomeNodes("gpu", "out", gpu, policy.Hold)}, goes, []string{"gpu"}},
 		"one before another one, which decides here": {[]policy.Policy{onSomeNodes("gpu", "out", gpu, policy.Delete), all(policy.Hold)}, "held by policy all", []string{"gpu"}},
 		"one in mode Audit":                          {[]policy.Policy{audited(onSomeNodes("gpu", "out", gpu, policy.Hold))}, goes, []string{"gpu"}},
 		"one for all nodes in mode Audit":            {[]policy.Policy{audited(all(policy.Hold))}, goes, nil},
@@ -47,12 +47,8 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		var unknown []string
-		switch len(c.unknown) {
-		case 0:
-		case 1:
-			unknown = []string{"this user may not list nodes, so which of them the nodeSelector of policy " + c.unknown[0] + " matches is not known: "}
-		default:
-			unknown = []string{"this user may not list nodes, so which of them the nodeSelectors of 2 policies (" + strings.Join(c.unknown, ", ") + ") match is not known: "}
+		if len(c.unknown) > 0 {
+			unknown = []string{"this user may not list nodes, so which of them policies with a nodeSelector match (" + strings.Join(c.unknown, ", ") + ") is not known: "}
 		}
 		got := m.Pending(noon, nil).Incomplete
 		for i := range got {
@@ -75,32 +71,20 @@ func TestWithNodesNothingIsUnknownOfTheirLabels(t *testing.T) {
 }
 
 // Whether a hold that has ended held pods on a node may depend on its labels, and deleteAfter counts from that end.
-func TestFromRecordsAloneTheEndOfAHoldForSomeNodesMayCount(t *testing.T) {
-	of := func(h policy.HoldRecord) *guard.Record {
-		h.Ended = at(-60)
-		return &guard.Record{Holds: []policy.HoldRecord{h}}
-	}
-	ofSome := policy.HoldRecord{By: "breaker zones", TopologyKey: "zone", Group: "a"}
-	present := ofSome
-	present.Holds = true
+func TestFromRecordsAloneDeleteAfterMayCountFromLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy policy.Policy
-		record *guard.Record
 		want   bool
 	}{
-		"of a breaker with groups":           {lingers, of(ofSome), true},
-		"of one that is recorded as present": {lingers, &guard.Record{Holds: []policy.HoldRecord{present}}, true},
-		"of a pause":                         {lingers, of(policy.HoldRecord{By: policy.ByPause}), false},
-		"of a policy":                        {lingers, of(policy.HoldRecord{By: "policy gone", Taints: []policy.KeyPattern{{}}}), false},
-		"without deleteAfter":                {policy.Policy{Name: "at-once", Method: policy.Delete}, of(ofSome), false},
-		"not recorded":                       {lingers, nil, false},
+		"with deleteAfter":    {lingers, true},
+		"without deleteAfter": {policy.Policy{Name: "at-once", Method: policy.Delete}, false},
 	} {
 		rules := policies(t, c.policy)
-		const later = "the journal has the end of a hold for nodes with certain labels"
-		if notes := judgedBy(rules, foresight.Focus{}, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) {
+		const later = "deleteAfter may count from later"
+		if notes := judgedBy(rules, foresight.Focus{}, holding(&guard.Record{})).Pending(noon, nil).Notes; noted(notes, later) {
 			t.Errorf("%s: with nodes, notes %q", name, notes)
 		}
-		if notes := hidden(rules, holding(c.record)).Pending(noon, nil).Notes; noted(notes, later) != c.want {
+		if notes := hidden(rules, holding(&guard.Record{})).Pending(noon, nil).Notes; noted(notes, later) != c.want {
 			t.Errorf("%s: %q", name, notes)
 		}
 	}

@@ -3,7 +3,6 @@ package foresight
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -29,7 +28,7 @@ func (d *doubts) add(p *Prediction) {
 }
 
 // remarks returns the remarks on an answer about this time, by these rules. own are the notes of the question.
-func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remarks {
+func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
@@ -43,7 +42,7 @@ func (m *Model) remarks(by *rulesAt, at time.Time, d doubts, own []string) Remar
 		r.note("a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
 			"tells when, here as if that were now, and a manager that saw it earlier evicts earlier")
 	}
-	m.noteHolds(&r, by, at)
+	m.noteHolds(&r, by)
 	return r
 }
 
@@ -61,24 +60,19 @@ func (m *Model) readingRemarks() Remarks {
 }
 
 // noteHolds notes what holds evictions: trips, a pause, or that these are not known.
-func (m *Model) noteHolds(r *Remarks, by *rulesAt, at time.Time) {
+func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	for _, t := range by.trips {
-		r.note("%s", m.tripNote(t, at))
+		r.note("%s", m.tripNote(t))
 	}
 	r.Notes = append(r.Notes, by.resets...)
-	if m.partial() && m.rules.Guarded() {
-		r.note("this user may not list nodes, so whether their taints trip a breaker is not known: only trips that " +
-			"the journal has count, pods may be held, and deleteAfter may count from later")
+	if m.partial() && m.rules.Guarded() || m.Hidden() && m.rules.deletesLater() {
+		r.note("this user may not list nodes, so whether their taints trip a breaker is not known, nor which nodes a " +
+			"hold of some nodes has held: only trips that the journal has count, pods may be held, and deleteAfter " +
+			"may count from later")
 	}
 	j := m.reading.Journal
-	byLabels := func(h policy.HoldRecord) bool { return h.TopologyKey != "" }
-	if m.Hidden() && m.rules.deletesLater() && j.hasHold(byLabels) {
-		r.note("the journal has the end of a hold for nodes with certain labels, and this user may not list nodes, " +
-			"so deleteAfter may count from later")
-	}
-	paused := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
 	switch guards := j.partitions[journal.GuardsPartition]; {
-	case !m.rules.paused && j.hasHold(paused):
+	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
 		r.note("the manager that has written the journal is paused: it starts no call, and here the pods are judged " +
 			"as if it were not")
 	case guards.Guards == nil && (m.rules.Guarded() || guards.err != nil):
@@ -88,22 +82,17 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt, at time.Time) {
 }
 
 // tripNote returns the note about a trip.
-func (m *Model) tripNote(t Trip, at time.Time) string {
+func (m *Model) tripNote(t Trip) string {
 	switch {
-	case t.Reset == "" && m.rules.File == "":
-		return t.tripped() + "; name the manager's file with --config, so that the pods that it holds are shown"
-	case t.Reset == "":
-		return t.tripped() + "; this configuration has no such breaker, so the pods that it holds are not shown"
-	case !t.Recorded:
+	case t.Reset != "" && t.Recorded:
+		return t.String()
+	case t.Reset != "":
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
-	case m.Hidden() && m.rules.usesLabels(t.Breaker):
-		return t.tripped() + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so " +
-			"which pods it holds is not known: here none"
-	case t.Reset == string(policy.Automatic) && m.partial() && m.readBefore(at).Before(at):
-		return t.String() + "; whether that comes before " + taint.Stamp(at) + " is not known, as this user may " +
-			"not list nodes"
+	case m.Hidden():
+		return t.String() + "; which pods it holds is not known: here none, as no file of --config has it, or it selects " +
+			"nodes by labels and this user may not list nodes"
 	}
-	return t.String()
+	return t.String() + "; which pods it holds is not known: here none, as no file of --config has it"
 }
 
 // noteStale notes that the journal of these nodes is no longer written, with the time at which the oldest partition
@@ -144,49 +133,44 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	}
 }
 
-// lacking counts the objects that lack a field that the API server always sets. A dump may have been edited.
+// lacking has, for each clause about a kind of objects that lack a field, the number of these objects. The API server
+// sets all of these fields, but a dump may have been edited.
 type lacking struct {
-	uids, phases, times int // number of pods without the field
-	nodeNames           int // number of pods that run and have no node
-	nodeUIDs, nodeTimes int // number of nodes without the field
+	counts map[lack]int
+	nodes  int // number of pods that run and have no node
+}
+
+type lack struct{ kind, clause string }
+
+func (l *lacking) add(lacks bool, kind, clause string) {
+	if lacks {
+		l.counts[lack{kind, clause}]++
+	}
 }
 
 func (l *lacking) count(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		countIf(&l.nodeUIDs, o.UID == "")
-		countIf(&l.nodeTimes, o.CreationTimestamp.IsZero())
+		l.add(o.UID == "", "node", "no metadata.uid, so what a journal has recorded of them does not count")
+		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so a taint without a usable "+
+			"timeAdded counts from the moment of the question")
 	case *v1.Pod:
-		countIf(&l.uids, o.UID == "")
-		countIf(&l.phases, o.Status.Phase == "")
-		countIf(&l.times, boundAt(o).IsZero())
-		countIf(&l.nodeNames, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
+		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
+		l.add(o.Status.Phase == "", "pod", "no status.phase, so a pod that has finished is judged as if it ran")
+		l.add(boundAt(o).IsZero(), "pod", "neither metadata.creationTimestamp nor the time of their condition "+
+			"PodScheduled, so such a pod counts as bound at the moment of the question")
+		countIf(&l.nodes, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
 			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))
 	}
 }
 
-// note notes each field that verdicts depend on and that objects lack.
+// note notes each field that objects lack.
 func (l *lacking) note(r *Remarks) {
-	for _, lack := range []struct {
-		n                int
-		kind, what, then string
-	}{
-		{l.uids, "pod", "no metadata.uid", "pods are identified by namespace and name"},
-		{l.phases, "pod", "no status.phase", "a pod that has finished is judged as if it ran"},
-		{
-			l.times, "pod", "neither metadata.creationTimestamp nor the time of their condition PodScheduled",
-			"such a pod counts as bound at the moment of the question",
-		},
-		{l.nodeUIDs, "node", "no metadata.uid", "what a journal has recorded of them does not count"},
-		{
-			l.nodeTimes, "node", "no metadata.creationTimestamp",
-			"a taint without a usable timeAdded counts from the moment of the question",
-		},
-	} {
-		if lack.n > 0 {
-			r.note("%s %s, so %s", having(lack.n, lack.kind), lack.what, lack.then)
-		}
+	var notes []string
+	for k, n := range l.counts {
+		notes = append(notes, having(n, k.kind)+" "+k.clause)
 	}
+	r.Notes = append(r.Notes, slices.Sorted(slices.Values(notes))...)
 }
 
 func having(n int, kind string) string {
@@ -203,7 +187,7 @@ func (m *Model) gaps(nodes []string) []string {
 
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
 func (m *Model) unjudged(nodes []string) (list []string) {
-	if n := m.lacking.nodeNames; m.reading.Dumped && n > 0 {
+	if n := m.lacking.nodes; m.reading.Dumped && n > 0 {
 		list = append(list, having(n, "pod")+" no spec.nodeName, and so no known taints, though not Pending")
 	}
 	var lost, unknown []string // nodes, and namespaces
@@ -233,35 +217,13 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 		cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")))
 }
 
-// unknownMatches returns a clause about the policies with a nodeSelector that may match pods on these nodes, or on all
-// if none is named, if the nodes come from the journal. The journal has no labels, so the model judges as if these
-// policies matched no pod.
+// unknownMatches returns a clause about the policies that are left out, if a taint on one of these nodes, or on any if
+// none is named, may evict pods.
 func (m *Model) unknownMatches(nodes []string) []string {
-	if !m.Hidden() || len(m.rules.byNode) == 0 {
+	if len(m.rules.byNode) == 0 || len(m.Tainted(nodes)) == 0 {
 		return nil
 	}
-	matching, by := map[string]bool{}, m.rulesNow(m.at)
-	for _, p := range m.pods {
-		n := m.nodes[p.Node]
-		if n == nil || !among(nodes, p.Node) {
-			continue
-		}
-		for _, pair := range by.Pairs(&p.Pod, &n.estimate.latest.Node) {
-			for i := range pair.Audits {
-				matching[pair.Audits[i].Policy] = true
-			}
-		}
-	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(matching)), func(name string) bool {
-		return !slices.Contains(m.rules.byNode, name)
-	})
-	if len(names) == 0 {
-		return nil
-	}
-	which := "the nodeSelector of policy " + names[0] + " matches"
-	if len(names) > 1 {
-		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), ShortList(names))
-	}
-	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so " +
-		"pods may go at another time, be held or stay, and others may go"}
+	return []string{"this user may not list nodes, so which of them policies with a nodeSelector match (" +
+		ShortList(m.rules.byNode) + ") is not known: here none, and so pods may go at another time, be held or stay, and " +
+		"others may go"}
 }

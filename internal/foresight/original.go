@@ -3,29 +3,15 @@ package foresight
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// deletesToo begins the clause about pods that have finished, mirror pods, and pods that are being deleted.
-const deletesToo = "the original deletes such a pod, too"
-
-// NotableOriginal returns the clause about the original, for answers in a form for people: nobody misses what it says
-// about pods that have finished, mirror pods, and pods that are being deleted.
-func NotableOriginal(clause string) string {
-	if strings.HasPrefix(clause, deletesToo) {
-		return ""
-	}
-	return clause
-}
-
-// original returns a clause that says how the original would decide otherwise, as far as the present state shows
-// it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all differences.
+// original returns a clause that says how the original would decide otherwise about a pod that runs, as far as the
+// present state shows it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all
+// differences.
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
 	rules := by.ruleset.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
@@ -33,15 +19,6 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt
 	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict &&
 		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
 		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
-	}
-	switch v.Stay {
-	case taint.Finished, taint.Terminating, taint.Mirror:
-		running := *p
-		running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
-		if other := taint.Decide(&running, &ne.latest.Node, rules); other.Evict {
-			return deletesToo + ", because of taint " + other.Taint.ToString()
-		}
-		return ""
 	}
 	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
 		!without.At.Equal(v.At) {

@@ -52,17 +52,16 @@ func pastOf(events []Event) (past PastEviction) {
 	return past
 }
 
-// words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
-// words was and of name the pod.
-func (p *PastEviction) words(was, of string) string {
-	from := ""
+// words says when and why the eviction of the pod began, and what was in the way last.
+func (p *PastEviction) words() string {
+	text := "its eviction"
+	if p.Predecessor {
+		text = "the eviction of its predecessor of the same name"
+	}
 	if p.Node != "" {
-		from = " from " + p.Node
+		text += " from " + p.Node
 	}
-	text := was + "evicted" + from + " at " + taint.Stamp(p.At)
-	if p.ObstacleAt != nil && !p.ObstacleAt.Before(p.At) {
-		text = of + "eviction" + from + " began at " + taint.Stamp(p.At)
-	}
+	text += " began at " + taint.Stamp(p.At)
 	if p.Due != nil && p.At.Sub(*p.Due) > time.Second {
 		text += ", " + p.At.Sub(*p.Due).Round(time.Second).String() + " after it was due"
 	}
@@ -81,27 +80,21 @@ func (m *Model) addPast(e *Explanation, p *pod) {
 	past := pastOf(e.Events)
 	switch {
 	case p == nil || p.Terminating:
-		e.History = m.historyOf(e, &past)
+		e.History = m.unevicted(e)
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "its eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
 	default:
 		past = m.predecessor(p)
-		if !past.At.IsZero() {
-			past.Predecessor = true
-			e.History = past.words("its predecessor of the same name was ", "its predecessor's ")
-		}
 	}
 	if !past.At.IsZero() {
-		e.Past = &past
+		e.Past, e.History = &past, past.words()
 	}
 }
 
-// historyOf says how a pod went that is going or gone.
-func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
+// unevicted says of a pod that is going or gone, and whose events report no eviction, what is known of its end.
+func (m *Model) unevicted(e *Explanation) string {
 	switch cause := m.reading.EventsUnknown; {
-	case !past.At.IsZero():
-		return past.words("", "its ")
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, as its condition DisruptionTarget says"
 	case cause != "":
@@ -123,6 +116,7 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 			last = past
 		}
 	}
+	last.Predecessor = true
 	return last
 }
 

@@ -102,7 +102,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 		return pending
 	}
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
-	pending.Remarks = m.remarks(&by, at, d, nil)
+	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	if len(list) > 0 {
 		m.noteStale(&pending.Remarks, nodes, at)
@@ -203,4 +203,4 @@ func (p *Pending) Names() []string {
 }
 
 // Evictions returns the number of pods that are to be evicted.
-func (p *Pending) Evictions() (because, all int) { return len(p.Names()), len(p.Names()) }
+func (p *Pending) Evictions() int { return len(p.Names()) }

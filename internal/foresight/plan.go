@@ -50,8 +50,8 @@ func (p *Plan) Names() []string {
 	return names
 }
 
-// Evictions returns the number of pods that go, or go sooner, because of the change, and that of all pods that go.
-func (p *Plan) Evictions() (because, all int) { return p.Total.Evict, p.Total.going() }
+// Evictions returns the number of all pods that go, be it anyway.
+func (p *Plan) Evictions() int { return p.Total.going() }
 
 // AsksBudgets reports whether a pod is evicted, not deleted.
 func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
@@ -77,8 +77,8 @@ type PlannedPod struct {
 	// without the changes, too), saved or stays.
 	Effect string `json:"effect"`
 
-	// Original says how the original controller would decide otherwise, as far as the present state shows it; empty
-	// if it would decide alike.
+	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
+	// state shows it; empty if it would decide alike.
 	Original string `json:"original,omitempty"`
 
 	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
@@ -130,7 +130,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Pods = m.planPods(by, q.At)
 	plan.Budgets = ask(m.budgetsInOrder(), plan.Pods)
 	plan.count(m.replicasOf())
-	plan.Remarks = m.remarks(&by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	m.noteStale(&plan.Remarks, nil, q.At)
 	plan.Incomplete = m.gaps(q.Names)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""

@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -163,9 +162,8 @@ func (r *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 	var list []string
 	for _, pair := range r.Pairs(p, node) {
 		for i := range pair.Audits {
-			if a := &pair.Audits[i]; !r.hidden || !slices.Contains(r.ruleset.byNode, a.Policy) {
-				list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pair.Taint.ToString())
-			}
+			a := &pair.Audits[i]
+			list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pair.Taint.ToString())
 		}
 	}
 	return list

@@ -3,7 +3,6 @@ package foresight
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,10 +23,8 @@ type Ruleset struct {
 	needs  policy.Needs
 	paused bool
 
-	// byNode names the policies with a nodeSelector. While the labels of nodes are not known, the set blind judges, in
-	// which these policies match every node, but only in mode Audit.
-	byNode []string
-	blind  *policy.Set
+	guarded bool     // there are breakers
+	byNode  []string // names of the policies with a nodeSelector that are left out, as labels of nodes are not known
 }
 
 // NewRuleset compiles a configuration. It returns an error if the configuration is not valid.
@@ -36,23 +33,31 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 	if len(problems) > 0 {
 		return Ruleset{}, fmt.Errorf("%s is not valid: it must be %s", problems[0].Path, problems[0].Allowed)
 	}
-	r := Ruleset{config: c, set: set, needs: set.Needs(), paused: paused}
-	c.Policies = slices.Clone(c.Policies)
-	for i := range c.Policies {
-		if p := &c.Policies[i]; p.Match.NodeSelector != nil {
+	guarded := len(c.Guards.Breakers) > 0
+	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, guarded: guarded}, nil
+}
+
+// withoutLabels returns the rules without the policies and breakers that select or group nodes by their labels. While
+// labels are not known, these would decide about the pods of the wrong nodes.
+func (r Ruleset) withoutLabels() Ruleset {
+	r.config.Policies = slices.DeleteFunc(slices.Clone(r.config.Policies), func(p policy.Policy) bool {
+		if p.Match.NodeSelector != nil {
 			r.byNode = append(r.byNode, p.Name)
-			p.Mode, p.Match.NodeSelector = policy.Audit, nil
 		}
-	}
-	r.blind, _ = policy.Compile(c)
-	return r, nil
+		return p.Match.NodeSelector != nil
+	})
+	r.config.Guards.Breakers = slices.DeleteFunc(slices.Clone(r.config.Guards.Breakers), func(b policy.Breaker) bool {
+		return b.TopologyKey != "" || b.NodeSelector != nil
+	})
+	r.set, _ = policy.Compile(r.config) // a part of valid rules is valid
+	return r
 }
 
 // Needs returns the data that the policies use.
 func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
-func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
+func (r *Ruleset) Guarded() bool { return r.guarded }
 
 // evictMethod is the method evict, as answers write it.
 const evictMethod = "evict"
@@ -80,24 +85,4 @@ func (r *Ruleset) keys() journal.Keys {
 // deletesLater reports whether a policy has a deleteAfter.
 func (r *Ruleset) deletesLater() bool {
 	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.DeleteAfter != nil })
-}
-
-// usesLabels reports whether the labels of nodes say which pods the breaker holds.
-func (r *Ruleset) usesLabels(breaker string) bool {
-	return slices.ContainsFunc(r.config.Guards.Breakers, func(b policy.Breaker) bool {
-		return b.Name == breaker && (b.TopologyKey != "" || b.NodeSelector != nil)
-	})
-}
-
-// withoutLabels returns the judge without policies that have a nodeSelector, and without trips of breakers that use
-// labels. While the labels of nodes are not known, these would decide about the pods of the wrong nodes.
-func (r *Ruleset) withoutLabels(judge policy.Judge) policy.Judge {
-	facts := *judge.Facts
-	facts.Tripped = maps.Clone(facts.Tripped)
-	maps.DeleteFunc(facts.Tripped, func(t policy.Trip, _ bool) bool { return r.usesLabels(t.Breaker) })
-	judge.Facts = &facts
-	if len(r.byNode) > 0 {
-		judge.Set = r.blind
-	}
-	return judge
 }

@@ -23,7 +23,7 @@ type Trip struct {
 	// the taints of the nodes.
 	Recorded bool `json:"recorded"`
 
-	// Reset is Automatic or Manual; empty if the configuration has no such breaker, so that the pods it holds are not
+	// Reset is Automatic or Manual; empty if the configuration has no such breaker, or the pods that it holds are not
 	// known.
 	Reset string `json:"reset,omitempty"`
 }
@@ -81,12 +81,8 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		resets = resetsUntil(at, core)
 		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
-	judge := core.Judge()
-	if m.Hidden() {
-		judge = by.withoutLabels(judge)
-	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	return rulesAt{judge, by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
+	return rulesAt{core.Judge(), by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.
