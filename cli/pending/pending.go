@@ -140,7 +140,7 @@ func (o *options) check() (err error) {
 	if o.labels, err = source.Selector(o.selector, "'kubectl get pods -l', such as app=web,tier!=cache"); err != nil {
 		return err
 	}
-	following := "--watch"
+	follows, following := o.watch || o.wait, "--watch"
 	if o.wait {
 		following = "--wait"
 	}
@@ -150,12 +150,12 @@ func (o *options) check() (err error) {
 	}{
 		{o.wait, o.watch, "--wait and --watch exclude each other; a wait prints what holds it up"},
 		{o.wait, len(o.nodes) == 0, "--wait needs --node; name the nodes that are to become empty"},
-		{o.watch || o.wait, o.from.Dumped(), following + " and --filename exclude each other; a dump does not change"},
-		{o.watch || o.wait, o.at != "", following + " and --at exclude each other; it is about now"},
-		{o.watch || o.wait, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
+		{follows, o.from.Dumped(), following + " and --filename exclude each other; a dump does not change"},
+		{follows, o.at != "", following + " and --at exclude each other; it is about now"},
+		{follows, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
 			"end, and the 2 of a wait means that --timeout has passed"},
-		{o.watch || o.wait, o.output.Form == answer.AsSummary, following + " and --output=summary exclude each other; " +
-			"it reports pod by pod"},
+		{follows, o.output.Form == answer.AsSummary, following + " and --output=summary exclude each " +
+			"other; it reports pod by pod"},
 		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
 		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},

@@ -24,7 +24,25 @@ func write(t *answer.Text, p *foresight.Pending) {
 		summarize(t, p)
 		return
 	}
-	table(t, p)
+	pods := make([]pod, len(p.Pods))
+	for i := range pods {
+		pods[i] = &p.Pods[i]
+	}
+	answer.WritePods(t, pods, answer.PodTable[pod]{
+		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
+		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
+		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
+		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
+		Whole:  wholeReason,
+		State: []column{{
+			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
+			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
+		}},
+		Wider: []column{
+			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
+			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
+		},
+	})
 }
 
 // emptyMessage returns the answer if nothing is scheduled.
@@ -78,29 +96,6 @@ type (
 	pod    = *foresight.PendingPod
 	column = terminal.Column[pod]
 )
-
-// table writes the table of pods; in the wide form with the whole reasons.
-func table(t *answer.Text, p *foresight.Pending) {
-	pods := make([]pod, len(p.Pods))
-	for i := range pods {
-		pods[i] = &p.Pods[i]
-	}
-	answer.WritePods(t, pods, answer.PodTable[pod]{
-		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
-		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
-		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
-		Whole:  wholeReason,
-		State: []column{{
-			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
-			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
-		}},
-		Wider: []column{
-			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
-		},
-	})
-}
 
 // wholeReason returns the whole reason, and the outcome of the last call.
 func wholeReason(p pod) string {

@@ -39,7 +39,8 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 	if err != nil {
 		return err
 	}
-	w, out := cmd.OutOrStdout(), &lines{form: o.output.Form, stuck: o.wait, w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
+	w := cmd.OutOrStdout()
+	out := &lines{form: o.output.Form, stuck: o.wait, w: w, notes: cmd.ErrOrStderr()}
 	forPeople := o.output.Form == answer.AsWide || o.output.Form == answer.AsTable
 	switch {
 	case o.wait:

@@ -71,9 +71,9 @@ func TestATableFitsTheTerminal(t *testing.T) {
 		0:  "POD    TAINT  WHY|web-0  disk   after 300s|b      -      -|",
 		23: "POD    TAINT  WHY|web-0  disk   after 30…|b      -      -|",
 		15: "POD    TAINT  …|web-0  disk   …|b      -      -|",
-		14: "POD    TAINT|web-0  disk|b      -|",
-		10: "POD    TA…|web-0  di…|b      -|",
-		3:  "POD|we…|b|",
+		14: "POD    TAINT …|web-0  disk  …|b      -     …|",
+		10: "POD    TA…|web-0  di…|b      - …|",
+		3:  "POD|we…|b …|",
 		1:  "…|…|b|",
 	} {
 		for _, p := range []Painter{false, true} {

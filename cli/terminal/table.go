@@ -76,7 +76,7 @@ func (t *Table[T]) shown() (list []sized[T]) {
 	return list
 }
 
-// writeLine writes a line of cells, at most as long as there is room.
+// writeLine writes a line of cells, at most as long as there is room. Its end shows that something is cut off.
 func writeLine[T any](w *Builder, p Painter, room int, columns []sized[T], cell func(*Column[T]) (string, Colour)) {
 	gap := 0 // before the next cell
 	for _, c := range columns {
@@ -85,15 +85,17 @@ func writeLine[T any](w *Builder, p Painter, room int, columns []sized[T], cell 
 			gap += c.width + 2
 			continue
 		}
-		if room -= gap; room <= 0 {
+		written := utf8.RuneCountInString(text)
+		if gap+written > room {
+			kept := string([]rune(text)[:max(0, room-gap-1)])
+			w.WriteString(strings.Repeat(" ", max(0, min(gap, room-1))) + string(p.Paint(colour, kept)))
+			if room > 0 {
+				w.WriteString("…")
+			}
 			break
 		}
-		written := utf8.RuneCountInString(text)
-		if written > room {
-			text = string([]rune(text)[:room-1]) + "…"
-		}
 		w.WriteString(strings.Repeat(" ", gap) + string(p.Paint(colour, text)))
-		room, gap = room-written, c.width-written+2
+		room, gap = room-gap-written, c.width-written+2
 	}
 	w.WriteString("\n")
 }
