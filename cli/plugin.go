@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -21,7 +20,7 @@ const (
 // asPlugin turns a command line into that of the plugin.
 func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
-	root.AddCommand(pluginCompletionCommand())
+	root.CompletionOptions.DisableDefaultCmd = true // kubectl completes by another name of this program
 	for _, cmd := range append(root.Commands(), root) {
 		renameInHelp(cmd)
 	}
@@ -53,26 +52,4 @@ func withDisplayName(root *cobra.Command, text string) string {
 	commands := regexp.MustCompile(`(` + regexp.QuoteMeta(root.DisplayName()) + `|` + root.Name() + `) (` +
 		strings.Join(words, "|") + `)\b`)
 	return commands.ReplaceAllString(text, root.DisplayName()+" $2")
-}
-
-const pluginCompletion = `#!/bin/sh
-# kubectl runs this to complete "kubectl taint-manager".
-exec kubectl taint-manager ` + cobra.ShellCompRequestCmd + ` "$@"
-`
-
-func pluginCompletionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "completion", Short: "Print the script with which kubectl completes this plugin",
-		Long: `Print the script with which kubectl completes the command line of this plugin. It is the same for every
-shell: kubectl's own completion must be on there.`,
-		Example: `  # Any folder of the PATH will do
-  kubectl taint-manager completion > /usr/local/bin/kubectl_complete-taint_manager
-  chmod +x /usr/local/bin/kubectl_complete-taint_manager`,
-		ValidArgs: []string{"bash", "zsh", "fish"}, // accepted, because users expect to name their shell
-		Args:      cobra.OnlyValidArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), pluginCompletion)
-			return err
-		},
-	}
 }

@@ -2,61 +2,28 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/component-base/version"
-	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // build is the known build information. Unknown fields are empty.
-type build struct {
-	Version   string `json:"version"`
-	GitCommit string `json:"gitCommit,omitempty"`
-	BuildDate string `json:"buildDate,omitempty"`
-	GoVersion string `json:"goVersion"`
-	Platform  string `json:"platform"`
-}
+type build struct{ Version, GitCommit, BuildDate, GoVersion, Platform string }
 
 func versionCommand() *cobra.Command {
-	output := "text"
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: flags.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), thisBuild())
+			return err
+		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	return cmd
-}
-
-func printBuild(w io.Writer, b build, output string) error {
-	var text []byte
-	var err error
-	switch output {
-	case "text":
-		text = []byte(b.String())
-	case "json":
-		text, err = json.MarshalIndent(b, "", "  ")
-		text = append(text, '\n')
-	case "yaml":
-		text, err = yaml.Marshal(b)
-	default:
-		return flags.UsageError{Err: config.Refusal{
-			Flag: "output", Value: output, Allowed: "it takes text, json or yaml", Next: "leave it out for text",
-		}}
-	}
-	if err != nil {
-		return fmt.Errorf("printing the version: %w", err)
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 func (b build) String() string {

@@ -114,8 +114,7 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	return o.Exit.check(len(a.Names()), a.Evictions())
 }
 
-// in returns the answer in its form. A table that is longer than the screen is folded, unless the user has chosen the
-// table.
+// in returns the answer in its form.
 func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, error) {
 	switch o.Form {
 	case AsName:
@@ -125,23 +124,28 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 		}
 		return []byte(names.String()), nil
 	case AsTable, AsWide, AsSummary:
-	default:
-		return Document(a, o.Form)
+		return []byte(o.Text(cmd.OutOrStdout(), !cmd.Flags().Changed("output"), show)), nil
 	}
-	w := cmd.OutOrStdout()
-	t := &Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
+	return Document(a, o.Form)
+}
+
+// Text returns what show writes for people. A table of pods that is longer than the screen is folded if it may be.
+func (o *Output) Text(w io.Writer, mayFold bool, show func(*Text)) string {
+	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
 	if terminal.OnTerminal(w) {
 		t.columns, t.rows, _ = term.TerminalSize(w)
 	}
 	if t.Wide() {
-		t.columns = 0 // nothing is shortened
+		t.columns = 0 // nothing is cut
 	}
-	show(t)
-	if !cmd.Flags().Changed("output") && !t.Bare && t.rows > 0 && strings.Count(t.String(), "\n") >= t.rows {
-		t = &Text{Painter: t.Painter, Form: o.Form, Folded: true, columns: t.columns, rows: t.rows}
-		show(t)
+	whole, folded := t, t
+	show(&whole)
+	if !mayFold || t.Bare || t.rows == 0 || strings.Count(whole.String(), "\n") < t.rows {
+		return whole.String()
 	}
-	return []byte(t.String()), nil
+	folded.Folded = true
+	show(&folded)
+	return folded.String()
 }
 
 // Note writes a note, beside the answer.

@@ -39,7 +39,7 @@ func (pt PodTable[P]) Rows(list []P) terminal.Table[P] {
 	return terminal.Table[P]{Rows: list, Columns: pt.columns(
 		terminal.Column[P]{Heading: "POD", Text: func(p P) string { return pt.named(p.Ref(), p.Ref().Name) }},
 		terminal.Column[P]{
-			Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Give: terminal.GoesIfSame, Said: pt.Node,
+			Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Said: pt.Node,
 		})}
 }
 
@@ -74,7 +74,7 @@ func (pt PodTable[P]) Folded(list []P) terminal.Table[P] {
 		pods[first]++
 	}
 	counts := terminal.Column[P]{
-		Heading: "PODS", Give: terminal.Stays, Text: func(p P) string { return strconv.Itoa(pods[p]) },
+		Heading: "PODS", Text: func(p P) string { return strconv.Itoa(pods[p]) },
 	}
 	return terminal.Table[P]{Rows: rows, Columns: slices.Insert(columns, 2, counts)}
 }
@@ -88,9 +88,9 @@ func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
 	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
 	return slices.Concat(
 		[]terminal.Column[P]{
-			{Heading: "WHEN", Give: terminal.Stays, Text: pt.When, Colour: pt.Colour},
-			{Heading: "AT", Give: terminal.Stays, Text: at},
+			{Heading: "WHEN", Text: pt.When, Colour: pt.Colour},
+			{Heading: "AT", Text: at},
 		}, who, pt.State,
-		[]terminal.Column[P]{{Heading: "TAINT", Give: terminal.GoesIfSame, Text: taint, Said: pt.Taint}}, wider,
-		[]terminal.Column[P]{{Heading: "WHY", Give: terminal.Goes, Text: reason}})
+		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}}, wider,
+		[]terminal.Column[P]{{Heading: "WHY", Text: reason}})
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -43,10 +41,6 @@ type lines struct {
 	w, notes io.Writer
 	shown    map[string]foresight.PendingPod // by UID
 	noted    []string
-}
-
-func (o *options) lines(cmd *cobra.Command) *lines {
-	return &lines{form: o.output.Form, stuck: o.wait, w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
 }
 
 // show writes the notes that are new, and the changes.

@@ -140,22 +140,22 @@ func (o *options) check() (err error) {
 	if o.labels, err = source.Selector(o.selector, "'kubectl get pods -l', such as app=web,tier!=cache"); err != nil {
 		return err
 	}
+	follows, following := o.watch || o.wait, "--watch"
+	if o.wait {
+		following = "--wait"
+	}
 	for _, both := range []struct {
 		a, b   bool
 		refuse string
 	}{
-		{o.watch, o.from.Dumped(), "--watch and --filename exclude each other; a dump does not change"},
-		{o.watch, o.output.Exit.Given(), "--watch and --exit-code exclude each other; what is watched has no end"},
-		{o.watch, o.output.Form == answer.AsSummary, "--watch and --output=summary exclude each other; a watch " +
-			"reports pod by pod"},
-		{o.watch, o.at != "", "--watch and --at exclude each other; what is watched is now"},
 		{o.wait, o.watch, "--wait and --watch exclude each other; a wait prints what holds it up"},
 		{o.wait, len(o.nodes) == 0, "--wait needs --node; name the nodes that are to become empty"},
-		{o.wait, o.from.Dumped(), "--wait and --filename exclude each other; a dump does not change"},
-		{o.wait, o.at != "", "--wait and --at exclude each other; what is awaited is now"},
-		{o.wait, o.output.Exit.Given(), "--wait and --exit-code exclude each other; 2 means that --timeout has passed"},
-		{o.wait, o.output.Form == answer.AsSummary, "--wait and --output=summary exclude each other; a wait reports " +
-			"pod by pod"},
+		{follows, o.from.Dumped(), following + " and --filename exclude each other; a dump does not change"},
+		{follows, o.at != "", following + " and --at exclude each other; it is about now"},
+		{follows, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
+			"end, and the 2 of a wait means that --timeout has passed"},
+		{follows, o.output.Form == answer.AsSummary, following + " and --output=summary exclude each " +
+			"other; it reports pod by pod"},
 		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
 		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},

@@ -24,23 +24,35 @@ func write(t *answer.Text, p *foresight.Pending) {
 		summarize(t, p)
 		return
 	}
-	answer.WritePods(t, podsOf(p), table(p, t.Wide()))
+	pods := make([]pod, len(p.Pods))
+	for i := range pods {
+		pods[i] = &p.Pods[i]
+	}
+	answer.WritePods(t, pods, answer.PodTable[pod]{
+		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
+		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
+		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
+		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
+		Whole:  wholeReason,
+		State: []column{{
+			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
+			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
+		}},
+		Wider: []column{
+			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
+			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
+		},
+	})
 }
 
 // emptyMessage returns the answer if nothing is scheduled.
 func emptyMessage(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
-	switch tainted := p.TaintedNodes; {
-	case tainted == nil:
+	if p.TaintedNodes == nil {
 		return s + "."
-	case *tainted == 0 && len(p.OnNodes) == 0:
-		return s + ": no node carries a NoExecute taint."
-	case *tainted == 0:
-		return s + ": no NoExecute taint is there."
-	case *tainted == 1:
-		return s + ": no pod is affected by the taints of the one node that carries some."
 	}
-	return s + fmt.Sprintf(": no pod is affected by the taints of the %d nodes that carry some.", *p.TaintedNodes)
+	return s + fmt.Sprintf(": no pod is affected by NoExecute taints, which %d of the nodes %s.", *p.TaintedNodes,
+		answer.Verb(*p.TaintedNodes, "carries", "carry"))
 }
 
 // stuck returns the states of evictions that do not succeed.
@@ -52,13 +64,12 @@ func headline(p *foresight.Pending) string {
 	for i := range p.Pods {
 		states[p.Pods[i].State]++
 	}
-	counts := counted(states, status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled, foresight.Held)
-	if list := counted(states, stuck()...); len(list) > 0 {
-		all := 0
-		for _, state := range stuck() {
-			all += states[state]
+	var counts []string
+	for _, state := range append(stuck(), status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled,
+		foresight.Held) {
+		if n := states[state]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(state, "-", " ")))
 		}
-		counts = slices.Insert(counts, 0, fmt.Sprintf("%d stuck (%s)", all, strings.Join(list, ", ")))
 	}
 	s := fmt.Sprintf("%s: %s", foresight.Count(p.Evictions(), "eviction"), strings.Join(counts, ", "))
 	if next := next(p); next != "" {
@@ -68,16 +79,6 @@ func headline(p *foresight.Pending) string {
 		s = "PAUSED: " + s
 	}
 	return s + "."
-}
-
-// counted returns the numbers of these states, without those that no pod has.
-func counted(states map[string]int, of ...string) (list []string) {
-	for _, state := range of {
-		if n := states[state]; n > 0 {
-			list = append(list, fmt.Sprintf("%d %s", n, strings.ReplaceAll(state, "-", " ")))
-		}
-	}
-	return list
 }
 
 // next says when the next call may start of those that are scheduled; "" if there are none.
@@ -94,33 +95,6 @@ type (
 	pod    = *foresight.PendingPod
 	column = terminal.Column[pod]
 )
-
-func podsOf(p *foresight.Pending) []pod {
-	pods := make([]pod, len(p.Pods))
-	for i := range pods {
-		pods[i] = &p.Pods[i]
-	}
-	return pods
-}
-
-// table describes the table of pods; in the wide form with the whole reasons.
-func table(p *foresight.Pending, wide bool) answer.PodTable[pod] {
-	return answer.PodTable[pod]{
-		At: p.At, Wide: wide, Namespace: p.Focus.Namespace,
-		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
-		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
-		Whole:  wholeReason,
-		State: []column{{
-			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
-			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
-		}},
-		Wider: []column{
-			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
-		},
-	}
-}
 
 // wholeReason returns the whole reason, and the outcome of the last call.
 func wholeReason(p pod) string {

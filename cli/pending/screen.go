@@ -1,14 +1,15 @@
 package pending
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"k8s.io/component-base/term"
 
+	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
@@ -16,33 +17,26 @@ import (
 
 // Control sequences of terminals.
 const (
-	otherScreen = "\x1b[?1049h\x1b[?25l" // and hides the cursor
-	ownScreen   = "\x1b[?25h\x1b[?1049l"
+	otherScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l" // hides the cursor, and cuts long lines
+	ownScreen   = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	home        = "\x1b[H"
 	restOfLine  = "\x1b[K"
 	restBelow   = "\x1b[J"
 )
 
-// howToEnd ends the headline while the screen is shown.
-const howToEnd = " Ctrl-C ends this."
-
 // onScreen shows the table on the terminal's alternate screen, until the context ends. Then it prints the last one, as
 // it was, on the normal screen.
-func onScreen(ctx context.Context, of following, w io.Writer, wide bool) error {
+func (o *options) onScreen(ctx context.Context, of following, w io.Writer) error {
 	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {
-		var text strings.Builder
 		columns, rows, _ := term.TerminalSize(w)
-		text.WriteString(begin)
-		for _, line := range frame(now, wide, terminal.PainterFor(w), columns, rows, hint) {
-			text.WriteString(line + lineEnd)
-		}
-		_, err := io.WriteString(w, text.String()+end)
+		text := o.output.Text(w, true, func(t *answer.Text) { writeFrame(t, now, columns, hint) })
+		_, err := io.WriteString(w, begin+strings.Join(frame(text, rows), lineEnd)+lineEnd+end)
 		return err
 	}
 	var last *foresight.Pending
 	begin := otherScreen
 	err := each(ctx, of, func(now *foresight.Pending) (bool, error) {
-		err := draw(begin+home, restOfLine+"\r\n", restBelow, howToEnd, now)
+		err := draw(begin+home, restOfLine+"\r\n", restBelow, " Ctrl-C ends this.", now)
 		last, begin = now, ""
 		return false, err
 	})
@@ -52,56 +46,30 @@ func onScreen(ctx context.Context, of following, w io.Writer, wide bool) error {
 	return draw(ownScreen, "\n", "", "", last)
 }
 
-// frame returns the lines for that many columns and rows; 0 means no limit. The first one ends with a hint.
-func frame(now *foresight.Pending, wide bool, p terminal.Painter, columns, rows int, hint string) []string {
-	wrapped := func(text string) []string { return terminal.Wrap(terminal.Escape(text), columns) }
-	var notes []string
-	for _, n := range now.All() {
-		notes = append(notes, wrapped("Note: "+n+".")...)
-	}
-	if len(notes) > 0 {
-		notes = slices.Insert(notes, 0, "")
-	}
-	lines := append(wrapped(title(now)+hint), "")
-	switch {
-	case len(now.Pods) > 0:
-		room := 0
-		if rows > 0 {
-			room = max(rows-1-len(lines)-len(notes), 2)
+// writeFrame writes the answer with its time and its notes, whose lines are as long as the terminal is wide; 0 means no
+// limit.
+func writeFrame(t *answer.Text, now *foresight.Pending, columns int, hint string) {
+	paragraph := func(text string) {
+		runes := []rune(terminal.Escape(text))
+		for line := range slices.Chunk(runes, cmp.Or(columns, len(runes))) {
+			t.WriteString(string(line) + "\n")
 		}
-		lines = append(lines, tableLines(now, wide, p, columns, room)...)
-	case len(now.Incomplete) == 0:
-		lines = append(lines, wrapped(emptyMessage(now))...)
 	}
-	lines = append(lines, notes...)
-	if rows > 0 && len(lines) > rows-1 {
-		lines = lines[:max(1, rows-1)]
+	paragraph(taint.Stamp(now.At.Truncate(1e9)) + now.Focus.Words(now.OnNodes) + "." + hint)
+	for _, n := range now.All() {
+		paragraph("Note: " + n + ".")
+	}
+	if len(now.Pods) == 0 && len(now.Incomplete) == 0 {
+		paragraph(emptyMessage(now))
+	}
+	write(t, now)
+}
+
+// frame returns the lines of a text that fit the rows of a terminal; 0 means no limit.
+func frame(text string, rows int) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if most := max(1, rows-1); rows > 0 && len(lines) > most {
+		return append(lines[:most-1], "…")
 	}
 	return lines
-}
-
-// tableLines returns the lines of the table, at most room; 0 means no limit. A table that is longer is folded, and ends
-// early.
-func tableLines(now *foresight.Pending, wide bool, p terminal.Painter, columns, room int) []string {
-	list := table(now, wide).Rows(podsOf(now))
-	lines := slices.Collect(list.Lines(p, columns))
-	if room > 0 && len(lines) > room {
-		list = table(now, wide).Folded(podsOf(now))
-		lines = slices.Collect(list.Lines(p, columns))
-	}
-	if room == 0 || len(lines) <= room {
-		return lines
-	}
-	hidden := min(len(lines)+1-room, len(list.Rows)) // with a line about these
-	list.Rows = list.Rows[:len(list.Rows)-hidden]
-	return append(slices.Collect(list.Lines(p, columns)), fmt.Sprintf("... and %d more", hidden))
-}
-
-// title has the time of the answer and its headline.
-func title(now *foresight.Pending) string {
-	counts := "nothing is scheduled."
-	if len(now.Pods) > 0 {
-		counts = headline(now)
-	}
-	return fmt.Sprintf("%s%s  %s", taint.Stamp(now.At.Truncate(1e9)), now.Focus.Words(now.OnNodes), counts)
 }

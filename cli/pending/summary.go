@@ -49,7 +49,7 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 		answer.Top(t, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
 			{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: p.Focus.Namespace},
 			{Heading: heading, Text: func(g group) string { return g.name }},
-			{Heading: "EVICTIONS", Text: func(g group) string { return strconv.Itoa(g.pods) }, Give: terminal.Stays},
+			{Heading: "EVICTIONS", Text: func(g group) string { return strconv.Itoa(g.pods) }},
 			{Heading: "NEXT", Text: func(g group) string { return answer.When(g.next, p.At) }},
 			{Heading: "AT", Text: func(g group) string { return answer.Clock(g.next, p.At) }},
 		}})

@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -22,36 +19,6 @@ const (
 	// overdue is the state of a pod that should have gone, while it is not known what is in the way.
 	overdue = "overdue"
 )
-
-// await waits until no pod of the nodes is left to go. The cluster says that; the manager, if it is asked, also knows
-// what is in the way.
-func (o *options) await(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
-	watched, err := o.watched(ctx, rules)
-	if err != nil {
-		return err
-	}
-	if watched.Hidden() {
-		return errors.New("cannot say when a node is empty: this user may not list nodes; the ClusterRole " +
-			"taint-manager-viewer of deploy/rbac.yaml grants that")
-	}
-	of := following(watched)
-	if o.server != "" {
-		manager, err := source.NewManager(o.server)
-		if err != nil {
-			return err
-		}
-		asked, err := manager.Follow(ctx, o.from.Namespace, o.nodes)
-		if err != nil {
-			return err
-		}
-		of = &informed{watched, asked}
-	}
-	end, err := waitFor(ctx, of, o.lines(cmd), o.timeout)
-	if end != "" {
-		answer.Say(cmd.ErrOrStderr(), end)
-	}
-	return err
-}
 
 // informed is the state of a cluster with what a manager knows of its evictions.
 type informed struct {

@@ -205,7 +205,7 @@ func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 		}
 	}
 	p := foresight.NewPending(at, foresight.Focus{}, nil, pods)
-	const want = "69 evictions: 7 stuck (3 blocked, 2 refused, 2 delayed), 1 in flight, 61 scheduled, 4 held; next in 1s."
+	const want = "69 evictions: 3 blocked, 2 refused, 2 delayed, 1 in flight, 61 scheduled, 4 held; next in 1s."
 	if got := headline(p); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -221,7 +221,7 @@ func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
 	p := pendingPod("a", "a", 30, at)
 	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = foresight.Held, false, "breaker outage", p.At, &at
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
-	shown := strings.Join(frame(now, false, false, 0, 0, ""), "\n")
+	shown := shown(now, 0)
 	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, after 30s") {
 		t.Errorf("got:\n%s", shown)
 	}

@@ -2,6 +2,7 @@ package pending
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -34,40 +35,57 @@ const minInterval = 100 * time.Millisecond
 func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if o.wait {
-		return o.await(ctx, cmd, rules)
-	}
 	of, err := o.following(ctx, rules)
 	if err != nil {
 		return err
 	}
-	w, wide := cmd.OutOrStdout(), o.output.Form == answer.AsWide
-	if (wide || o.output.Form == answer.AsTable) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
-		return onScreen(ctx, of, w, wide)
+	w := cmd.OutOrStdout()
+	out := &lines{form: o.output.Form, stuck: o.wait, w: w, notes: cmd.ErrOrStderr()}
+	forPeople := o.output.Form == answer.AsWide || o.output.Form == answer.AsTable
+	switch {
+	case o.wait:
+		end, err := waitFor(ctx, of, out, o.timeout)
+		if end != "" {
+			answer.Say(cmd.ErrOrStderr(), end)
+		}
+		return err
+	case forPeople && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb":
+		return o.onScreen(ctx, of, w)
 	}
-	out := o.lines(cmd)
 	return each(ctx, of, func(now *foresight.Pending) (bool, error) { return false, out.show(now, of) })
 }
 
-// following begins to watch the manager or the cluster.
+// following begins to watch the manager or the cluster; to wait, the cluster says what is left to go, and the manager,
+// if it is asked, what is in the way.
 func (o *options) following(ctx context.Context, rules foresight.Ruleset) (following, error) {
-	if o.server != "" {
+	if o.server != "" && !o.wait {
 		manager, namespace, err := o.manager()
 		if err != nil {
 			return nil, err
 		}
 		return manager.Follow(ctx, namespace, o.nodes)
 	}
-	return o.watched(ctx, rules)
-}
-
-// watched begins to watch the cluster.
-func (o *options) watched(ctx context.Context, rules foresight.Ruleset) (*source.Watched, error) {
 	cluster, namespace, err := o.from.Live(o.from.Everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.Follow(ctx, o.scope(rules, namespace))
+	watched, err := cluster.Follow(ctx, o.scope(rules, namespace))
+	if err != nil || !o.wait {
+		return watched, err
+	}
+	if watched.Hidden() {
+		return nil, errors.New("cannot say when a node is empty: this user may not list nodes; the ClusterRole " +
+			"taint-manager-viewer of deploy/rbac.yaml grants that")
+	}
+	if o.server == "" {
+		return watched, nil
+	}
+	manager, err := source.NewManager(o.server)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := manager.Follow(ctx, o.from.Namespace, o.nodes)
+	return &informed{watched, asked}, err
 }
 
 // each calls the function with the present state at every change, and every second, because countdowns run, until it

@@ -29,7 +29,6 @@ type options struct {
 	compare  string // another configuration file
 	at       string
 	anyway   bool
-	moment   foresight.Moment // of at
 }
 
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
@@ -40,7 +39,6 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "taint", completeTaint)
 	return cmd
 }
 
@@ -70,8 +68,12 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 }
 
 func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
-	question, err := o.question()
-	if err != nil {
+	var question foresight.Question
+	var err error
+	if question.Selection, err = o.selection(); err != nil {
+		return err
+	}
+	if question.Changes, err = o.changes(); err != nil {
 		return err
 	}
 	scope, err := o.scope(cmd, &question)
@@ -86,7 +88,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return o.output.Print(cmd, plan, func(t *answer.Text) { newText(t, plan, o.anyway).all() })
+	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway}).all() })
 }
 
 // ask reads the cluster and computes the plan.
@@ -100,35 +102,22 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 	return plan, source.WithHint(err, from)
 }
 
-// question returns the question that the flags ask, without its time.
-func (o *options) question() (q foresight.Question, err error) {
-	if q.Selection, err = o.selection(); err != nil {
-		return q, err
-	}
-	if q.Changes, err = o.changes(); err != nil {
-		return q, err
-	}
-	if o.moment, err = answer.Moment(o.at); err != nil {
-		return q, err
-	}
-	return q, cmp.Or(o.from.Check(), o.output.Check())
-}
-
 // scope reads the configuration files, and returns what the question needs.
 func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scope, error) {
-	rules, err := o.rules.Load(cmd)
-	if err != nil {
+	at, err := answer.Moment(o.at)
+	if o.compare != "" && o.rules.File == "" {
+		err = errors.New("--compare needs --config; name the new file there")
+	}
+	if err := cmp.Or(err, o.from.Check(), o.output.Check()); err != nil {
 		return nil, err
 	}
+	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: o.moment,
+		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: at,
 		NoBudgets: o.from.NoBudgets,
 	}
-	if o.compare == "" {
-		return s, nil
-	}
-	if o.rules.File == "" {
-		return nil, errors.New("--compare needs --config; name the new file there")
+	if o.compare == "" || err != nil {
+		return s, err
 	}
 	other := o.rules
 	other.File = o.compare
@@ -137,27 +126,23 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	return s, err
 }
 
-func (o *options) selection() (foresight.Selection, error) {
+func (o *options) selection() (s foresight.Selection, err error) {
+	named, labelled := len(o.nodes) > 0, o.selector != ""
 	switch {
-	case o.allNodes && (len(o.nodes) > 0 || o.selector != ""):
-		return foresight.Selection{}, errors.New("--all-nodes and --node or --selector exclude each other; leave " +
-			"one of them out")
-	case o.allNodes:
-		return foresight.Selection{Selector: labels.Everything()}, nil
-	case len(o.nodes) > 0 && o.selector != "":
-		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or " +
-			"select them by labels")
-	case len(o.nodes) > 0:
+	case named && labelled, o.allNodes && (named || labelled):
+		return s, errors.New("--node, --selector and --all-nodes exclude each other; give one of them")
+	case named:
 		slices.Sort(o.nodes)
-		return foresight.Selection{Names: slices.Compact(o.nodes)}, nil
-	case o.selector == "" && o.compare != "" && len(o.taints) == 0:
-		return foresight.Selection{Selector: labels.Everything()}, nil
-	case o.selector == "":
-		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by " +
-			"labels with -l SELECTOR, or all with --all-nodes")
+		s.Names = slices.Compact(o.nodes)
+	case labelled:
+		s.Selector, err = source.Selector(o.selector, "'kubectl get nodes -l', such as zone=a,disk!=ssd")
+	case o.allNodes, o.compare != "" && len(o.taints) == 0:
+		s.Selector = labels.Everything()
+	default:
+		err = errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR, or " +
+			"all with --all-nodes")
 	}
-	selector, err := source.Selector(o.selector, "'kubectl get nodes -l', such as zone=a,disk!=ssd")
-	return foresight.Selection{Selector: selector}, err
+	return s, err
 }
 
 func (o *options) changes() ([]foresight.Change, error) {
@@ -169,14 +154,13 @@ func (o *options) changes() ([]foresight.Change, error) {
 		}
 		changes = append(changes, change)
 	}
-	if len(changes) == 0 && o.compare != "" {
-		return nil, nil
-	}
-	if len(changes) == 0 {
+	switch {
+	case len(changes) > 0:
+		if err := foresight.Contradiction(changes); err != nil {
+			return nil, fmt.Errorf("--taint is refused: %w", err)
+		}
+	case o.compare == "":
 		return nil, errors.New("there is no taint; give one with --taint=KEY[=VALUE]:EFFECT")
-	}
-	if err := foresight.Contradiction(changes); err != nil {
-		return nil, fmt.Errorf("--taint is refused: %w", err)
 	}
 	return changes, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -14,30 +15,39 @@ import (
 type text struct {
 	*foresight.Plan
 	*answer.Text
-	anyway  bool            // whether pods that go anyway from other nodes are listed
-	nodes   map[string]bool // the nodes in question
-	several bool            // pods of several namespaces go
+	anyway bool // whether pods that go anyway from other nodes are listed
 }
 
-func newText(t *answer.Text, plan *foresight.Plan, anyway bool) *text {
-	nodes, namespaces := map[string]bool{}, map[string]bool{}
-	for i := range plan.Nodes {
-		nodes[plan.Nodes[i].Name] = true
+// all writes the whole answer.
+func (t *text) all() {
+	switch {
+	case t.Bare:
+		t.pods()
+		return
+	case t.Form == answer.AsSummary:
+		t.sentences()
+		t.summary()
+	default:
+		t.sentences()
+		t.pods()
 	}
-	for _, p := range plan.Pods {
-		if p.Evict {
-			namespaces[p.Namespace] = true
-		}
-	}
-	return &text{plan, t, anyway, nodes, len(namespaces) > 1}
+	t.footer()
 }
 
-// name returns the name of an owner or a budget, with its namespace if pods of several namespaces go.
+// sentences writes what the tables do not say.
+func (t *text) sentences() {
+	t.headline()
+	t.owners()
+	t.saved()
+	t.budgets()
+}
+
+// name returns the name of an owner or a budget, with its namespace unless the question is about one namespace.
 func (t *text) name(namespace, name string) string {
-	if t.several {
-		return namespace + "/" + name
+	if t.Focus.Namespace != "" {
+		return name
 	}
-	return name
+	return namespace + "/" + name
 }
 
 // list joins names, in the wide form all of a long list.
@@ -52,83 +62,46 @@ func (t *text) list(names []string) string {
 	return short
 }
 
-// all writes the whole answer.
-func (t *text) all() {
-	if t.Bare {
-		t.pods()
-		return
-	}
-	t.headline()
-	t.replicas()
-	t.saved()
-	t.budgets()
-	if t.Form == answer.AsSummary {
-		t.summary()
-	} else {
-		t.pods()
-	}
-	t.footer()
-}
-
 // headline says what changes, and how many pods go because of it, until when.
 func (t *text) headline() {
-	total, where, nodes := &t.Total, t.Focus.Words(nil), len(t.Nodes)
-	all := total.Evict + total.Stay + total.Anyway + total.Held
-	pods := answer.Verb(nodes, "its ", "their ") + foresight.Count(all, "pod") + where
-	var says string
-	switch {
-	case all == 0:
-		says = answer.Verb(nodes, "it has no pods", "they have no pods") + where
-	case total.Evict == 0:
-		says = "no pod" + where + " goes because of this"
-	case total.Waiting > 0:
-		says = "of " + pods + " " + suggest.JoinWords(t.counts(), "and")
-	case total.Now == total.Evict:
-		says = fmt.Sprintf("%d of %s %s now", total.Evict, pods, answer.Verb(total.Evict, "goes", "go"))
-	case total.Evict == 1:
-		says = fmt.Sprintf("1 of %s goes %s", pods, t.at(total.Last))
-	default:
-		says = fmt.Sprintf("%d of %s go, the last %s", total.Evict, pods, t.at(total.Last))
-	}
-	if total.Held > 0 {
-		says += "; " + counted(total.Held, "is", "are", "held")
+	where, nodes, all := t.Focus.Words(nil), len(t.Nodes), t.Total.Evict+t.Total.Stay+t.Total.Anyway+t.Total.Held
+	says := answer.Verb(nodes, "it has no pods", "they have no pods") + where
+	if all > 0 {
+		says = fmt.Sprintf("of %s %s%s %s", answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod"), where,
+			suggest.JoinWords(t.counts(), "and"))
 	}
 	t.Printf("%s: %s.\n", t.change(), says)
 }
 
-// counts returns how many pods go now, later, and when budgets admit it.
+// counts returns how many pods go now, later, and when budgets admit it, and how many are held.
 func (t *text) counts() (counts []string) {
+	count := func(n int, one, many, rest string) {
+		if n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s %s", n, answer.Verb(n, one, many), rest))
+		}
+	}
 	total := &t.Total
-	if total.Now > 0 {
-		counts = append(counts, counted(total.Now, "goes", "go", "now"))
+	if total.Evict == 0 {
+		counts = append(counts, "none goes because of this")
 	}
-	if later := total.Evict - total.Now - total.Waiting; later > 0 {
-		counts = append(counts, counted(later, "goes", "go", "by "+t.until(total.Last)))
-	}
-	return append(counts, counted(total.Waiting, "waits", "wait", "for budgets"))
+	count(total.Now, "goes", "go", "now")
+	count(total.Evict-total.Now-total.Waiting, "goes", "go", "by "+t.until(total))
+	count(total.Waiting, "waits", "wait", "for budgets")
+	count(total.Held, "is", "are", "held")
+	return counts
 }
 
-// counted says what a number of pods do.
-func counted(n int, one, many, rest string) string {
-	return fmt.Sprintf("%d %s %s", n, answer.Verb(n, one, many), rest)
-}
-
-// at returns when a pod goes: "at 12:10:00Z", or "by 12:10:00Z" if only the latest time is known.
-func (t *text) at(last *foresight.Prediction) string {
-	if last.Earliest != nil {
-		return answer.Clock(last, t.At)
+// until returns the latest time at which a counted pod goes; "" if none goes, or all wait for budgets.
+func (t *text) until(total *foresight.Total) string {
+	if total.Last == nil {
+		return ""
 	}
-	return "at " + answer.Clock(last, t.At)
-}
-
-// until returns the latest time at which a pod goes.
-func (t *text) until(last *foresight.Prediction) string {
-	return strings.TrimPrefix(answer.Clock(last, t.At), "by ")
+	return strings.TrimPrefix(answer.Clock(total.Last, t.At), "by ")
 }
 
 // change names the nodes and the taints that they get and lose.
 func (t *text) change() string {
-	var set, removed, names []string
+	var set, removed, names, does []string
 	for _, n := range t.Nodes {
 		names = append(names, n.Name)
 		for _, c := range n.Changes {
@@ -141,76 +114,130 @@ func (t *text) change() string {
 			}
 		}
 	}
-	nodes := foresight.ShortList(names)
+	words := foresight.ShortList(names)
 	if len(names) > 1 {
-		nodes = fmt.Sprintf("%d nodes (%s)", len(names), nodes)
+		words = fmt.Sprintf("%d nodes (%s)", len(names), words)
 	}
-	var does []string
 	if len(set) > 0 {
-		does = append(does, answer.Verb(len(names), "gets ", "get ")+suggest.JoinWords(set, "and"))
+		does = append(does, answer.Verb(len(names), " gets ", " get ")+suggest.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, answer.Verb(len(names), "loses ", "lose ")+suggest.JoinWords(removed, "and"))
+		does = append(does, answer.Verb(len(names), " loses ", " lose ")+suggest.JoinWords(removed, "and"))
 	}
-	words := nodes
-	if len(does) > 0 {
-		words += " " + suggest.JoinWords(does, "and")
-	}
+	words += strings.Join(does, " and")
 	if t.Compared != "" {
 		words += ", with this configuration instead of " + t.Compared
 	}
 	return words
 }
 
-// replicas names the owners that lose all their replicas, and until when.
-func (t *text) replicas() {
-	if t.Form == answer.AsSummary {
-		return // its table of owners says so
-	}
-	var all, some []*foresight.OwnerTotal
+// owners names the owners that lose all their replicas; of a summary, its table of owners says so.
+func (t *text) owners() {
+	var names []string
 	for i := range t.Owners {
-		switch o := &t.Owners[i]; {
-		case !loses(o):
-		case o.Evict == o.Replicas:
-			all = append(all, o)
-		default:
-			some = append(some, o)
+		o := &t.Owners[i]
+		if !loses(o) || t.Form == answer.AsSummary {
+			continue
 		}
-	}
-	var sentences []string
-	if len(all) > 0 {
-		var names []string
-		last := all[0].Last
-		for _, o := range all {
-			names = append(names, t.name(o.Namespace, o.Name))
-			if last.At.Before(*o.Last.At) {
-				last = o.Last
-			}
+		name := t.name(o.Namespace, o.Name)
+		if o.Evict < o.Replicas {
+			name += fmt.Sprintf(" (%d of %d anyway)", o.Replicas-o.Evict, o.Replicas)
 		}
-		sentences = append(sentences, foresight.ShortList(names)+": all replicas by "+t.until(last)+".")
+		names = append(names, name)
 	}
-	for _, o := range some {
-		others := "the other goes"
-		if n := o.Replicas - o.Evict; n > 1 {
-			others = fmt.Sprintf("the other %d go", n)
-		}
-		sentences = append(sentences, fmt.Sprintf("%s: %d of %d, %s anyway.", t.name(o.Namespace, o.Name), o.Evict,
-			o.Replicas, others))
-	}
-	if len(sentences) > 0 {
-		t.Printf("%s\n", strings.Join(sentences[:min(len(sentences), 5)], " "))
+	if len(names) > 0 {
+		t.Printf("All replicas go: %s.\n", t.list(names))
 	}
 }
+
+// loses reports whether an owner loses all its replicas, as no budget keeps any.
+func loses(o *foresight.OwnerTotal) bool { return o.LosesAll && o.AllWaiting == 0 }
 
 // saved names the pods that stay because of the change.
 func (t *text) saved() {
 	var saved []string
 	for _, p := range t.Pods {
 		if p.Effect == foresight.Saved {
-			saved = append(saved, p.String()+" (was "+t.due(p.Without)+")")
+			saved = append(saved, p.String()+" (was due "+answer.When(p.Without, t.At)+")")
 		}
 	}
 	if len(saved) > 0 {
 		t.Printf("%s now: %s.\n", answer.Verb(len(saved), "Stays", "Stay"), t.list(saved))
+	}
+}
+
+// budgets says which budgets keep pods that go because of the change, or might if budgets were asked.
+func (t *text) budgets() {
+	asking, several := 0, 0
+	var keep, might []string
+	for _, p := range t.Pods {
+		if p.Effect != foresight.Evicted && p.Effect != foresight.Sooner {
+			continue
+		}
+		list := &might
+		if t.AsksBudgets(p) {
+			list = &keep
+			asking++
+		}
+		for _, budget := range p.BlockedBy {
+			*list = append(*list, t.name(p.Namespace, budget))
+		}
+		if t.Waits(p) && len(p.BlockedBy) > 1 {
+			several++
+		}
+	}
+	method := "Method Evict"
+	if asking < t.Total.Evict {
+		method = fmt.Sprintf("Method Evict, for %d of %d", asking, t.Total.Evict)
+	}
+	switch {
+	case t.Total.Evict == 0: // no pod asks because of the change
+	case asking == 0 && len(might) == 0:
+		t.WriteString("Method Delete: budgets are not asked.\n")
+	case asking == 0:
+		t.Printf("Method Delete: budgets are not asked; with Evict, %s might keep pods.\n", budgets(might))
+	case t.BudgetsUnknown:
+		t.Printf("%s: budgets are not known, and may keep some of these pods.\n", method)
+	case len(keep) == 0:
+		t.Printf("%s: budgets keep no pod.\n", method)
+	default:
+		never := ""
+		if several > 0 {
+			never = fmt.Sprintf("; the API server never evicts %d of them, which several budgets select", several)
+		}
+		t.Printf("%s: %s for %s%s.\n", method, answer.Pods(t.Total.Waiting, "waits", "wait"), budgets(keep), never)
+	}
+}
+
+// budgets names budgets: "budget web", "budgets api, web".
+func budgets(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	return answer.Verb(len(names), "budget ", "budgets ") + foresight.ShortList(names)
+}
+
+// footer counts the pods that are not listed, and writes each warning once, with the pods that it is about.
+func (t *text) footer() {
+	var counts []string
+	if t.Total.Elsewhere > 0 && !t.anyway {
+		counts = append(counts, fmt.Sprintf("Anyway from other nodes: %d (--anyway).", t.Total.Elsewhere))
+	}
+	if t.Total.Stay > 0 && !t.Wide() {
+		counts = append(counts, fmt.Sprintf("Stay: %d (-o wide).", t.Total.Stay))
+	}
+	if len(counts) > 0 {
+		t.WriteString(strings.Join(counts, " ") + "\n")
+	}
+	var warnings []string
+	about := map[string][]string{}
+	for _, p := range t.Pods {
+		for _, warning := range p.Warnings {
+			if about[warning] == nil {
+				warnings = append(warnings, warning)
+			}
+			about[warning] = append(about[warning], p.String())
+		}
+	}
+	for _, warning := range warnings {
+		t.Printf("%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), t.list(about[warning]), warning)
 	}
 }

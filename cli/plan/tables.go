@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
@@ -9,60 +11,50 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-type (
-	pod    = *foresight.PlannedPod
-	column = terminal.Column[pod]
-)
+type pod = *foresight.PlannedPod
 
 // pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
 // other nodes, which go anyway, are written if the user asks for them.
 func (t *text) pods() {
+	asked := map[string]bool{}
+	for i := range t.Nodes {
+		asked[t.Nodes[i].Name] = true
+	}
 	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
 		stays := !p.Evict && p.HeldBy == ""
-		return stays && !t.Wide() || !t.nodes[p.Node] && !t.anyway
+		return stays && !t.Wide() || !asked[p.Node] && !t.anyway
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
-		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole,
+		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole, Wider: t.wider(),
 	}
-	if t.Wide() {
-		table.Wider = t.wider()
-	} else {
-		table.Node, table.Taint = t.named()
+	if len(t.Nodes) == 1 && !t.Wide() {
+		table.Node = t.Nodes[0].Name
+	}
+	if len(t.Nodes[0].Changes) == 1 && !t.Wide() {
+		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
 	answer.WritePods(t.Text, shown, table)
 }
 
-// named returns the node and the taint of the headline, if it names only one.
-func (t *text) named() (node, taint string) {
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if len(t.Nodes) == 1 {
-			node = n.Name
-		}
-		if len(n.Changes) == 1 {
-			taint = strings.TrimSuffix(n.Changes[0].Taint, ":NoExecute")
-		}
-	}
-	return node, taint
-}
-
 // wider are the columns of the wide form.
-func (t *text) wider() []column {
+func (t *text) wider() []terminal.Column[pod] {
 	without := "WITHOUT THIS"
 	if t.Compared != "" {
 		without = "BEFORE"
 	}
-	return []column{
+	return []terminal.Column[pod]{
 		{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-		{Heading: without, Text: t.without},
+		{Heading: without, Text: func(p pod) string {
+			if p.Without == nil {
+				return "stays"
+			}
+			return answer.When(p.Without, t.At)
+		}},
 		{Heading: "BUDGETS IN THE WAY", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
-		{Heading: theOriginal, Text: func(p pod) string { return p.Original }},
+		{Heading: "THE ORIGINAL", Text: func(p pod) string { return p.Original }},
 	}
 }
-
-// theOriginal is the heading of the column that says how the original would decide otherwise.
-const theOriginal = "THE ORIGINAL"
 
 // when says when the pod goes: not now, if it waits for budgets.
 func (t *text) when(p pod) string {
@@ -73,11 +65,11 @@ func (t *text) when(p pod) string {
 	case t.Waits(p):
 		when += ", waits"
 	}
-	return when + marks[p.Effect]
+	if p.Effect == foresight.Anyway || p.Effect == foresight.Later || p.Effect == foresight.Sooner {
+		when += ", " + p.Effect
+	}
+	return when
 }
-
-// marks distinguish evictions that happen anyway from those because of the change.
-var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner"}
 
 // why returns the reason in short.
 func (t *text) why(p pod) string {
@@ -94,25 +86,6 @@ func (t *text) why(p pod) string {
 // whole returns the whole reason.
 func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ") }
 
-// without says what becomes of the pod without the changes.
-func (t *text) without(p pod) string {
-	switch {
-	case p.Without == nil:
-		return "stays"
-	case p.Without.At.After(t.At):
-		return "goes " + t.due(p.Without)
-	}
-	return t.due(p.Without)
-}
-
-// due says when an eviction is due: "in 5m", "due 5m ago".
-func (t *text) due(f *foresight.Prediction) string {
-	if f.At.After(t.At) {
-		return answer.When(f, t.At)
-	}
-	return "due " + answer.When(f, t.At)
-}
-
 // urgency returns the colour of the time of an eviction.
 func (t *text) urgency(p pod) terminal.Colour {
 	switch {
@@ -122,4 +95,72 @@ func (t *text) urgency(p pod) terminal.Colour {
 		return terminal.Bad
 	}
 	return terminal.Warned
+}
+
+// group is a row of a summary: a group of pods.
+type group struct {
+	namespace, name, replicas string
+	*foresight.Total
+}
+
+// summary counts the pods of a plan by namespace, owner, budget and node. A table of one namespace or node would repeat
+// the headline.
+func (t *text) summary() {
+	var namespaces, owners, nodes []group
+	for i := range t.Namespaces {
+		n := &t.Namespaces[i]
+		namespaces = append(namespaces, group{name: n.Namespace, Total: &n.Total})
+	}
+	for i := range t.Owners {
+		o := &t.Owners[i]
+		replicas := strconv.Itoa(o.Replicas)
+		if loses(o) {
+			replicas += ", loses all"
+		}
+		if o.Evict > 0 {
+			owners = append(owners, group{o.Namespace, o.String(), replicas, &o.Total})
+		}
+	}
+	for i := range t.Nodes {
+		nodes = append(nodes, group{name: t.Nodes[i].Name, Total: &t.Nodes[i].Total})
+	}
+	if len(namespaces) > 1 {
+		t.totals("NAMESPACE", namespaces)
+	}
+	t.totals("OWNER", owners)
+	type budget = foresight.BudgetPlan
+	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
+		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
+		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
+		{Heading: "ADMITS NOW", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
+		{Heading: "ASKED FOR", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "WOULD BLOCK", Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
+	}})
+	if len(nodes) > 1 {
+		t.totals("NODE", nodes)
+	}
+	if t.Total.Elsewhere+t.Total.Stay > 0 {
+		t.WriteString("\n")
+	}
+}
+
+// totals writes a table that counts the pods of groups, the largest number of evictions first.
+func (t *text) totals(by string, list []group) {
+	number := func(heading, said string, of func(group) int) terminal.Column[group] {
+		return terminal.Column[group]{
+			Heading: heading, Said: said, Text: func(g group) string { return strconv.Itoa(of(g)) },
+		}
+	}
+	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.Evict, a.Evict) })
+	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
+		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
+		{Heading: by, Text: func(g group) string { return g.name }},
+		number("GO", "", func(g group) int { return g.Evict - g.Waiting }),
+		{Heading: "UNTIL", Text: func(g group) string { return t.until(g.Total) }},
+		number("WAIT", "0", func(g group) int { return g.Waiting }),
+		number("HELD", "0", func(g group) int { return g.Held }),
+		{Heading: "REPLICAS", Text: func(g group) string { return g.replicas }},
+		number("ANYWAY", "", func(g group) int { return g.Anyway + g.Elsewhere }),
+		number("STAY", "", func(g group) int { return g.Stay }),
+	}})
 }

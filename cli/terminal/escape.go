@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,15 +18,14 @@ func Escape(s string) string {
 		return s
 	}
 	var safe strings.Builder
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&safe, `\x%02x`, s[i])
-		case unsafe(r):
-			safe.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		default:
-			safe.WriteRune(r)
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		next := s[:size]
+		if unsafe(r) {
+			next = strings.Trim(strconv.QuoteToASCII(next), `"`)
 		}
+		safe.WriteString(next)
+		s = s[size:]
 	}
 	return safe.String()
 }
@@ -63,25 +63,15 @@ type Builder struct{ strings.Builder }
 
 // Printf writes like fmt.Printf. It escapes the arguments, except those of type [Safe]; it does not escape the format.
 func (b *Builder) Printf(format string, args ...any) {
-	fmt.Fprintf(b, format, escaped(args)...)
-}
-
-// escaped returns the arguments of a format, with texts escaped.
-func escaped(args []any) []any {
-	safe := make([]any, len(args))
+	safe := slices.Clone(args)
 	for i, arg := range args {
-		switch arg := arg.(type) {
-		case string:
-			safe[i] = Escape(arg)
-		case error:
-			safe[i] = Escape(arg.Error())
+		switch arg.(type) {
 		case Safe, int, int64:
-			safe[i] = arg
 		default:
 			safe[i] = Escape(fmt.Sprint(arg))
 		}
 	}
-	return safe
+	fmt.Fprintf(b, format, safe...)
 }
 
 // SafeError is an error whose message is escaped.

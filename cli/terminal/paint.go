@@ -1,3 +1,4 @@
+// Package terminal formats the output of the commands: tables, colours, and texts without what a terminal obeys.
 package terminal
 
 import (

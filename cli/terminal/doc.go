@@ -1,2 +1,0 @@
-// Package terminal formats the output of the commands: tables and colours.
-package terminal
