@@ -52,16 +52,17 @@ func pastOf(events []Event) (past PastEviction) {
 	return past
 }
 
-// words says when and why the eviction of the pod began, and what was in the way last.
-func (p *PastEviction) words() string {
-	text := "its eviction"
-	if p.Predecessor {
-		text = "the eviction of its predecessor of the same name"
-	}
+// words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
+// words was and of name the pod.
+func (p *PastEviction) words(was, of string) string {
+	from := ""
 	if p.Node != "" {
-		text += " from " + p.Node
+		from = " from " + p.Node
 	}
-	text += " began at " + taint.Stamp(p.At)
+	text := was + "evicted" + from + " at " + taint.Stamp(p.At)
+	if p.ObstacleAt != nil && !p.ObstacleAt.Before(p.At) {
+		text = of + "eviction" + from + " began at " + taint.Stamp(p.At)
+	}
 	if p.Due != nil && p.At.Sub(*p.Due) > time.Second {
 		text += ", " + p.At.Sub(*p.Due).Round(time.Second).String() + " after it was due"
 	}
@@ -80,21 +81,27 @@ func (m *Model) addPast(e *Explanation, p *pod) {
 	past := pastOf(e.Events)
 	switch {
 	case p == nil || p.Terminating:
-		e.History = m.unevicted(e)
+		e.History = m.historyOf(e, &past)
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "its eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
 	default:
 		past = m.predecessor(p)
+		if !past.At.IsZero() {
+			past.Predecessor = true
+			e.History = past.words("its predecessor of the same name was ", "its predecessor's ")
+		}
 	}
 	if !past.At.IsZero() {
-		e.Past, e.History = &past, past.words()
+		e.Past = &past
 	}
 }
 
-// unevicted says of a pod that is going or gone, and whose events report no eviction, what is known of its end.
-func (m *Model) unevicted(e *Explanation) string {
+// historyOf says how a pod went that is going or gone.
+func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	switch cause := m.reading.EventsUnknown; {
+	case !past.At.IsZero():
+		return past.words("", "its ")
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, as its condition DisruptionTarget says"
 	case cause != "":
@@ -116,7 +123,6 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 			last = past
 		}
 	}
-	last.Predecessor = true
 	return last
 }
 
