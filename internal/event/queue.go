@@ -321,8 +321,7 @@ func (q *Queue) next(now time.Time, ended bool) (first *line, n *queuedNote, wak
 	}
 	n = first.notes[0]
 	first.notes = slices.Delete(first.notes, 0, 1)
-	q.turn++
-	first.turn, first.writing = q.turn, true
+	first.writing = true
 	q.waiting--
 	q.writing++
 	return first, n, wake
@@ -353,7 +352,8 @@ func (q *Queue) write(ctx context.Context, l *line, n *queuedNote) {
 	reason := whyDropped(ctx, err)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l.writing = false
+	q.turn++ // lines that have come during the write are served before
+	l.turn, l.writing = q.turn, false
 	q.writing--
 	q.signal()
 	if reason != droppedFailed && reason != droppedTimeout {
