@@ -44,11 +44,9 @@ func commands(p *pod, e *Explanation) []Command {
 		})
 	}
 	for i := range e.Budgets {
-		if e.keptBy(&e.Budgets[i]) != "" {
+		if _, shows := e.keptBy(&e.Budgets[i]); shows != "" {
 			name := shellWord(e.Budgets[i].Name)
-			list = append(list, Command{
-				"shows a budget that keeps it", "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace),
-			})
+			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}
 	}
 	return append(list, letGo(p.Namespace, p.Name))

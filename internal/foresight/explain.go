@@ -38,8 +38,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p)
 	for i := range e.Budgets {
-		if e.Blocker == "" && e.Overdue() {
-			e.Blocker = e.keptBy(&e.Budgets[i])
+		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
+			e.Blocker = keeps
 		}
 	}
 	e.Commands = commands(p, e)

@@ -77,17 +77,18 @@ func (e *Explanation) Complete(m *Managed) {
 	}
 }
 
-// keptBy says how a budget keeps the pod; "" if it does not.
-func (e *Explanation) keptBy(b *ExplainedBudget) string {
+// keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
+func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	switch {
 	case e.Method() != evictMethod || !b.Asked:
-		return ""
+		return "", ""
 	case len(e.Budgets) > 1:
-		return "several PodDisruptionBudgets select it, and the API server evicts no such pod"
+		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
+			"shows one of the budgets that select it: the API server evicts no pod that two select"
 	case b.Admits == 0:
-		return "PodDisruptionBudget " + b.Name + " admits no eviction now"
+		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
 	}
-	return ""
+	return "", ""
 }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
