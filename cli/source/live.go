@@ -67,7 +67,7 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 	if err := c.readNodes(ctx, s, "", to, r); err != nil {
 		return err
 	}
-	if !s.Scheduled || s.AllPods || r.Hidden != "" || len(to.Tainted(s.Nodes)) > 0 {
+	if !s.Scheduled || s.AllPods || r.Hidden || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (c Cluster) readNodes(
 	if name != "" && r.Journal.Missing() != "" {
 		return err
 	}
-	r.Hidden = "list"
+	r.Hidden = true
 	return nil
 }
 

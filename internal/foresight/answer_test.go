@@ -193,7 +193,7 @@ func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
 
 // Neither nodes nor a journal of theirs can be read: the answer says how many pods may go at most.
 func TestWhatIsNotKnownIsInTheAnswer(t *testing.T) {
-	m := loaded(t, foresight.Reading{Hidden: "list", Journal: foresight.NewJournal("nowhere")}, pod("a"), pod("b", tolerates("", -1)))
+	m := loaded(t, foresight.Reading{Hidden: true, Journal: foresight.NewJournal("nowhere")}, pod("a"), pod("b", tolerates("", -1)))
 	p := m.Pending(noon, []string{"n1"})
 	want := "cannot say all: this user may not list nodes, and there is no journal (nowhere), so it is not known which taints there are: " +
 		"none to 1 of 2 pods are scheduled in namespace shop on n1; " +

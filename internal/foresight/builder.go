@@ -29,12 +29,9 @@ type Reading struct {
 	From   string // names the source in messages, such as "the cluster"
 	Dumped bool   // an object that is missing may only be missing from a dump
 
-	// Hidden is the verb, get or list, that this user may not use on nodes: then the nodes are those of the journal.
-	Hidden string
-
-	// Partial is set if some nodes of the cluster were not read. Breakers compare affected nodes with all nodes, so
-	// only trips that the journal records count then.
-	Partial bool
+	// Hidden is set if this user may not list nodes: then the nodes are those of the journal. Breakers compare affected
+	// nodes with all nodes, so only trips that the journal records count.
+	Hidden bool
 
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
 	// read; empty if they were, or are not needed.

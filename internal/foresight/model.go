@@ -190,10 +190,7 @@ type Model struct {
 func (m *Model) At() time.Time { return m.at }
 
 // Hidden reports whether the nodes are those of the journal, because this user may not read nodes.
-func (m *Model) Hidden() bool { return m.reading.Hidden != "" }
-
-// partial reports whether some nodes of the cluster may not be in the model.
-func (m *Model) partial() bool { return m.reading.Partial || m.Hidden() }
+func (m *Model) Hidden() bool { return m.reading.Hidden }
 
 // loadJournal estimates the taints of all nodes by the journal. Hidden nodes are replaced by those that have records.
 func (m *Model) loadJournal(at time.Time) {

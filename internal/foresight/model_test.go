@@ -65,7 +65,7 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 
 // hidden returns a model that knows the nodes by these partitions of the journal alone.
 func hidden(by foresight.Ruleset, objects ...any) *foresight.Model {
-	m, err := load(by, foresight.Focus{}, foresight.Reading{Hidden: "list"}, append(objects, journal.Partition{Written: at(-5)})...)
+	m, err := load(by, foresight.Focus{}, foresight.Reading{Hidden: true}, append(objects, journal.Partition{Written: at(-5)})...)
 	if err != nil {
 		panic(err)
 	}

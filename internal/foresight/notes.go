@@ -53,8 +53,7 @@ func (m *Model) readingRemarks() Remarks {
 		m.lacking.note(&r)
 	}
 	if m.Hidden() && m.reading.Journal.Missing() == "" {
-		r.note("this user may not %s nodes, so those taints count that the manager has recorded in its journal",
-			m.reading.Hidden)
+		r.note("this user may not list nodes, so those taints count that the manager has recorded in its journal")
 	}
 	return r
 }
@@ -65,7 +64,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 		r.note("%s", m.tripNote(t))
 	}
 	r.Notes = append(r.Notes, by.resets...)
-	if m.partial() && m.rules.Guarded() || m.Hidden() && m.rules.deletesLater() {
+	if m.Hidden() && (m.rules.Guarded() || m.rules.deletesLater()) {
 		r.note("this user may not list nodes, so whether their taints trip a breaker is not known, nor which nodes a " +
 			"hold of some nodes has held: only trips that the journal has count, pods may be held, and deleteAfter " +
 			"may count from later")

@@ -288,35 +288,35 @@ func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
 	}
 }
 
-// A breaker compares affected nodes with all nodes. If only some nodes are known, or those of the journal, no trip follows
-// from them: recorded trips count, and without the labels of nodes only those of the whole cluster.
-func TestFromSomeNodesOnlyRecordedTripsCount(t *testing.T) {
+// A breaker compares affected nodes with all nodes. If only those of the journal are known, no trip follows from them:
+// recorded trips count, and without the labels of nodes only those of the whole cluster.
+func TestFromNodesOfTheJournalOnlyRecordedTripsCount(t *testing.T) {
 	unpooled := outage(ofTheCluster, func(b *policy.Breaker) {
 		b.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
 	})
 	resetBefore := func(b *policy.Breaker) { b.ResetBefore = new(metav1.NewTime(at(-60))) }
 	const goes, held, heldInA = "goes at -4m59s, deleted at 55m1s", "held by breaker outage", "held by breaker outage (a)"
 	for _, c := range []struct {
-		name              string
-		breaker           policy.Breaker
-		record            *guard.Record
-		all, some, hidden string
+		name        string
+		breaker     policy.Breaker
+		record      *guard.Record
+		all, hidden string
 	}{
-		{"no trip is recorded", outage(), &guard.Record{}, heldInA, goes, goes},
-		{"the record is not known", outage(ofTheCluster), nil, held, goes, goes},
-		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held, held},
-		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held, held},
-		{"one that resetBefore has ended", outage(ofTheCluster, resetBefore), trips(tripped("", "")), goes, goes, goes},
-		{"a trip of the node's group", outage(), trips(tripped("zone", "a")), heldInA, heldInA, goes},
-		{"a trip of another group", outage(), trips(tripped("zone", "b")), heldInA, goes, goes},
-		{"a trip of the nodes without the label", outage(), trips(tripped("zone", policy.NoGroup)), heldInA, goes, goes},
-		{"a trip of a breaker for some nodes", unpooled, trips(tripped("", "")), held, held, goes},
+		{"no trip is recorded", outage(), &guard.Record{}, heldInA, goes},
+		{"the record is not known", outage(ofTheCluster), nil, held, goes},
+		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held},
+		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held},
+		{"one that resetBefore has ended", outage(ofTheCluster, resetBefore), trips(tripped("", "")), goes, goes},
+		{"a trip of the node's group", outage(), trips(tripped("zone", "a")), heldInA, goes},
+		{"a trip of another group", outage(), trips(tripped("zone", "b")), heldInA, goes},
+		{"a trip of the nodes without the label", outage(), trips(tripped("zone", policy.NoGroup)), heldInA, goes},
+		{"a trip of a breaker for some nodes", unpooled, trips(tripped("", "")), held, goes},
 	} {
 		rules := rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}})
 		for what, known := range map[string]struct {
 			reading foresight.Reading
 			want    string
-		}{"all": {foresight.Reading{}, c.all}, "some": {foresight.Reading{Partial: true}, c.some}, "hidden": {foresight.Reading{Hidden: "list"}, c.hidden}} {
+		}{"all": {foresight.Reading{}, c.all}, "hidden": {foresight.Reading{Hidden: true}, c.hidden}} {
 			t.Run(c.name+", nodes that are known: "+what, func(t *testing.T) {
 				m, err := load(rules, foresight.Focus{}, known.reading, pod("a", on("n2")), zoned("n2", timed("out:NoExecute", -300)), holding(c.record),
 					pageOf("n2", recorded("uid-n2", -5, since("out:NoExecute", -299))))

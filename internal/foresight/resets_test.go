@@ -21,28 +21,24 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 		name     string
 		reset    func(*policy.Breaker)
 		affected bool // most nodes are affected
-		partial  bool // only some nodes are known
 		second   float64
 		want     string
 		note     string
 	}{
-		{"at the reading", minute, false, false, 0, held, ""},
-		{"before resetAfter is over", minute, false, false, 59, held, ""},
-		{"once it is over", minute, false, false, 60, goes, reset},
-		{"long after", minute, false, false, 7200, goes, reset},
-		{"while most nodes are affected", minute, true, false, 7200, held, ""},
-		{"a breaker that is reset by hand", byHand, false, false, 7200, held, ""},
-		{"from some nodes, later", minute, false, true, 7200, held, ""},
-		{"from some nodes, at once", minute, false, true, 0, held, ""},
-		{"from some nodes, reset by hand", byHand, false, true, 7200, held, ""},
-		{"a question about earlier", minute, false, false, -30, held, ""},
+		{"at the reading", minute, false, 0, held, ""},
+		{"before resetAfter is over", minute, false, 59, held, ""},
+		{"once it is over", minute, false, 60, goes, reset},
+		{"long after", minute, false, 7200, goes, reset},
+		{"while most nodes are affected", minute, true, 7200, held, ""},
+		{"a breaker that is reset by hand", byHand, false, 7200, held, ""},
+		{"a question about earlier", minute, false, -30, held, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			other := zoned("n2")
 			if c.affected {
 				other = zoned("n2", timed("out:NoExecute", -300))
 			}
-			m, err := load(breakers(t, outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon, Partial: c.partial},
+			m, err := load(breakers(t, outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon},
 				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped("zone", "a"))))
 			if err != nil {
 				t.Fatal(err)

@@ -67,7 +67,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		labels, ok := m.namespaces[name]
 		return labels, ok
 	}})
-	counting := by.Guarded() && !m.partial() // else only recorded trips count
+	counting := by.Guarded() && !m.Hidden() // else only recorded trips count
 	if counting {
 		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
 	}
