@@ -96,8 +96,9 @@ func startWith(t *testing.T, client kubernetes.Interface, pods coreinformers.Pod
 	runCtx, run := context.WithCancel(context.Background())
 	leadCtx, lead := context.WithCancel(context.Background())
 	r := &running{Manager: m, run: run, lead: lead, result: make(chan error, 1), led: make(chan error, 1)}
-	go func() { r.result <- m.Run(runCtx) }()
 	go func() { r.led <- m.Lead(leadCtx) }()
+	synctest.Wait() // a leader that begins while its shards judge may report a held pod twice
+	go func() { r.result <- m.Run(runCtx) }()
 	t.Cleanup(func() {
 		run()
 		lead()
