@@ -183,6 +183,7 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
+	e.noteFailedYield(ctx)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.yields.stop.Store(&stop)

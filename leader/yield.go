@@ -27,7 +27,7 @@ type yields struct {
 	// last is when this process last gave the lease back because of Yield; nil before the first time.
 	last atomic.Pointer[time.Time]
 
-	// failed is the last yield after which no other process took the lease for its duration; nil if none failed.
+	// failed is the last yield after which this process led again before any other process; nil if none failed.
 	failed atomic.Pointer[time.Time]
 
 	// failures is the number of yields that failed.
@@ -62,28 +62,33 @@ func (e *Election) failedYield() time.Time {
 
 // standAside releases the lease after a yield, and waits until another process has led, but no longer than the lease
 // duration. It does not wait if the lease can't be released.
-func (e *Election) standAside(campaign context.Context) {
+func (e *Election) standAside(ctx context.Context) {
 	at, duration := e.lock.now(), e.settings.LeaseDuration.Duration
-	if !e.release(campaign) {
+	if !e.release(ctx) {
 		return
 	}
 	e.yields.last.Store(&at)
-	log := klog.FromContext(campaign).WithValues("lease", e.lock.Describe())
-	log.Info("Gave the lease back so that another process leads, standing by", "atMost", duration)
-	ctx, cancel := context.WithTimeout(campaign, duration)
+	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease",
+		e.lock.Describe(), "atMost", duration)
+	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
-	otherLed := func(context.Context) (bool, error) {
-		_, _, _ = e.lock.Get(campaign) // the lock notes who leads; the elector reports an error that lasts
+	// The end of the context is no error: it ends the waiting.
+	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, func(ctx context.Context) (bool, error) {
+		_, _, _ = e.lock.Get(ctx) // the lock notes who leads; the elector reports an error that lasts
 		return e.lock.ledByOtherSince(at), nil
-	}
-	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, otherLed)
-	if led, _ := otherLed(ctx); led || campaign.Err() != nil {
+	})
+}
+
+// noteFailedYield notes, at the beginning of a term, whether the last yield has failed.
+func (e *Election) noteFailedYield(ctx context.Context) {
+	last, duration := e.yields.last.Load(), e.settings.LeaseDuration.Duration
+	if last == nil || last == e.yields.failed.Load() || e.lock.ledByOtherSince(*last) {
 		return
 	}
-	e.yields.failed.Store(&at)
+	e.yields.failed.Store(last)
 	e.yields.failures.Add(1)
-	log.Info("No other process took the lease: leading on", "givenBack", at.UTC().Format(time.RFC3339),
-		"waited", duration, "yieldsAgainAfter", yieldInterval*duration)
+	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(), "givenBack",
+		last.UTC().Format(time.RFC3339), "waited", duration, "yieldsAgainAfter", yieldInterval*duration)
 }
 
 // Register registers the metric of failed yields; nil registers none.

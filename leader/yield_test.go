@@ -135,6 +135,31 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 	})
 }
 
+// While the server does not respond, it is not known whether another process has taken the lease, and this one leads on
+// only once it has taken the lease again.
+func TestAYieldHasNotFailedBeforeTheProcessLeadsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newCandidate(c, "one")
+		defer l.start(t)()
+		time.Sleep(time.Minute)
+		l.Yield()
+		time.Sleep(time.Second)
+		c.away.Store(true)
+		time.Sleep(time.Minute)
+		l.check(t, "in an outage", 1, false)
+		if err := l.Trouble(); err != nil || l.yields.failures.Load() != 0 {
+			t.Errorf("in an outage: got %v, %d failed yields", err, l.yields.failures.Load())
+		}
+		c.away.Store(false)
+		time.Sleep(5 * time.Second)
+		l.check(t, "after it", 2, true)
+		if err := l.Trouble(); err == nil || l.yields.failures.Load() != 1 {
+			t.Errorf("after it: got %v, %d failed yields", err, l.yields.failures.Load())
+		}
+	})
+}
+
 // Two leaders whose pods can't be evicted would otherwise hand the lease to each other without end.
 func TestAProcessYieldsAgainOnlyAfterTwentyLeaseDurations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
