@@ -121,6 +121,18 @@ func TestCertificatesByNameAreOnlyInFlagsAndStayBesideAFile(t *testing.T) {
 	}
 }
 
+// A value of vmodule adds to the one before.
+func TestAFlagThatIsGivenTakesNothingFromTheFile(t *testing.T) {
+	s := newSettings()
+	must(t, s.sections.FlagSet("logging").Set("vmodule", "pool=4"))
+	s.given = s.sections.FlagSet("logging").Changed
+	next, err := s.withFile([]byte(header + "logging: {vmodule: api=2}\n"))
+	must(t, err)
+	if got := next.logging.VModule; len(got) != 1 || got[0].FilePattern != "pool" {
+		t.Errorf("got %v, want pool=4", got)
+	}
+}
+
 func TestFlagsThatAreGivenAreNotOverwritten(t *testing.T) {
 	s := newSettings()
 	s.given, s.Shards = func(flag string) bool { return flag == "shards" }, 3

@@ -49,6 +49,9 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 		return nil, err
 	}
 	next.given, next.serving.SNICertKeys = s.given, s.serving.SNICertKeys // a file has no certificates by names
+	if s.given("vmodule") {
+		next.logging.VModule = nil // a value adds to the one before
+	}
 	if err := config.Copy(next.fileSettings(), s.fileSettings(), s.given); err != nil {
 		return nil, err
 	}
