@@ -51,7 +51,7 @@ func emptyMessage(p *foresight.Pending) string {
 	if p.TaintedNodes == nil {
 		return s + "."
 	}
-	return s + fmt.Sprintf(": no pod is affected by NoExecute taints, which %d of the nodes %s.", *p.TaintedNodes,
+	return s + fmt.Sprintf(": no pod is affected by taints that may evict, which %d of the nodes %s.", *p.TaintedNodes,
 		answer.Verb(*p.TaintedNodes, "carries", "carry"))
 }
 

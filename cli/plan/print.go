@@ -199,7 +199,7 @@ func (t *text) budgets() {
 	case t.BudgetsUnknown:
 		t.Printf("%s: budgets are not known, and may keep some of these pods.\n", method)
 	case len(keep) == 0:
-		t.Printf("%s: budgets keep no pod.\n", method)
+		t.Printf("%s: budgets keep no pod that goes because of this.\n", method)
 	default:
 		never := ""
 		if several > 0 {
