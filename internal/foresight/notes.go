@@ -65,9 +65,9 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	}
 	r.Notes = append(r.Notes, by.resets...)
 	if m.Hidden() && (m.rules.Guarded() || m.rules.deletesLater()) {
-		r.note("this user may not list nodes, so whether their taints trip a breaker is not known, nor which nodes a " +
-			"hold of some nodes has held: only trips that the journal has count, pods may be held, and deleteAfter " +
-			"may count from later")
+		r.note("this user may not list nodes, so whether their taints trip a breaker or end a trip is not known, nor " +
+			"which nodes a hold of some nodes has held: only trips that the journal has count, pods may be held, and " +
+			"deleteAfter may count from later")
 	}
 	j := m.reading.Journal
 	switch guards := j.partitions[journal.GuardsPartition]; {

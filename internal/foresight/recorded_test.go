@@ -328,7 +328,7 @@ func TestFromNodesOfTheJournalOnlyRecordedTripsCount(t *testing.T) {
 				}
 				r := m.Pending(noon, nil).Remarks
 				follows := slices.ContainsFunc(r.Trips, func(t foresight.Trip) bool { return !t.Recorded })
-				if follows && what != "all" || noted(r.Notes, "whether their taints trip a breaker is not known") != (what != "all") {
+				if follows && what != "all" || noted(r.Notes, "whether their taints trip a breaker or end a trip is not known") != (what != "all") {
 					t.Errorf("trips %+v, notes %q", r.Trips, r.Notes)
 				}
 				if lost := what == "hidden" && len(r.Trips) > 0 && c.hidden == goes; noted(r.Notes, "which pods it holds is not known: here none") != lost {
