@@ -73,8 +73,9 @@ func TestATableFitsTheTerminal(t *testing.T) {
 		15: "POD    TAINT  …|web-0  disk   …|b      -      -|",
 		14: "POD    TAINT …|web-0  disk  …|b      -     …|",
 		10: "POD    TA…|web-0  di…|b      - …|",
-		3:  "POD|we…|b …|",
-		1:  "…|…|b|",
+		5:  "POD …|web-…|b   …|",
+		3:  "PO…|we…|b …|",
+		1:  "…|…|…|",
 	} {
 		for _, p := range []Painter{false, true} {
 			var b Builder

@@ -79,19 +79,16 @@ func (t *Table[T]) shown() (list []sized[T]) {
 // writeLine writes a line of cells, at most as long as there is room. Its end shows that something is cut off.
 func writeLine[T any](w *Builder, p Painter, room int, columns []sized[T], cell func(*Column[T]) (string, Colour)) {
 	gap := 0 // before the next cell
-	for _, c := range columns {
+	for i, c := range columns {
 		text, colour := cell(c.Column)
 		if text == "" {
 			gap += c.width + 2
 			continue
 		}
 		written := utf8.RuneCountInString(text)
-		if gap+written > room {
+		if last := i == len(columns)-1; gap+written > room || gap+written == room && !last {
 			kept := string([]rune(text)[:max(0, room-gap-1)])
-			w.WriteString(strings.Repeat(" ", max(0, min(gap, room-1))) + string(p.Paint(colour, kept)))
-			if room > 0 {
-				w.WriteString("…")
-			}
+			w.WriteString(strings.Repeat(" ", max(0, min(gap, room-1))) + string(p.Paint(colour, kept)) + "…")
 			break
 		}
 		w.WriteString(strings.Repeat(" ", gap) + string(p.Paint(colour, text)))
