@@ -300,6 +300,7 @@ func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
 		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "the original counts tolerationSeconds in nanoseconds, "},
 		{"finished", pod("a", in(v1.PodSucceeded)), ""},
 		{"being deleted", pod("a", deleted), ""},
+		{"finished, with too many seconds", pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
 	} {
 		got := explain(c.pod, node("n1", gpu, disk)).Original
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {

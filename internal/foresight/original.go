@@ -20,6 +20,9 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt
 		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
 		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
 	}
+	if v.Stay == taint.Finished || v.Stay == taint.Terminating || v.Stay == taint.Mirror {
+		return ""
+	}
 	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
 		!without.At.Equal(v.At) {
 		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
