@@ -10,7 +10,7 @@ import (
 )
 
 // answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, night, standby,
-// dry, tripped, starts, newer, other, broken.
+// leaderless, dry, tripped, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") {
 		http.NotFound(w, r)
@@ -28,6 +28,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		s = managedNight()
 	case "standby":
 		s.Manager.Role, s.Manager.Leader = status.Standby, "other_2"
+	case "leaderless":
+		s.Manager.Role, s.Manager.Leader = status.Standby, ""
 	case "dry":
 		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
 	case "tripped":
@@ -107,7 +109,9 @@ func managedNight() status.Snapshot {
 		of("limited-0", status.Due, func(e *status.Eviction) { e.WaitsFor, e.WaitsForRate = "rate cluster", "cluster" }),
 		of("paused-0", status.Due, func(e *status.Eviction) { e.WaitsFor = "the end of the pause" }),
 		of("done-0", status.Done, func(e *status.Eviction) { e.Attempts, e.Cause = 2, "pdb" }),
-		of("web-5d4f8c7b9-7b67d", status.Done, func(e *status.Eviction) { e.UID = "0d36d2b4-da99-4e2e-87db-8247b9fbe3c8" }),
+		of("web-5d4f8c7b9-7b67d", status.Done, func(e *status.Eviction) {
+			e.UID, e.Policy = "0d36d2b4-da99-4e2e-87db-8247b9fbe3c8", "drain"
+		}),
 	}
 	return s
 }

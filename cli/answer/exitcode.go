@@ -42,8 +42,8 @@ func (e *ExitCode) Given() bool { return e.about != "" && e.about != "false" }
 // String implements pflag.Value.
 func (e *ExitCode) String() string { return e.about }
 
-// Type implements pflag.Value.
-func (e *ExitCode) Type() string { return "any" }
+// Type implements pflag.Value. As with a bool, the value can be left out, and follows = otherwise.
+func (e *ExitCode) Type() string { return "bool" }
 
 // check returns the error for these numbers of evictions: because of a change, and in total.
 func (e *ExitCode) check(because, all int) error {

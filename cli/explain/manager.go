@@ -36,7 +36,7 @@ func (t *text) manager() {
 	case m.NextTry == nil || m.State == status.Scheduled:
 	case m.NextTry.After(t.At):
 		t.Printf("The next call may start in %s, at %s.\n", answer.Lasting(t.At, *m.NextTry), taint.Stamp(*m.NextTry))
-	default:
+	case m.WaitsFor == "":
 		t.WriteString("The next call may start now.\n")
 	}
 }

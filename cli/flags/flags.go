@@ -59,7 +59,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if args[0] == "true" || args[0] == "false" {
+	if slices.Contains([]string{"true", "false", "any"}, args[0]) {
 		hint = " write a switch as --NAME=" + args[0] + ";"
 	}
 	return usageErrorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint,
@@ -134,12 +134,14 @@ func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 
 // Takes describes the allowed values of a flag, by its name if that is more specific than its type.
 func Takes(flag *pflag.Flag) string {
-	if flag.Name == "secure-port" {
+	switch flag.Name {
+	case "secure-port":
 		return PortNumbers
+	case "exit-code":
+		return "true or false, and with plan any"
 	}
 	byType := map[string]string{
 		"bool":          "true or false",
-		"any":           "true or false, and with plan any", // --exit-code
 		"int":           "whole numbers",
 		"duration":      "times such as 500ms, 10s or 1h30m",
 		"ip":            "IP addresses such as 127.0.0.1 or ::1",

@@ -51,7 +51,7 @@ func emptyMessage(p *foresight.Pending) string {
 	if p.TaintedNodes == nil {
 		return s + "."
 	}
-	return s + fmt.Sprintf(": no pod is affected by taints that may evict, which %d of the nodes %s.", *p.TaintedNodes,
+	return s + fmt.Sprintf(": no pod is affected by taints that evict, which %d of the nodes %s.", *p.TaintedNodes,
 		answer.Verb(*p.TaintedNodes, "carries", "carry"))
 }
 
@@ -65,15 +65,20 @@ func headline(p *foresight.Pending) string {
 		states[p.Pods[i].State]++
 	}
 	var counts []string
-	for _, state := range append(stuck(), status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled,
-		foresight.Held) {
+	for _, state := range append(stuck(), status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled) {
 		if n := states[state]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(state, "-", " ")))
 		}
 	}
-	s := fmt.Sprintf("%s: %s", foresight.Count(p.Evictions(), "eviction"), strings.Join(counts, ", "))
+	s := foresight.Count(p.Evictions(), "eviction")
+	if len(counts) > 0 {
+		s += ": " + strings.Join(counts, ", ")
+	}
 	if next := next(p); next != "" {
 		s += "; next " + next
+	}
+	if n := states[foresight.Held]; n > 0 {
+		s += "; " + answer.Pods(n, "is", "are") + " held"
 	}
 	if p.Paused {
 		s = "PAUSED: " + s

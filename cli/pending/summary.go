@@ -13,8 +13,8 @@ import (
 // group is a group of scheduled evictions.
 type group struct {
 	namespace, name string
-	pods            int
-	next            *foresight.Prediction // the earliest of them
+	pods, held      int
+	next            *foresight.Prediction // the earliest of them, or of those held if all are
 }
 
 // groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
@@ -30,10 +30,17 @@ func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) 
 		key := [2]string{namespace, name}
 		if _, ok := at[key]; !ok {
 			at[key] = len(list)
-			// evictions come in the order of their times
-			list = append(list, group{namespace, name, 0, &pods[i].Prediction})
+			list = append(list, group{namespace: namespace, name: name, next: &pods[i].Prediction})
 		}
-		list[at[key]].pods++
+		g := &list[at[key]]
+		switch {
+		case !pods[i].Evict:
+			g.held++
+			continue
+		case g.pods == 0: // evictions come in the order of their times
+			g.next = &pods[i].Prediction
+		}
+		g.pods++
 	}
 	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.pods, a.pods) })
 	return list
@@ -50,6 +57,7 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 			{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: p.Focus.Namespace},
 			{Heading: heading, Text: func(g group) string { return g.name }},
 			{Heading: "EVICTIONS", Text: func(g group) string { return strconv.Itoa(g.pods) }},
+			{Heading: "HELD", Text: func(g group) string { return strconv.Itoa(g.held) }, Said: "0"},
 			{Heading: "NEXT", Text: func(g group) string { return answer.When(g.next, p.At) }},
 			{Heading: "AT", Text: func(g group) string { return answer.Clock(g.next, p.At) }},
 		}})

@@ -114,7 +114,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
-		"0 evictions: 1 held. 3 pods are being deleted.": func(d *drain, now *foresight.Pending) {
+		"0 evictions; 1 pod is held. 3 pods are being deleted.": func(d *drain, now *foresight.Pending) {
 			d.has(foresight.Held)(now)
 			now.Leaving = 3
 		},
@@ -205,7 +205,7 @@ func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 		}
 	}
 	p := foresight.NewPending(at, foresight.Focus{}, nil, pods)
-	const want = "69 evictions: 3 blocked, 2 refused, 2 delayed, 1 in flight, 61 scheduled, 4 held; next in 1s."
+	const want = "69 evictions: 3 blocked, 2 refused, 2 delayed, 1 in flight, 61 scheduled; next in 1s; 4 pods are held."
 	if got := headline(p); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

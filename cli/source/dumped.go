@@ -170,8 +170,11 @@ func (d *dumped) String() string {
 
 // name returns the name of a file in messages.
 func name(file string) string {
-	if file == "-" {
+	switch file {
+	case "-":
 		return "the standard input"
+	case "":
+		return `--filename=""`
 	}
 	return file
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,6 +70,10 @@ func complete(e *foresight.Explanation, s *status.Snapshot) {
 		state.Policy, state.HeldBy = eviction.Policy, eviction.HeldBy
 	case evicted != nil:
 		state.State, state.At = foresight.EvictedByManager, new(evicted.At.UTC())
+	}
+	if p := e.Prediction; p != nil && p.Policy != state.Policy && state.Policy != "" {
+		e.Warnings = append(e.Warnings, "the manager decides by policy "+state.Policy+", and this answer does not; "+
+			"give the manager's configuration file with --config")
 	}
 	e.Complete(state)
 	for _, n := range notesOf(&s.Manager) {
@@ -181,10 +184,14 @@ func tripsOf(m *status.Manager) []foresight.Trip {
 // notesOf returns notes about the replica that has answered.
 func notesOf(m *status.Manager) []string {
 	var notes []string
-	if m.Role == status.Standby {
+	switch {
+	case m.Role != status.Standby:
+	case m.Leader == "":
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by, and it knows of no leader: nothing is "+
+			"evicted until a replica leads", m.Identity))
+	default:
 		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
-			"blocked, delayed or in flight; forward the port of "+
-			"that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
+			"blocked, delayed or in flight; forward the port of that one's pod", m.Identity, m.Leader))
 	}
 	if m.Paused {
 		notes = append(notes, "the manager is paused: it starts no call")

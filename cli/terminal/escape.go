@@ -74,10 +74,20 @@ func (b *Builder) Printf(format string, args ...any) {
 	fmt.Fprintf(b, format, safe...)
 }
 
-// SafeError is an error whose message is escaped.
+// SafeError is an error whose message is escaped. Joined errors have a line each.
 type SafeError struct{ Err error }
 
-func (s SafeError) Error() string { return Escape(s.Err.Error()) }
+func (s SafeError) Error() string {
+	joined, ok := s.Err.(interface{ Unwrap() []error }) //nolint:errorlint // that within a message are part of its line
+	if !ok {
+		return Escape(s.Err.Error())
+	}
+	var lines []string
+	for _, err := range joined.Unwrap() {
+		lines = append(lines, Escape(err.Error()))
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Unwrap returns the original error.
 func (s SafeError) Unwrap() error { return s.Err }

@@ -23,8 +23,8 @@ var (
 		parse: func(n *yaml.Node) (any, error) { return strconv.ParseBool(n.Value) },
 	}
 	integer = shape{
-		Type: "integer", tags: []string{"!!int"}, takes: "whole numbers from -2147483648 to 2147483647",
-		next:  "write digits alone",
+		Type: "integer", tags: []string{"!!int"}, takes: "whole numbers",
+		next:  "write digits alone, and at most 2147483647",
 		parse: func(n *yaml.Node) (any, error) { return strconv.ParseInt(n.Value, 10, 32) },
 	}
 	number = shape{
@@ -41,7 +41,7 @@ var (
 	}
 	moment = shape{
 		Type: "string", Format: "date-time", tags: []string{"!!str", "!!timestamp"},
-		takes: "moments such as 2026-11-22T10:00:00Z", next: "write it in quotes",
+		takes: "moments such as 2026-11-22T10:00:00Z", next: "'date -u +%FT%TZ' prints the present one",
 		parse: func(n *yaml.Node) (any, error) {
 			_, err := time.Parse(time.RFC3339, n.Value)
 			return n.Value, err // a text, because package json refuses to write the zone +24:00

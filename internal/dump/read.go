@@ -112,7 +112,7 @@ func firstLine(r *bufio.Reader) (string, error) {
 func mistakenFor(line string) string {
 	switch {
 	case strings.HasPrefix(line, markUTF16), strings.HasPrefix(line, markUTF16Big):
-		return "it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'"
+		return "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
 	case line[0] == '<':
 		return "it is HTML, so a login page or a proxy has answered, and not the API server"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):

@@ -248,7 +248,7 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 		{"spaces", " \n\n", "it is empty"},
 		{"a form feed", "\f\n", "it is empty"},
 		{"a space of Unicode", "\u00a0\n\v\n[1]", "it is not JSON after byte 0"},
-		{"UTF-16", "\xff\xfea\x00", "it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'"},
+		{"UTF-16", "\xff\xfea\x00", "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"},
 		{"YAML between items", upTo(list, "- apiVersion: v1\n  kind: Service"), "it is cut off at line 19, after 1 whole objects"},
 		{"YAML within an item", upTo(list, "space: shop"), "it is cut off at line 19, after 1 whole objects"},
 		{"JSON within an item", upTo(asJSON(t, list), `"kind": "Service"`), "it is cut off at byte 575, after 2 whole objects"},

@@ -25,7 +25,7 @@ type Explanation struct {
 	History string        `json:"history,omitempty"`
 	Past    *PastEviction `json:"past,omitempty"` // that eviction; nil if events report none
 
-	EvictionMethod string `json:"evictionMethod,omitempty"` // delete or evict; with delete, budgets are not asked
+	EvictionMethod string `json:"evictionMethod,omitempty"` // delete, evict or ignore; delete asks no budget
 
 	Manager *Managed          `json:"manager,omitempty"` // nil if the manager was not asked
 	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod

@@ -138,6 +138,9 @@ func (o *objects) CheckNodes(names []string) error {
 	case 1:
 		what = "there is no node "
 	}
+	if i := slices.Index(missing, ""); i >= 0 { // as of "n1,"
+		missing[i] = `""`
+	}
 	existing := slices.Sorted(maps.Keys(o.nodes))
 	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], existing}
 }

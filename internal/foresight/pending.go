@@ -36,7 +36,7 @@ type Pending struct {
 
 	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
 
-	// TaintedNodes is the number of nodes with NoExecute taints, of those in question; nil if that is not known.
+	// TaintedNodes is the number of nodes with taints that evict, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
 
 	// Undecided is set only if neither the nodes nor a journal of theirs can be read: the number of pods that would

@@ -18,7 +18,7 @@ import (
 type Plan struct {
 	Header
 
-	EvictionMethod string `json:"evictionMethod"` // delete or evict; with delete, budgets are not asked
+	EvictionMethod string `json:"evictionMethod"` // delete, evict or ignore; delete asks no budget
 
 	// Compared is the configuration that the changes are compared with; empty if they are compared with no changes.
 	Compared string `json:"compared,omitempty"`

@@ -36,9 +36,13 @@ type position struct {
 	uid      string
 }
 
-// parseQuery refuses unknown parameters: a misspelt parameter would filter nothing. An empty value is the same as none.
-func parseQuery(values url.Values) (q query, err error) {
+// parseQuery refuses unknown and unreadable parameters: they would filter nothing. An empty value is the same as none.
+func parseQuery(raw string) (q query, err error) {
 	q = query{filters: map[string][]string{}, limit: defaultLimit}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, fmt.Errorf("the query is refused (%w); join parameters with &, and write %% as %%25 and ; as %%3B", err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := slices.DeleteFunc(strings.Split(strings.Join(values[name], ","), ","),
 			func(s string) bool { return s == "" })

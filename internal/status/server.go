@@ -140,7 +140,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
-	q, err := parseQuery(r.URL.Query())
+	q, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return

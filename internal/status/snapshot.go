@@ -63,7 +63,7 @@ type Snapshot struct {
 	// Evictions in all states, earliest deadline first.
 	Evictions []Eviction `json:"evictions"`
 
-	// Nodes that carry NoExecute taints, by name.
+	// Nodes that carry taints that evict, by name.
 	Nodes []Node `json:"nodes"`
 
 	// Evicted are the latest evictions by this replica within an hour, oldest first: at most 4096.
@@ -91,7 +91,7 @@ type Manager struct {
 	// URL are not shown, as they may hold a secret.
 	Cluster string `json:"cluster,omitempty"`
 
-	// EvictionMethod is how pods are evicted: "delete" or "evict".
+	// EvictionMethod is how pods are evicted: "delete", "evict" or "ignore".
 	EvictionMethod string `json:"evictionMethod,omitempty"`
 
 	// MaxEvictionsPerSecond is how many eviction calls may start in a second; left out: no limit.
@@ -210,7 +210,7 @@ type Owner struct {
 	Name string `json:"name"`
 }
 
-// Node is a node that carries NoExecute taints.
+// Node is a node that carries taints that evict: NoExecute, or NoSchedule that a policy names.
 type Node struct {
 	Name   string  `json:"name"`
 	UID    string  `json:"uid"`
@@ -220,7 +220,7 @@ type Node struct {
 	Evictions int `json:"evictions"`
 }
 
-// Taint is a NoExecute taint, and its start.
+// Taint is a taint that evicts, and its start.
 type Taint struct {
 	Taint string    `json:"taint"`
 	Since time.Time `json:"since"`
@@ -275,7 +275,7 @@ type EvictionList struct {
 	Items []Eviction `json:"items"`
 }
 
-// NodeList is all nodes that carry NoExecute taints.
+// NodeList is all nodes that carry taints that evict.
 type NodeList struct {
 	TypeMeta
 	At    time.Time `json:"at"`

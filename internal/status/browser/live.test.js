@@ -42,7 +42,7 @@ before(async () => {
 after(async () => { await browser?.close(); await cluster?.stop(); });
 
 test('a quiet cluster is shown as quiet', async () => {
-  await opened.page.getByText('All quiet: no node carries a NoExecute taint, and nothing is scheduled.').waitFor();
+  await opened.page.getByText('All quiet: no node carries a taint that evicts, and nothing is scheduled.').waitFor();
   assert.deepEqual(await violations(opened.page), []);
 });
 

@@ -253,8 +253,8 @@ function nothing() {
   if (!store.ready || !store.manager) return 'Waiting for the first snapshot…';
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
   if (!certainty().all || store.rows.size || store.evicted.length || view.list !== 'upcoming' || !isEmpty(view.filter)) return '';
-  if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
-  return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there tolerates it without a limit.`;
+  if (!store.nodes.size) return 'All quiet: no node carries a taint that evicts, and nothing is scheduled.';
+  return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a taint that evicts, and every pod there stays.`;
 }
 
 /** The state of this replica and of what is known of it, four times a second. */

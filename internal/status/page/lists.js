@@ -127,9 +127,9 @@ export const lists = {
       column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'wide time'), because],
   },
   nodes: {
-    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', unknown: 'Which nodes carry NoExecute taints now is not known.', first: 3, down: true,
+    title: 'Nodes', empty: 'No node that the filter lets through carries a taint that evicts.', unknown: 'Which nodes carry taints that evict now is not known.', first: 3, down: true,
     columns: [name,
-      column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${stamp(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
+      column('taints that evict', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${stamp(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
       column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
       column('Pending', (i) => String(node(i).lane.pending), (i) => node(i).lane.pending),
       column('Stuck', (i) => String(node(i).lane.stuck), (i) => node(i).lane.stuck, 'wide'),
