@@ -105,6 +105,7 @@ func (s *stage) printEvictions(ctx context.Context) error {
 				continue
 			}
 			_, because, _ := strings.Cut(e.Message, "Z: ")
+			because, _, _ = strings.Cut(because, ";")
 			what, at := "cancelled", time.Now()
 			if !strings.HasPrefix(e.Message, "Cancelling") {
 				what = "evicted"
