@@ -36,7 +36,7 @@ type Manager struct {
 	leadToken  chan struct{} // holds a token unless a Lead is under way
 	journal    *store.Keeper
 
-	original *original.Checker // nil if this program's own writes are not known
+	original *original.Checker
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool

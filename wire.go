@@ -26,12 +26,13 @@ func (m *Manager) wire(
 	m.createSource(client, pods)
 	m.createDispatcher(client)
 	m.createEvents(client)
-	// A dry run is meant to run beside the original, and the writes of a caller's evictor are not known.
-	if !m.options.DryRun && m.options.Evictor == nil {
-		m.original = original.New(original.Options{
-			Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
-		})
+	fieldManager := evict.FieldManager
+	if m.options.DryRun || m.options.Evictor != nil {
+		fieldManager = "" // a dry run is meant to run beside the original, and a caller's evictor writes as it likes
 	}
+	m.original = original.New(original.Options{
+		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
+	})
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{

@@ -30,11 +30,12 @@ const (
 	remembered      = 24 * time.Hour   // how long a finding is shown
 )
 
-// Options are the settings of a [Checker]. Client, Own and Broken are required.
+// Options are the settings of a [Checker]. Client and Broken are required.
 type Options struct {
 	Client kubernetes.Interface
 
-	// Own is the field manager of this program and of its other replicas.
+	// Own is the field manager of this program and of its other replicas. Empty means that it is not known: nothing is
+	// checked.
 	Own string
 
 	// Broken names the settings whose promises the original breaks.
@@ -43,8 +44,7 @@ type Options struct {
 	Logger logr.Logger
 }
 
-// Checker checks evictions that were overtaken while this process leads. Its methods are safe for concurrent use. A nil
-// Checker checks nothing.
+// Checker checks evictions that were overtaken while this process leads. Its methods are safe for concurrent use.
 type Checker struct {
 	options    Options
 	seen       prometheus.Gauge
@@ -69,23 +69,16 @@ func New(o Options) *Checker {
 
 // Collectors returns the metric.
 func (c *Checker) Collectors() []prometheus.Collector {
-	if c == nil {
-		return nil
-	}
 	return []prometheus.Collector{c.seen}
 }
 
 // SetLeading sets whether this process leads; at first it does not. Other replicas see the evictions of the leader.
-func (c *Checker) SetLeading(leads bool) {
-	if c != nil {
-		c.leading.Store(leads)
-	}
-}
+func (c *Checker) SetLeading(leads bool) { c.leading.Store(leads) }
 
 // Overtaken receives an eviction that was overtaken. It never blocks.
 func (c *Checker) Overtaken(o eviction.Overtaken) {
 	now := time.Now()
-	if c == nil || !c.leading.Load() || !Suspicious(o, now) {
+	if c.options.Own == "" || !c.leading.Load() || !Suspicious(o, now) {
 		return
 	}
 	c.mu.Lock()
@@ -102,9 +95,6 @@ func (c *Checker) Overtaken(o eviction.Overtaken) {
 
 // Run checks until the context ends.
 func (c *Checker) Run(ctx context.Context) {
-	if c == nil {
-		return
-	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -155,9 +145,6 @@ func (c *Checker) read(ctx context.Context, o eviction.Overtaken) (*v1.Pod, erro
 
 // Trouble returns the last finding as a warning, for a day; otherwise nil.
 func (c *Checker) Trouble() error {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	f := c.finding
 	c.mu.Unlock()

@@ -177,16 +177,3 @@ func TestNothingIsReportedOfOtherDeletions(t *testing.T) {
 		})
 	}
 }
-
-func TestNoCheckerChecksNothing(t *testing.T) {
-	var none *original.Checker
-	none.SetLeading(true)
-	none.Overtaken(eviction.Overtaken{})
-	none.Run(t.Context())
-	if all := none.Collectors(); len(all) > 0 {
-		t.Errorf("it has metrics: %v", all)
-	}
-	if err := none.Trouble(); err != nil {
-		t.Error(err)
-	}
-}

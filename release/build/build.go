@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"time"
 )
 
@@ -43,14 +44,11 @@ func (i Info) Validate() error {
 	return nil
 }
 
-// Compile builds the program from the repository at root into the file output. It compiles with the toolchain of go.mod
-// and ignores the settings of this machine.
+// Compile builds the program from the repository at root into the file output. It compiles with the running Go and
+// ignores the settings of this machine.
 func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
-	toolchain, err := toolchain(root)
+	output, err := filepath.Abs(output)
 	if err != nil {
-		return err
-	}
-	if output, err = filepath.Abs(output); err != nil {
 		return fmt.Errorf("the path of the binary: %w", err)
 	}
 	const version = "k8s.io/component-base/version"
@@ -60,7 +58,7 @@ func Compile(ctx context.Context, root string, i Info, t Target, output string) 
 		"-ldflags="+flags, "-o", output, "./cmd/taint-manager")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN="+toolchain)
+		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN="+runtime.Version())
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compiling for %s: %w\n%s", t, err, said)
 	}

@@ -6,12 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/taint-manager/taint-manager/release/archive"
 	"github.com/taint-manager/taint-manager/release/build"
@@ -135,7 +137,7 @@ func (r Release) image(n image.Name, binaries []compiled) (string, error) {
 
 // shared writes the notices, the bill of materials and the completions, and returns the files that are part of every
 // archive of the program.
-func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.File, error) {
+func (r Release) shared(ctx context.Context, binaries []compiled) (archive.Files, error) {
 	paths := make([]string, len(binaries))
 	for i, b := range binaries {
 		paths[i] = b.path
@@ -160,24 +162,29 @@ func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.Fil
 		return nil, fmt.Errorf("the license: %w", err)
 	}
 	completions, err := r.completions(ctx, binaries)
-	return append(completions, archive.File{Name: "LICENSE", Data: license},
-		archive.File{Name: "THIRD_PARTY_NOTICES.txt", Data: texts}), err
+	if err != nil {
+		return nil, err
+	}
+	completions["LICENSE"] = &fstest.MapFile{Data: license}
+	completions["THIRD_PARTY_NOTICES.txt"] = &fstest.MapFile{Data: texts}
+	return completions, nil
 }
 
 // completions returns the completions, which the binary of this machine's platform prints.
-func (r Release) completions(ctx context.Context, binaries []compiled) (files []archive.File, err error) {
+func (r Release) completions(ctx context.Context, binaries []compiled) (archive.Files, error) {
 	i := slices.IndexFunc(binaries, func(b compiled) bool { return b.OS == runtime.GOOS && b.Arch == runtime.GOARCH })
 	if i < 0 {
 		return nil, fmt.Errorf("printing completions: there is no binary for %s/%s; make the release on %s",
 			runtime.GOOS, runtime.GOARCH, binaries[0])
 	}
+	files := archive.Files{}
 	for _, shell := range shells {
 		text, err := exec.CommandContext(ctx, binaries[i].path, "completion", shell).Output()
 		if err != nil {
 			return nil, fmt.Errorf("printing completions for %s: %w", shell, err)
 		}
 		name := "completions/taint-manager." + shell
-		files = append(files, archive.File{Name: name, Data: text})
+		files[name] = &fstest.MapFile{Data: text}
 		if err := r.write(name, text); err != nil {
 			return nil, err
 		}
@@ -186,10 +193,11 @@ func (r Release) completions(ctx context.Context, binaries []compiled) (files []
 }
 
 // plugin writes the archives of the program and the manifest by which krew installs them.
-func (r Release) plugin(binaries []compiled, shared []archive.File) error {
+func (r Release) plugin(binaries []compiled, shared archive.Files) error {
 	var archives []krew.Archive
 	for _, b := range binaries {
-		files := append(slices.Clone(shared), archive.File{Name: b.Binary(), Mode: 0o755, Data: b.data})
+		files := maps.Clone(shared)
+		files[b.Binary()] = &fstest.MapFile{Mode: 0o755, Data: b.data}
 		name, pack := fmt.Sprintf("taint-manager_%s_%s_%s", r.Info.Version, b.OS, b.Arch), archive.TarGz
 		if b.OS == "windows" {
 			name, pack = name+".zip", archive.Zip
@@ -241,9 +249,9 @@ func (r Release) checksums() error {
 		return err
 	}
 	var list strings.Builder
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name, "/") && !strings.HasPrefix(f.Name, ".build/") && f.Name != "SHA256SUMS" {
-			fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(f.Data), f.Name)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(name, ".build/") && name != "SHA256SUMS" {
+			fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(files[name].Data), name)
 		}
 	}
 	return r.write("SHA256SUMS", []byte(list.String()))

@@ -133,7 +133,7 @@ func checksums(t *testing.T, out string, files map[string]string) {
 }
 
 var packed = []string{
-	"LICENSE", "THIRD_PARTY_NOTICES.txt",
+	"LICENSE", "THIRD_PARTY_NOTICES.txt", "completions/",
 	"completions/taint-manager.bash", "completions/taint-manager.fish", "completions/taint-manager.powershell", "completions/taint-manager.zsh",
 }
 

@@ -31,16 +31,11 @@ const source = "https://github.com/taint-manager/taint-manager"
 
 // Of returns the image of a binary for one platform.
 func Of(binary []byte, t build.Target, i build.Info) (v1.Image, error) {
-	certificates, err := layer([]archive.File{
-		{Name: "etc/"},
-		{Name: "etc/ssl/"},
-		{Name: "etc/ssl/certs/"},
-		{Name: "etc/ssl/certs/ca-certificates.crt", Data: roots()},
-	}, i.Time)
+	certificates, err := layer(archive.Files{"etc/ssl/certs/ca-certificates.crt": {Data: roots()}}, i.Time)
 	if err != nil {
 		return nil, err
 	}
-	program, err := layer([]archive.File{{Name: "taint-manager", Mode: 0o755, Data: binary}}, i.Time)
+	program, err := layer(archive.Files{"taint-manager": {Mode: 0o755, Data: binary}}, i.Time)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +73,7 @@ func labels(i build.Info) map[string]string {
 	}
 }
 
-func layer(files []archive.File, at time.Time) (v1.Layer, error) {
+func layer(files archive.Files, at time.Time) (v1.Layer, error) {
 	var tar bytes.Buffer
 	if err := archive.Tar(&tar, files, at); err != nil {
 		return nil, err
@@ -153,10 +148,8 @@ func Archive(w io.Writer, n Name, platforms []Platform, at time.Time) error {
 func index(platforms []Platform) v1.ImageIndex {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range platforms {
-		platform := &v1.Platform{OS: p.OS, Architecture: p.Arch}
 		all = mutate.AppendManifests(all, mutate.IndexAddendum{
-			Add:        p.Image,
-			Descriptor: v1.Descriptor{Platform: platform},
+			Add: p.Image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.OS, Architecture: p.Arch}},
 		})
 	}
 	return all

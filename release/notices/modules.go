@@ -5,10 +5,7 @@ package notices
 import (
 	"context"
 	"debug/buildinfo"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,7 +60,7 @@ func Of(ctx context.Context, root string, binaries ...string) ([]Module, error) 
 
 // folders returns the folders of the modules' sources on this machine.
 func folders(ctx context.Context, root string, versions map[string]string) (map[string]string, error) {
-	args := []string{"list", "-m", "-json=Path,Version,Dir"}
+	args := []string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}
 	for path := range versions {
 		if path != "std" {
 			args = append(args, path)
@@ -77,34 +74,28 @@ func folders(ctx context.Context, root string, versions map[string]string) (map[
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{"std": strings.TrimSpace(string(goroot))}
-	stream := json.NewDecoder(strings.NewReader(string(out)))
-	for {
-		var m struct{ Path, Version, Dir string }
-		err := stream.Decode(&m)
-		if errors.Is(err, io.EOF) {
-			return all, nil
+	all := map[string]string{"std": strings.TrimSpace(goroot)}
+	for line := range strings.Lines(out) {
+		module := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		path, version, folder := module[0], module[1], module[2]
+		if version != versions[path] {
+			return nil, fmt.Errorf("the binary has %s %s, the repository %s: compile it again", path, versions[path],
+				version)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the list of modules: %w", err)
-		}
-		if m.Version != versions[m.Path] {
-			return nil, fmt.Errorf("the binary has %s %s, the repository %s: compile it again", m.Path,
-				versions[m.Path], m.Version)
-		}
-		all[m.Path] = m.Dir
+		all[path] = folder
 	}
+	return all, nil
 }
 
-func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go %s: %w", args[0], err)
+		return "", fmt.Errorf("go %s: %w", args[0], err)
 	}
-	return out, nil
+	return string(out), nil
 }
 
 var texts = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)`)

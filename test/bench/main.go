@@ -23,8 +23,6 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-
-	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
 func main() {
@@ -51,9 +49,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	summary := report.Summary{Machine: machine(began), Rounds: o.rounds, Rows: rows}
-	fmt.Printf("\n%s\nAll of it took %v.\n", report.Markdown(summary), time.Since(began).Round(time.Second))
-	return o.write(summary)
+	s := summary{
+		Date: began.UTC().Format(time.DateOnly), Cores: runtime.NumCPU(), CPU: processor(), Rounds: o.rounds, Rows: rows,
+	}
+	fmt.Printf("\n%s\nAll of it took %v.\n", s.markdown(), time.Since(began).Round(time.Second))
+	return o.write(s)
 }
 
 // options are the flags of the command line.
@@ -95,7 +95,7 @@ func parse(args []string) (o options, err error) {
 }
 
 // write writes the files that the options name.
-func (o options) write(s report.Summary) error {
+func (o options) write(s summary) error {
 	if o.json != "" {
 		text, err := json.MarshalIndent(s, "", "  ")
 		if err == nil {
@@ -112,7 +112,7 @@ func (o options) write(s report.Summary) error {
 	if err != nil {
 		return fmt.Errorf("reading the results of an earlier run: %w", err)
 	}
-	text, err := report.Insert(string(old), s)
+	text, err := insert(string(old), s)
 	if err == nil {
 		err = os.WriteFile(o.document, []byte(text), 0o644)
 	}
@@ -122,13 +122,15 @@ func (o options) write(s report.Summary) error {
 	return nil
 }
 
-// machine describes the machine of the measurements.
-func machine(now time.Time) report.Machine {
-	m := report.Machine{Date: now.UTC().Format(time.DateOnly), Cores: runtime.NumCPU()}
-	if proc, err := procfs.NewDefaultFS(); err == nil {
-		if processors, err := proc.CPUInfo(); err == nil && len(processors) > 0 {
-			m.CPU = processors[0].ModelName
-		}
+// processor names the processor of this machine, if the kernel says it.
+func processor() string {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return ""
 	}
-	return m
+	processors, err := proc.CPUInfo()
+	if err != nil || len(processors) == 0 {
+		return ""
+	}
+	return processors[0].ModelName
 }

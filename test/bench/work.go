@@ -5,29 +5,29 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
 // work is a comparison of several subjects by one measurement.
 type work struct {
 	name, title string
-	subjects    []string // in the order of presentation
+	subjects    []string
 	once        []string // the subjects that have one round only
 	evict       bool     // by the eviction subresource
-	rounds      int      // for each round of the command line; 0 means 1
-	fixed       bool     // the command line does not change the number of rounds
-	prepare     func(ctx context.Context, w *world) error
+	starts      int      // measurements in each round of the command line; 0 means 1
 	measure     measurement
-	rows        []row
-	judged      string // the subject with targets; empty means taint-manager
+	rows        []wanted
 }
 
 // measurement measures one subject once.
 type measurement func(ctx context.Context, w *world, s subject) (outcome, error)
 
-// compared are the subjects of most works.
-func compared() []string { return []string{report.Baseline, report.Ours, report.Original} }
+// wanted is a row of the table, without the results.
+type wanted struct {
+	figure  figure
+	targets []target
+}
+
+const late = 1.15 // the maximum ratio of a latency to the baseline's
 
 // stage is a list of works that share a control plane.
 type stage struct {
@@ -35,17 +35,80 @@ type stage struct {
 	works      []work
 }
 
-// stages returns all works, in order. The works of the second stage share 30,000 pods, which the last of them evicts,
-// and so do those of the third.
+// stages returns all works, in order. The works of the second stage share 30,000 pods, and so do those of the third.
 func stages() []stage {
-	olderMemory, olderStart := memoryWork(), startWork()
-	olderMemory.name += "-1.30"
-	olderStart.name += "-1.30"
-	return []stage{
-		{works: []work{burstWork(), namespacesWork(), webhookWork(), instantWork(), idleWork(), evictWork()}},
-		{works: []work{memoryWork(), statusWork(), startWork(), scaleWork()}},
-		{kubernetes: "1.30", works: []work{olderMemory, olderStart}},
+	memoryWork := work{
+		name: "memory", title: "30,000 pods, nothing tainted", subjects: []string{ours, original}, measure: idleMemory,
+		rows: []wanted{{memory, []target{{original, most, 0.2}}}},
 	}
+	startWork := work{
+		name: "start", title: "start with 30,000 pods, of which one is due", starts: 3,
+		subjects: []string{ours, original}, measure: start,
+		rows: []wanted{{starting, []target{{original, most, 0.75}}}},
+	}
+	return []stage{
+		{works: []work{
+			{
+				name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on",
+				subjects: []string{baseline, ours, original, originalDefault}, once: []string{originalDefault},
+				measure: burstOf(size{nodes: burstNodes, each: podsEach}),
+				rows: []wanted{
+					{rate, []target{{baseline, least, 0.9}, {original, least, 1.3}, {originalDefault, least, 30}}},
+					{median, []target{{baseline, most, late}, {original, reported, 0}}},
+					{p99, []target{{baseline, most, late}, {original, reported, 0}}},
+					{events, []target{{"", most, 30}}},
+					{cpu, []target{{original, reported, 0}}},
+					{peak, []target{{original, reported, 0}}},
+				},
+			},
+			{
+				name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
+				subjects: []string{baseline, ours, original}, measure: besideHeld,
+				rows: []wanted{
+					{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {original, reported, 0}}},
+					{last, []target{{"", most, 2}, {baseline, reported, 0}, {original, reported, 0}}},
+				},
+			},
+			{
+				name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due",
+				subjects: []string{baseline, ours}, measure: instant,
+				rows: []wanted{
+					{first, []target{{"", most, 100}, {"", least, 0}}}, // a negative figure means an early deletion
+					{last, []target{{baseline, most, late}}},
+				},
+			},
+			{
+				name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, original},
+				measure: idle, rows: []wanted{{onePod, []target{{baseline, most, 1.4}, {original, most, 1}}}},
+			},
+			{
+				name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,
+				subjects: []string{baseline, ours},
+				measure:  burstOf(size{nodes: burstNodes, each: podsEach, running: true}),
+				rows: []wanted{
+					{rate, []target{{baseline, least, 0.9}}}, {median, []target{{baseline, reported, 0}}},
+				},
+			},
+		}},
+		{works: []work{memoryWork, {
+			name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
+			subjects: []string{ours, original}, measure: statusUpdates,
+			rows: []wanted{{cpuEach, []target{{original, most, 1}}}},
+		}, startWork, {
+			name: "scale", title: "a burst of 30,000 pods, out of 45,000, beside bursts of 3000",
+			subjects: []string{ours}, once: []string{ours}, measure: scale,
+			rows: []wanted{
+				{rate, []target{{"", reported, 0}}}, {peak, []target{{"", reported, 0}}},
+				{rateRatio, []target{{"", least, 0.8}}}, {cpuRatio, []target{{"", most, 1.25}}},
+			},
+		}}},
+		{kubernetes: "1.30", works: []work{older(memoryWork), older(startWork)}},
+	}
+}
+
+func older(k work) work {
+	k.name, k.title = k.name+"-1.30", k.title+", Kubernetes 1.30"
+	return k
 }
 
 func names() (list []string) {
@@ -58,7 +121,7 @@ func names() (list []string) {
 }
 
 // measure runs the works that the options name.
-func measure(ctx context.Context, o options) (rows []report.Row, err error) {
+func measure(ctx context.Context, o options) (rows []row, err error) {
 	for _, s := range stages() {
 		s.works = slices.DeleteFunc(s.works, func(k work) bool { return !slices.Contains(o.works, k.name) })
 		if len(s.works) == 0 {
@@ -73,7 +136,7 @@ func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 	return rows, nil
 }
 
-func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err error) {
+func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
 	w, err := newWorld(ctx, s.kubernetes, o.against)
 	if err != nil {
 		return nil, err
@@ -89,45 +152,32 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
-		for _, row := range more {
-			if s.kubernetes != "" {
-				row.Work += ", Kubernetes " + s.kubernetes
-			}
-			rows = append(rows, row)
-		}
+		rows = append(rows, more...)
 		w.say("%s took %v", k.name, time.Since(began).Round(time.Second))
 	}
 	return rows, nil
 }
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
-// the same one. Another build, if there is one, replaces the original and the plain workers.
-func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, error) {
-	if on.against != "" && slices.Contains(w.subjects, report.Original) {
-		w.subjects = []string{report.Ours, report.OtherBuild}
-		for i := range w.rows {
-			w.rows[i].Targets = []report.Target{report.Reported(report.OtherBuild)}
+// the same one. Another build, if there is one, is compared instead of the original and the plain workers.
+func (k work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
+	if on.against != "" {
+		k.subjects = []string{ours, otherBuild}
+		for i := range k.rows {
+			k.rows[i].targets = []target{{otherBuild, reported, 0}}
 		}
 	}
-	if w.prepare != nil {
-		if err := w.prepare(ctx, on); err != nil {
-			return nil, err
-		}
-	}
-	if w.fixed {
-		rounds = 1
-	}
-	all := results{}
-	for round := range rounds * max(w.rounds, 1) {
-		turn := slices.Clone(w.subjects)
+	all := map[string][]outcome{}
+	for round := range rounds * max(k.starts, 1) {
+		turn := slices.Clone(k.subjects)
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, name := range turn {
-			if round > 0 && slices.Contains(w.once, name) {
+			if round > 0 && slices.Contains(k.once, name) {
 				continue
 			}
-			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
+			o, err := k.measure(ctx, on, subject{name: name, evict: k.evict})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -135,15 +185,24 @@ func (w work) run(ctx context.Context, on *world, rounds int) ([]report.Row, err
 			on.say("%-24s %v", name, o)
 		}
 	}
-	return w.report(all), nil
+	return k.results(all), nil
 }
 
-// report returns the rows with the results.
-func (w work) report(all results) (rows []report.Row) {
-	for _, r := range w.rows {
-		r.Work, r.Judged, r.Results = w.title, w.judged, r.figures(all, w.subjects)
-		r.Judge()
-		rows = append(rows, r.Row)
+// results returns the rows with the figures of each subject, round by round.
+func (k work) results(all map[string][]outcome) (rows []row) {
+	for _, want := range k.rows {
+		r := row{
+			Work: k.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
+			Rounds: map[string]series{},
+		}
+		for name, outcomes := range all {
+			for _, o := range outcomes {
+				if value, measured := o[want.figure]; measured {
+					r.Rounds[name] = append(r.Rounds[name], value)
+				}
+			}
+		}
+		rows = append(rows, r)
 	}
 	return rows
 }

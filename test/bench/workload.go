@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,12 +23,12 @@ const (
 
 // size is the size of a workload. Its other fields say how its pods differ from pending pods without a toleration.
 type size struct {
-	nodes      int
-	each       int           // pods on a node
-	tolerates  time.Duration // how long the pods tolerate the taint; 0 means not at all
-	running    bool          // the pods are Running and Ready
-	namespaces []string      // the pods' namespaces, in turn; none means the default namespace
-	held       bool          // a load.Webhook holds the pods' deletions, and each pod has a label of its own
+	nodes     int
+	each      int           // pods on a node
+	tolerates time.Duration // how long the pods tolerate the taint; 0 means not at all
+	running   bool          // the pods are Running and Ready
+	namespace string        // of the pods; empty means the default namespace
+	held      bool          // a load.Webhook holds the pods' deletions, and each pod has a label of its own
 }
 
 // workload is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
@@ -69,14 +70,12 @@ func (w *workload) grow(ctx context.Context, s size) error {
 
 // fill adds pods to nodes of the workload.
 func (w *workload) fill(ctx context.Context, nodes []string, s size) error {
-	if len(s.namespaces) == 0 {
-		s.namespaces = []string{load.Namespace}
-	}
-	if err := load.EnsureNamespaces(ctx, w.w.admin, s.namespaces...); err != nil {
-		return fmt.Errorf("making namespaces: %w", err)
+	s.namespace = cmp.Or(s.namespace, load.Namespace)
+	if err := load.EnsureNamespace(ctx, w.w.admin, s.namespace); err != nil {
+		return err
 	}
 	old, n := len(w.pods), len(nodes)*s.each
-	w.namespaces, w.pods = append(w.namespaces, s.namespaces...), append(w.pods, make([]load.Identity, n)...)
+	w.namespaces, w.pods = append(w.namespaces, s.namespace), append(w.pods, make([]load.Identity, n)...)
 	err := load.Each(ctx, n, func(ctx context.Context, i int) error {
 		return w.makePod(ctx, old+i, nodes[i/s.each], s)
 	})
@@ -88,7 +87,7 @@ func (w *workload) fill(ctx context.Context, nodes []string, s size) error {
 
 func (w *workload) makePod(ctx context.Context, i int, node string, s size) error {
 	pod := load.Pod(fmt.Sprintf("%s-%d", w.name, i), node, map[string]string{"app": "bench", "workload": w.name})
-	pod.Namespace = s.namespaces[i%len(s.namespaces)]
+	pod.Namespace = s.namespace
 	if s.held {
 		pod.Labels[load.HeldLabel], pod.Labels["own"] = "yes", pod.Name
 	}
@@ -118,18 +117,13 @@ func (w *workload) makePod(ctx context.Context, i int, node string, s size) erro
 // taint sets the NoExecute taint on all nodes, several at a time. since is its timeAdded, which may be nil.
 func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
 	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
-		return w.w.taintNode(ctx, w.nodes[i], since)
+		return load.SetTaints(ctx, w.w.admin, w.nodes[i],
+			v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 	})
 	if err != nil {
 		return fmt.Errorf("tainting nodes: %w", err)
 	}
 	return nil
-}
-
-// taintNode sets the NoExecute taint on a node. since is its timeAdded, which may be nil.
-func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) error {
-	return load.SetTaints(ctx, w.admin, node,
-		v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 }
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -25,10 +24,8 @@ type world struct {
 	against   string // another build, which replaces the original in comparisons; may be empty
 	workloads int    // the number of workloads so far, for their names
 
-	shared    *workload // the population of 30,000 pods that several works share
-	fewPods   int       // the size of the shared population when fewMemory was measured
-	fewMemory float64   // MB of this build when idle
-	evicted   int       // the number of nodes of the shared population that bursts have emptied
+	shared  *workload // the population of 30,000 pods that several works share
+	evicted int       // the number of nodes of the shared population that bursts have emptied
 }
 
 // newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's
@@ -78,9 +75,21 @@ func (w *world) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// waitFor returns when each of the pods was deleted. It fails if that takes longer than atMost.
-func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.Duration) ([]time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, atMost)
+// atLeast ensures that the shared population has this number of nodes, with their pods.
+func (w *world) atLeast(ctx context.Context, nodes int) error {
+	missing := nodes - len(w.shared.nodes)
+	if missing <= 0 {
+		return nil
+	}
+	began := time.Now()
+	err := w.shared.grow(ctx, size{nodes: missing, each: podsEach})
+	w.say("%d pods were made in %.0f s", missing*podsEach, time.Since(began).Seconds())
+	return err
+}
+
+// waitFor returns when each of the pods was deleted.
+func (w *world) waitFor(ctx context.Context, pods []load.Identity) ([]time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, burstTimeout)
 	defer cancel()
 	return w.deletions.Wait(ctx, pods, 0)
 }
@@ -91,7 +100,7 @@ type subject struct {
 	evict bool // by the eviction subresource
 }
 
-func (s subject) plain() bool { return s.name == report.Baseline }
+func (s subject) plain() bool { return s.name == baseline }
 
 // call evicts one pod, as plain workers do.
 func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load.Identity) error {
@@ -112,11 +121,11 @@ func (w *world) launch(ctx context.Context, s subject) (*testcluster.Component, 
 		flags = append(flags, "--eviction-method=evict")
 	}
 	switch s.name {
-	case report.Original:
+	case original:
 		return w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
-	case report.OriginalDefault:
+	case originalDefault:
 		return w.LaunchOriginal(ctx)
-	case report.OtherBuild:
+	case otherBuild:
 		binary = w.against
 	}
 	m, err := w.LaunchBuild(ctx, binary, flags...)
@@ -166,7 +175,7 @@ func (w *world) firstDeletion(
 	if c, err = w.launch(ctx, s); err != nil {
 		return nil, 0, err
 	}
-	times, err := w.waitFor(ctx, probe.pods, time.Minute)
+	times, err := w.waitFor(ctx, probe.pods)
 	if err != nil {
 		return nil, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}

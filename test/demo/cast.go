@@ -30,30 +30,47 @@ const (
 
 // role is a workload, and the time at which its pods on the tainted node are expected to be deleted.
 type role struct {
-	name    string
-	what    string // kind and tolerations, for the output
-	goes    time.Duration
-	because string
+	name, kind  string
+	spec        string // what its kind needs, in YAML
+	tolerations string // in YAML
+	summary     string // of the tolerations, for the output
+	goes        time.Duration
+	because     string
 }
 
 // cast has the expectations, as constants that no code computes.
 var cast = []role{
-	{"web", "Deployment, no toleration", 0, "tolerates neither taint"},
+	{"web", "Deployment", "replicas: 8", "", "no toleration", 0, "tolerates neither taint"},
 	{
-		"api", "Deployment, network 6 s, maintenance 10 s", 10 * time.Second,
-		"network is lifted at 4 s, before its 6 s are over",
+		"api", "Deployment", "replicas: 4", tolerates("network", 6) + tolerates("maintenance", 10),
+		"network 6 s, maintenance 10 s", 10 * time.Second, "network is lifted at 4 s, before its 6 s are over",
 	},
-	{"batch", "Job, network for ever, maintenance 12 s", 12 * time.Second, "maintenance stays"},
-	{"db", "StatefulSet, network for ever, maintenance 9 s", 14 * time.Second, "lengthened to 14 s at 6 s"},
-	{"cache", "Deployment, network 8 s, maintenance for ever", stays, "network is lifted at 4 s"},
-	{"patient", "Deployment, both for ever", stays, "tolerates both taints"},
-	{"agent", "DaemonSet, everything for ever", stays, "tolerates every taint"},
+	{
+		"batch", "Job", "completions: 4\n  parallelism: 4\n" +
+			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}",
+		tolerates("network", 0) + tolerates("maintenance", 12),
+		"network for ever, maintenance 12 s", 12 * time.Second, "maintenance stays",
+	},
+	{
+		"db", "StatefulSet", "replicas: 4\n  serviceName: db\n  podManagementPolicy: Parallel",
+		tolerates("network", 0) + tolerates("maintenance", lengthenDBFrom),
+		"network for ever, maintenance 9 s", 14 * time.Second, "lengthened to 14 s at 6 s",
+	},
+	{
+		"cache", "Deployment", "replicas: 4", tolerates("network", 8) + tolerates("maintenance", 0),
+		"network 8 s, maintenance for ever", stays, "network is lifted at 4 s",
+	},
+	{
+		"patient", "Deployment", "replicas: 4", tolerates("network", 0) + tolerates("maintenance", 0),
+		"both for ever", stays, "tolerates both taints",
+	},
+	{"agent", "DaemonSet", "", "{operator: Exists}", "everything for ever", stays, "tolerates every taint"},
 }
 
 // workload is a workload whose pods spread evenly over the nodes, so that each workload has a pod on the tainted node.
 const workload = `
-apiVersion: %[1]s
-kind: %[2]s
+apiVersion: %s
+kind: %s
 metadata: {name: %[3]s, namespace: default}
 spec:
   %[4]s
@@ -73,33 +90,19 @@ spec:
 ---`
 
 // manifest returns all workloads of the cast.
-func manifest() string {
-	const (
-		apps, always = "apps/v1", "Always"
-		stateful     = "\n  serviceName: db\n  podManagementPolicy: Parallel"
-		job          = "completions: 4\n  parallelism: 4\n" +
-			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
-	)
-	return fmt.Sprintf(workload, apps, "Deployment", "web", replicas("web", 8), always, "") +
-		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, toleration("network", 6)+
-			toleration("maintenance", 10)) +
-		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", toleration("network", 0)+
-			toleration("maintenance", 12)) +
-		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, toleration("network", 0)+
-			toleration("maintenance", lengthenDBFrom)) +
-		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, toleration("network", 8)+
-			toleration("maintenance", 0)) +
-		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, toleration("network", 0)+
-			toleration("maintenance", 0)) +
-		fmt.Sprintf(workload, apps, "DaemonSet", "agent", selector("agent"), always, "{operator: Exists}")
+func manifest() (all string) {
+	for _, r := range cast {
+		version, restart, spec := "apps/v1", "Always", r.spec+"\n  selector: {matchLabels: {app: "+r.name+"}}"
+		if r.kind == "Job" { // its controller chooses the selector
+			version, restart, spec = "batch/v1", "Never", r.spec
+		}
+		all += fmt.Sprintf(workload, version, r.kind, r.name, spec, restart, r.tolerations)
+	}
+	return all
 }
 
-func selector(name string) string { return "selector: {matchLabels: {app: " + name + "}}" }
-
-func replicas(name string, n int) string { return fmt.Sprintf("replicas: %d\n  ", n) + selector(name) }
-
-// toleration returns a toleration for this number of seconds; 0 means without a limit.
-func toleration(key string, seconds int) string {
+// tolerates returns a toleration for this number of seconds; 0 means without a limit.
+func tolerates(key string, seconds int) string {
 	if seconds == 0 {
 		return fmt.Sprintf("{key: %s, operator: Exists, effect: NoExecute}, ", key)
 	}

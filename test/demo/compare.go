@@ -14,22 +14,17 @@ func (s *stage) compare() bool {
 	for _, r := range cast {
 		seen, good := s.observed(r)
 		agree = agree && good
-		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when("gone at %.0f s", r.goes), mark(good), seen,
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.kind+", "+r.summary, when("gone at %.0f s", r.goes), mark(good), seen,
 			r.because)
 	}
-	others := s.goneElsewhere()
-	s.say("%-8s %-48s %-13s %-7s %d went", "others", "all pods of the other nodes", "stay", mark(others == 0), others)
-	return agree && others == 0
-}
-
-// goneElsewhere returns the number of pods of other nodes that were deleted.
-func (s *stage) goneElsewhere() (n int) {
+	others := 0
 	for uid := range s.went {
 		if s.pods[uid].Spec.NodeName != tainted {
-			n++
+			others++
 		}
 	}
-	return n
+	s.say("%-8s %-48s %-13s %-7s %d went", "others", "all pods of the other nodes", "stay", mark(others == 0), others)
+	return agree && others == 0
 }
 
 // observed returns the times at which the pods of a role on the tainted node were deleted, and whether all are as

@@ -14,7 +14,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -22,6 +24,7 @@ import (
 func main() {
 	keep := flag.Bool("keep", false, "stay up when done, until Ctrl-C")
 	flag.Parse()
+	klog.SetLogger(logr.Discard()) // client-go writes nothing between the lines of the timeline
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Stdout, *keep || terminal())
 	stop()

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -34,16 +32,9 @@ type stage struct {
 	went map[types.UID]time.Duration
 }
 
-// quietClient returns a client that writes nothing between the lines of the timeline. It is not throttled, so it has no
-// waiting to report either.
-func quietClient(kubeconfig string) (kubernetes.Interface, error) {
-	klog.SetLogger(logr.Discard())
-	return load.NewClient(kubeconfig)
-}
-
 // newStage creates nodes and workloads, and returns when all pods run.
 func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stage, error) {
-	client, err := quietClient(c.Kubeconfig())
+	client, err := load.NewClient(c.Kubeconfig())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +91,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 }
 
 // printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event
-// gives.
+// gives. The event comes a little later than the deletion.
 func (s *stage) printEvictions(ctx context.Context) error {
 	stream, err := s.client.CoreV1().Events("default").Watch(ctx,
 		metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
@@ -110,27 +101,20 @@ func (s *stage) printEvictions(ctx context.Context) error {
 	go func() {
 		for event := range stream.ResultChan() {
 			e, ok := event.Object.(*v1.Event)
-			switch {
-			case !ok || event.Type != watch.Added:
-			case strings.HasPrefix(e.Message, "Cancelling"):
-				_, because, _ := strings.Cut(e.Message, "Z: ")
-				because, _, _ = strings.Cut(because, ";")
-				s.line(time.Since(s.start), e.InvolvedObject.Name, "cancelled", because)
-			case strings.HasPrefix(e.Message, "Marking"): // the event comes a little later than the deletion
-				at, _ := s.deletions.Of(ctx, e.InvolvedObject.UID, time.Now().Add(time.Second))
-				s.line(at.Sub(s.start), e.InvolvedObject.Name, "evicted", shorten(e.Message))
+			if !ok || event.Type != watch.Added {
+				continue
 			}
+			_, because, _ := strings.Cut(e.Message, "Z: ")
+			because, _, _ = strings.Cut(because, ";")
+			what, at := "cancelled", time.Now()
+			if !strings.HasPrefix(e.Message, "Cancelling") {
+				what = "evicted"
+				at, _ = s.deletions.Of(ctx, e.InvolvedObject.UID, at.Add(time.Second))
+			}
+			s.line(at.Sub(s.start), e.InvolvedObject.Name, what, because)
 		}
 	}()
 	return nil
-}
-
-// shorten removes from an event's message what the timeline already shows: pod, node and times.
-func shorten(message string) string {
-	_, because, _ := strings.Cut(message, "taint ")
-	before, after, _ := strings.Cut(because, " (exposed since ")
-	_, after, _ = strings.Cut(after, ")")
-	return before + after
 }
 
 // step is a command of kubectl, at a time of the story.

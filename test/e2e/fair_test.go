@@ -50,7 +50,7 @@ func TestSlowDeletionsUnderARateLeaveItsTokensToOthers(t *testing.T) {
 // others, and returns how long after the taints each of the others' pods was deleted, the earliest first.
 func besideATenant(t *testing.T, nodes, tenantsEach, othersEach int, flags ...string) (late []time.Duration) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
-	if err := load.EnsureNamespaces(t.Context(), w.admin, "tenant"); err != nil {
+	if err := load.EnsureNamespace(t.Context(), w.admin, "tenant"); err != nil {
 		t.Fatal(err)
 	}
 	c := newPodLoad(t, w.admin, "fair", nodes, 0)

@@ -22,7 +22,7 @@ func newHoldingWebhook(t *testing.T) *holdingWebhook {
 // If twice is set, the API server calls the webhook twice for each deletion.
 func (h *holdingWebhook) register(t *testing.T, w *world, twice bool, pod *v1.Pod) {
 	t.Helper()
-	if err := h.Register(t.Context(), w.admin, twice); err != nil {
+	if err := h.Register(t.Context(), w.admin, twice, load.IdentityOf(pod)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -30,9 +30,6 @@ func (h *holdingWebhook) register(t *testing.T, w *world, twice bool, pod *v1.Po
 			t.Error(err)
 		}
 	})
-	if err := h.AwaitInForce(t.Context(), w.admin, pod.Namespace, pod.Name); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // await waits until the webhook has received this number of requests.

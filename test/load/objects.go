@@ -62,16 +62,14 @@ func ReadyNode(name string) *v1.Node {
 	}
 }
 
-// EnsureNamespaces creates those of the namespaces that do not exist.
-func EnsureNamespaces(ctx context.Context, client kubernetes.Interface, names ...string) error {
-	return Each(ctx, len(names), func(ctx context.Context, i int) error {
-		namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names[i]}}
-		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
-		return err
-	})
+// EnsureNamespace creates the namespace unless it exists.
+func EnsureNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("making namespace %s: %w", name, err)
+	}
+	return nil
 }
 
 // SetTaints replaces the taints of a node.

@@ -85,25 +85,33 @@ func (we *Webhook) hold(ctx context.Context) {
 	}
 }
 
-// Register makes the API server call the webhook when pods are deleted. If twice is set, the API server calls the
-// webhook a second time after the first call.
-func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
-	names := []string{webhookName}
-	if twice {
-		names = append(names, "again."+webhookName)
-	}
+// Register makes the API server call the webhook when pods are deleted, and waits until it does, by dry runs of the
+// deletion of this pod, which has the label [HeldLabel]. If twice is set, the API server calls the webhook a second
+// time after the first call.
+func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool, held Identity) error {
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
+		Webhooks:   []admissionregistrationv1.MutatingWebhook{we.registration(webhookName)},
 	}
-	for _, name := range names {
-		configuration.Webhooks = append(configuration.Webhooks, we.registration(name))
+	if twice {
+		configuration.Webhooks = append(configuration.Webhooks, we.registration("again."+webhookName))
 	}
 	_, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, configuration,
 		metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("registering the webhook: %w", err)
 	}
-	return nil
+	for range inForceTries {
+		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
+		err = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name,
+			metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		cancel()
+		if we.held.Swap(0) > 0 {
+			return nil
+		}
+		_ = Pause(ctx, 20*time.Millisecond)
+	}
+	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
 }
 
 // registration returns a webhook that the API server calls. The API server calls mutating webhooks one after the other.
@@ -136,20 +144,4 @@ func (we *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) 
 		return fmt.Errorf("removing the webhook: %w", err)
 	}
 	return nil
-}
-
-// AwaitInForce waits until the API server calls the webhook, by dry runs of the deletion of this pod, which has the
-// label [HeldLabel].
-func (we *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface, namespace, pod string) error {
-	var err error
-	for range inForceTries {
-		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
-		err = client.CoreV1().Pods(namespace).Delete(try, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		cancel()
-		if we.held.Swap(0) > 0 {
-			return nil
-		}
-		_ = Pause(ctx, 20*time.Millisecond)
-	}
-	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
 }

@@ -73,14 +73,14 @@ func (c *Cluster) etcd() *Component {
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
 		"--initial-cluster=testcluster="+peer,
 		"--cert-file="+c.pki("server.crt"), "--key-file="+c.pki("server.key"),
-		"--client-cert-auth", "--trusted-ca-file="+c.pki("clients.crt"), "--enable-grpc-gateway=false",
+		"--client-cert-auth", "--trusted-ca-file="+c.pki("authority.crt"), "--enable-grpc-gateway=false",
 		"--heartbeat-interval=20", "--election-timeout=200", // etcd has no peers to wait for
 		"--unsafe-no-fsync", "--log-level=warn")
 }
 
 func (c *Cluster) apiServer(o Options) *Component {
 	args := append(c.server(c.ports[apiServerPort]),
-		"--etcd-servers=https://"+address(c.ports[etcdPort]), "--etcd-cafile="+c.pki("clients.crt"),
+		"--etcd-servers=https://"+address(c.ports[etcdPort]), "--etcd-cafile="+c.pki("authority.crt"),
 		"--etcd-certfile="+c.pki("server.crt"), "--etcd-keyfile="+c.pki("server.key"),
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
@@ -101,17 +101,17 @@ func (c *Cluster) apiServer(o Options) *Component {
 // tokens, and the aggregator's users by headers.
 func (c *Cluster) authentication() []string {
 	return []string{
-		"--client-ca-file=" + c.pki("clients.crt"),
+		"--client-ca-file=" + c.pki("authority.crt"),
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.pki("server.key"),
 		"--service-account-signing-key-file=" + c.pki("server.key"),
-		"--requestheader-client-ca-file=" + c.pki("front-proxy.crt"),
-		"--requestheader-allowed-names=front-proxy",
+		"--requestheader-client-ca-file=" + c.pki("authority.crt"),
+		"--requestheader-allowed-names=" + serverName,
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + c.pki("proxy.crt"),
-		"--proxy-client-key-file=" + c.pki("proxy.key"),
+		"--proxy-client-cert-file=" + c.pki("server.crt"),
+		"--proxy-client-key-file=" + c.pki("server.key"),
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *Cluster) controllerManager(o Options) *Component {
 		"--controllers=*,-taint-eviction-controller",
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file="+c.pki("server.key"),
-		"--root-ca-file="+c.pki("clients.crt"),
+		"--root-ca-file="+c.pki("authority.crt"),
 		"--kube-api-qps=500", "--kube-api-burst=1000")
 	return c.part(ControllerManager, healthz(port), append(args, o.ControllerManagerArgs...)...)
 }

@@ -79,27 +79,22 @@ func (c *Cluster) writeKubeconfigs() (err error) {
 	return nil
 }
 
-// writePKI creates the keys and certificates of the components. One authority signs for servers and clients; the
-// aggregator has an authority of its own, or every client could impersonate the aggregator.
+// writePKI creates the key and the certificate of all servers. One authority signs for servers and clients. The API
+// server takes the servers' certificate for the aggregator's, by its name, which no client has.
 func (c *Cluster) writePKI() (err error) {
-	if c.authority, err = newAuthority("testcluster"); err != nil {
+	if c.authority, err = newAuthority("testcluster-authority"); err != nil {
 		return err
 	}
-	frontProxy, err := newAuthority("testcluster-front-proxy")
+	certificate, key, err := c.authority.issue(serverName)
 	if err != nil {
 		return err
 	}
-	serverCertificate, serverKey, err1 := c.authority.issue("testcluster")
-	proxyCertificate, proxyKey, err2 := frontProxy.issue("front-proxy")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
 	return c.write(map[string][]byte{
-		"pki/clients.crt": c.authority.pem(), "pki/front-proxy.crt": frontProxy.pem(),
-		"pki/server.crt": serverCertificate, "pki/server.key": serverKey,
-		"pki/proxy.crt": proxyCertificate, "pki/proxy.key": proxyKey,
+		"pki/authority.crt": c.authority.pem(), "pki/server.crt": certificate, "pki/server.key": key,
 	})
 }
+
+const serverName = "testcluster"
 
 // validity is far longer than the lifetime of any cluster.
 const validity = 365 * 24 * time.Hour

@@ -39,6 +39,7 @@ export async function start(path, args) {
   const where = await answer();
   return {
     ...where,
+    pid: child.pid,
     /** Sends a line and waits for its answer. @param {string} line */
     async ask(line) {
       child.stdin.write(`${line}\n`);
