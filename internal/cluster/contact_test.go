@@ -85,12 +85,12 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
 		log := newWarnings(klog.FromContext(ctx))
-		trim := newPods(newNeeds()).trim
+		trim := newPods(newNeeds()).entryOf
 		malformed := trim(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
 		fine := trim(aPod(), time.Now())
 		for range 100 {
-			log.tolerations(&fine)
-			log.tolerations(&malformed)
+			log.tolerations(fine)
+			log.tolerations(malformed)
 			log.unexpected("pod", 7)
 			log.unexpected("node", nil)
 			log.nameless(&malformed.Pod)
@@ -104,7 +104,7 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 			}
 		}
 		time.Sleep(warningInterval)
-		log.tolerations(&malformed)
+		log.tolerations(malformed)
 		if len(*lines) != 5 {
 			t.Errorf("nothing was said a minute later: %q", *lines)
 		}

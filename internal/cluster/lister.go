@@ -4,17 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -35,48 +32,21 @@ const (
 	largest = 16 << 20
 )
 
-// errBroken is the error of a watch whose connection has broken at each try.
-var errBroken = errors.New("the connection breaks")
-
-// typed is client-go's typed client for one resource.
-type typed[L runtime.Object] interface {
-	List(ctx context.Context, o metav1.ListOptions) (L, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
-
 // unmarshaler is an object of the API that decodes itself from protobuf.
 type unmarshaler interface {
 	runtime.Object
 	Unmarshal(message []byte) error
 }
 
-// newLister returns the requests of a typed client. If the client is client-go's, the items of a plain list are trimmed
-// as they arrive: a list in one piece would take many times the memory of the cache. begun is called when the response
-// to such a list has begun.
-func newLister[L runtime.Object](
-	client kubernetes.Interface, own typed[L], resource string, kind unmarshaler, trim cache.TransformFunc,
-	begun func(),
-) *cache.ListWatch {
-	requests := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return own.List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return unbroken(own.Watch(ctx, o))
-		},
+// lister returns the function that lists a resource. If the client is client-go's, the items of a list are trimmed as
+// they arrive: a list in one piece would take many times the memory of the cache.
+func lister[L runtime.Object](
+	client kubernetes.Interface, own typed[L], t trimmingList,
+) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	if t.client = restOf(client); t.client != nil {
+		return t.list
 	}
-	if core := restOf(client); core != nil {
-		requests.ListWithContextFunc = trimmingList{core, resource, kind, trim, begun}.list
-	}
-	return requests
-}
-
-// unbroken returns an error for the empty watch by which client-go reports a connection that has broken at each try.
-func unbroken(w watch.Interface, err error) (watch.Interface, error) {
-	if err == nil && reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch()) {
-		return nil, errBroken
-	}
-	return w, err
+	return func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return own.List(ctx, o) }
 }
 
 // restOf returns the client of the requests that a client makes. It returns nil if the client is not client-go's,
@@ -95,7 +65,7 @@ type trimmingList struct {
 	resource string
 	kind     unmarshaler
 	trim     cache.TransformFunc
-	begun    func()
+	begun    func() // is called when the response has begun
 }
 
 // list requests a list. JSON is decoded in one piece.
