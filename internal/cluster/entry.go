@@ -87,17 +87,15 @@ func (po *pods) share(p *taint.Pod) {
 // selectLabels returns the labels with these keys, and the label pod-template-hash, by which a Deployment is found. It
 // returns nil if there are none.
 func selectLabels(labels map[string]string, keys []string) (selected map[string]string) {
-	add := func(key string) {
-		if value, exists := labels[key]; exists {
-			if selected == nil {
-				selected = map[string]string{}
-			}
-			selected[key] = value
+	for _, key := range append([]string{taint.PodTemplateHash}, keys...) {
+		value, exists := labels[key]
+		switch {
+		case !exists:
+			continue
+		case selected == nil:
+			selected = map[string]string{}
 		}
-	}
-	add(taint.PodTemplateHash)
-	for _, key := range keys {
-		add(key)
+		selected[key] = value
 	}
 	return selected
 }

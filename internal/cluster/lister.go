@@ -119,52 +119,45 @@ func (t trimmingList) protobuf(body *bufio.Reader) (runtime.Object, error) {
 	return list, err
 }
 
-// readList reads the API server's message as it arrives, and calls take with each field of the list in it.
+// readList reads the API server's message as it arrives, and calls take with each field of the list in it. A value is
+// valid until take returns.
 func readList(body *bufio.Reader, take func(number protowire.Number, value []byte) error) error {
-	if _, err := body.Discard(len(magic)); err != nil {
-		return err
-	}
-	for {
-		number, size, err := readHead(body)
-		if err != nil {
-			return err
-		}
-		if number == unknownRaw {
-			return readFields(body, size, take)
-		}
-		if _, err := body.Discard(int(size)); err != nil {
-			return err
-		}
-	}
-}
-
-// readFields reads a message of this size, and calls take with each of its fields. A value is valid until take returns.
-func readFields(body io.Reader, size int64, take func(number protowire.Number, value []byte) error) error {
-	limited := &io.LimitedReader{R: body, N: size}
-	message := bufio.NewReader(limited)
+	left, err := skipToList(body)
 	var value []byte
-	for limited.N > 0 || message.Buffered() > 0 {
-		number, size, err := readHead(message)
-		if err != nil {
+	for err == nil && left > 0 {
+		var number protowire.Number
+		var size int
+		if number, size, err = readHead(body); err != nil {
 			return err
 		}
-		if size > largest {
+		if left -= protowire.SizeTag(number) + protowire.SizeBytes(size); size > largest || left < 0 {
 			return fmt.Errorf("an item of %d bytes is too large", size)
 		}
-		value = slices.Grow(value[:0], int(size))[:size]
-		if _, err := io.ReadFull(message, value); err != nil {
-			return err
-		}
-		if err := take(number, value); err != nil {
-			return err
+		value = slices.Grow(value[:0], size)[:size]
+		if _, err = io.ReadFull(body, value); err == nil {
+			err = take(number, value)
 		}
 	}
-	return nil
+	return err
+}
+
+// skipToList reads what precedes the list in a message, and returns the list's size.
+func skipToList(body *bufio.Reader) (size int, err error) {
+	skip := len(magic)
+	for number := protowire.Number(0); number != unknownRaw; skip = size {
+		if _, err := body.Discard(skip); err != nil {
+			return 0, err
+		}
+		if number, size, err = readHead(body); err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
 }
 
 // readHead reads what precedes the value of a field: its number and the value's size. Lists have only fields of
 // messages and of texts.
-func readHead(body io.ByteReader) (number protowire.Number, size int64, err error) {
+func readHead(body io.ByteReader) (number protowire.Number, size int, err error) {
 	tag, err := binary.ReadUvarint(body)
 	if err != nil {
 		return 0, 0, err
@@ -174,8 +167,8 @@ func readHead(body io.ByteReader) (number protowire.Number, size int64, err erro
 		return 0, 0, fmt.Errorf("field %d of a list is of type %d", number, kind)
 	}
 	length, err := binary.ReadUvarint(body)
-	if err == nil && length > math.MaxInt64 {
+	if err == nil && length > math.MaxInt {
 		err = fmt.Errorf("field %d of a list has %d bytes", number, length)
 	}
-	return number, int64(length), err
+	return number, int(length), err
 }

@@ -23,22 +23,25 @@ const (
 
 // namespaces are the labels of namespaces by name. One goroutine writes; any number read.
 type namespaces struct {
+	labels  atomic.Pointer[map[string]map[string]string] // a map does not change
 	changed chan struct{}
-	labels  atomic.Pointer[map[string]map[string]string] // nil before the first list; a map does not change
 }
 
 func newNamespaces() *namespaces {
-	return &namespaces{changed: make(chan struct{}, 1)}
+	n := &namespaces{changed: make(chan struct{}, 1)}
+	n.labels.Store(&map[string]map[string]string{})
+	return n
 }
 
 // Namespaces returns the labels of namespaces as they are now; nil unless they are needed and all are known.
 func (w *Watcher) Namespaces() policy.Namespaces {
-	labels, needs := w.namespaces.labels.Load(), w.needs.Load()
-	if labels == nil || !needs.NamespaceLabels || !w.namespaceWatch.relists.has(needs) {
+	needs := w.needs.Load()
+	if !needs.NamespaceLabels || !w.namespaceWatch.relists.has(needs) {
 		return nil
 	}
+	labels := *w.namespaces.labels.Load()
 	return func(name string) (map[string]string, bool) {
-		set, exists := (*labels)[name]
+		set, exists := labels[name]
 		return set, exists
 	}
 }
@@ -48,16 +51,13 @@ func (n *namespaces) trim(o *v1.Namespace, _ bool) *v1.Namespace {
 }
 
 func (n *namespaces) update(o *v1.Namespace) {
-	if old, exists := n.all()[o.Name]; exists && maps.Equal(old, o.Labels) {
-		return
-	}
-	labels := maps.Clone(n.all())
+	labels := maps.Clone(*n.labels.Load())
 	labels[o.Name] = o.Labels
 	n.show(labels)
 }
 
 func (n *namespaces) remove(o *v1.Namespace) {
-	labels := maps.Clone(n.all())
+	labels := maps.Clone(*n.labels.Load())
 	delete(labels, o.Name)
 	n.show(labels)
 }
@@ -67,24 +67,16 @@ func (n *namespaces) replace(list []*v1.Namespace, _ string) {
 	for _, o := range list {
 		labels[o.Name] = o.Labels
 	}
-	if n.labels.Load() == nil || !maps.EqualFunc(n.all(), labels, maps.Equal[map[string]string]) {
-		n.show(labels)
-	}
+	n.show(labels)
 }
 
 func (n *namespaces) reached(string) {}
 
-// all returns the labels of all namespaces; none before the first list.
-func (n *namespaces) all() map[string]map[string]string {
-	if labels := n.labels.Load(); labels != nil {
-		return *labels
-	}
-	return nil
-}
-
 func (n *namespaces) show(labels map[string]map[string]string) {
-	n.labels.Store(&labels)
-	signal(n.changed)
+	if !maps.EqualFunc(*n.labels.Load(), labels, maps.Equal[map[string]string]) {
+		n.labels.Store(&labels)
+		signal(n.changed)
+	}
 }
 
 // watchNamespaces watches namespaces until the context ends.
@@ -111,9 +103,8 @@ func (n *namespaces) tell(ctx context.Context, handler Handler) {
 			return
 		case <-time.After(namespaceDelay):
 		}
-		// The handler reads everything that has changed until now.
 		select {
-		case <-n.changed:
+		case <-n.changed: // the handler reads everything that has changed until now
 		default:
 		}
 		handler.NamespacesChanged()

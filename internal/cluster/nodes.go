@@ -87,7 +87,7 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 // update takes in a node that the watch has shown.
 func (no *nodes) update(n *v1.Node) {
 	no.observe([]*v1.Node{n}, nil, false)
-	notify := no.apply(n, gap{})
+	notify := no.apply(n, false)
 	no.delivered(n.ResourceVersion)
 	if notify {
 		no.handler.NodeChanged(n.Name)
@@ -116,13 +116,12 @@ func (no *nodes) replace(list []*v1.Node, version string) {
 		no.observed = map[string]*guard.Node{}
 	}
 	no.observe(list, gone, first)
-	since := gap{listed: true, watched: no.watched}
 	var changed []string
 	for _, n := range list {
 		if journal.IsNewer(n.ResourceVersion, version) {
 			version = n.ResourceVersion // the list of a fake API server
 		}
-		if no.apply(n, since) {
+		if no.apply(n, true) {
 			changed = append(changed, n.Name)
 		}
 	}
@@ -182,10 +181,10 @@ func (no *nodes) delivered(version string) {
 }
 
 // apply takes in an observation of a node, and reports whether the handler must be called.
-func (no *nodes) apply(n *v1.Node, g gap) (notify bool) {
+func (no *nodes) apply(n *v1.Node, listed bool) (notify bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, notify := no.next(no.state(n.Name), n, g)
+	now, notify := no.next(no.state(n.Name), n, listed)
 	no.set(n.Name, now)
 	return notify
 }

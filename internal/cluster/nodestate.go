@@ -3,7 +3,6 @@ package cluster
 import (
 	"maps"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,12 +23,6 @@ func (no *nodes) trim(n *v1.Node, _ bool) *v1.Node {
 	return used
 }
 
-// gap describes what may have been missed between two observations of a node. The zero gap means nothing.
-type gap struct {
-	listed  bool      // a list shows the node: the process may not have watched since the last observation
-	watched time.Time // the last moment at which the process did watch; zero at its first list
-}
-
 // nodeState is a node as readers see it, with the state behind it.
 type nodeState struct {
 	*taint.Node
@@ -39,14 +32,15 @@ type nodeState struct {
 	needs   *needs // at the last observation
 }
 
-// next returns the state of a node after an observation of it, and reports whether the handler must be called.
-func (no *nodes) next(old nodeState, n *v1.Node, g gap) (now nodeState, notify bool) {
+// next returns the state of a node after an observation of it, and reports whether the handler must be called. If a list
+// shows the node, the process may not have watched since the observation before.
+func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, notify bool) {
 	needs := no.needs.Load()
 	same := old.Node != nil && old.UID == n.UID
 	if !same {
 		old.history, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	history, changed := no.historyAfter(&old, n, g, needs)
+	history, changed := no.historyAfter(&old, n, listed, needs)
 	now = nodeState{history: history, version: n.ResourceVersion, needs: needs}
 	if same && !changed {
 		var relabelled bool
@@ -62,7 +56,7 @@ func (no *nodes) next(old nodeState, n *v1.Node, g gap) (now nodeState, notify b
 
 // historyAfter returns the history of a node after an observation of it, and reports whether it has changed.
 func (no *nodes) historyAfter(
-	before *nodeState, n *v1.Node, g gap, needs *needs,
+	before *nodeState, n *v1.Node, listed bool, needs *needs,
 ) (history journal.NodeHistory, changed bool) {
 	var keysBefore *journal.Keys
 	if before.needs != needs {
@@ -72,7 +66,7 @@ func (no *nodes) historyAfter(
 	return before.history.Observe(journal.Observation{
 		Taints: n.Spec.Taints, Keys: needs.keys(), KeysBefore: keysBefore, At: now, Ahead: no.ahead.at(now),
 		Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Before: before.version,
-		Gap: g.listed, Watched: g.watched,
+		Gap: listed, Watched: no.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(n.Name, a, b) },
 	})
 }

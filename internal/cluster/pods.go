@@ -70,7 +70,7 @@ func (po *pods) trim(p *v1.Pod, listed bool) *entry {
 // update takes in the current state of a pod.
 func (po *pods) update(e *entry) {
 	if e.UID == "" {
-		po.warnings.nameless(&e.Pod)
+		po.warnings.log("Ignored a pod without a UID", "pod", e.Key()) // it can't be distinguished from others
 		return
 	}
 	if po.put(e) {

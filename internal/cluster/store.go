@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"fmt"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -45,7 +47,7 @@ func (s *store[O, V]) whole(obj any) (o O, ok bool) {
 	if o, ok = obj.(O); ok && o != none {
 		return o, true
 	}
-	s.warnings.unexpected(s.kind, obj)
+	s.warnings.log("Ignored an object that is not a "+s.kind, "got", fmt.Sprintf("%T", obj))
 	return none, false
 }
 
