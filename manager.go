@@ -95,7 +95,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {
-		if err := m.source.Run(running, &handler{Manager: m}); err != nil {
+		if err := m.source.Run(running, handler{m}); err != nil {
 			failed <- err
 		}
 	})

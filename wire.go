@@ -130,38 +130,29 @@ func (m *Manager) shardOf(node string) *shard.Shard {
 	return m.shards[shard.Index(node, len(m.shards))]
 }
 
-// handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It is every
-// observer of package cluster.
-type handler struct {
-	*Manager
+// handler passes the source's notifications to the shards, to the journal and to the tracker of holds.
+type handler struct{ *Manager }
 
-	// last is the last batch of changes of nodes. Only the goroutine of the nodes uses it.
-	last []guard.NodeChange
-}
-
-func (h *handler) NodeChanged(name string) {
+func (h handler) NodeChanged(name string) {
 	h.shardOf(name).NodeChanged(name)
 	h.journal.NodeChanged(name)
 }
 
-func (h *handler) NodesListed() { h.journal.NodesListed() }
+func (h handler) NodesListed() { h.journal.NodesListed() }
 
-func (h *handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
+func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
 
 // NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
 // judges a node that breakers have not seen.
-func (h *handler) NodesChanged(changes []guard.NodeChange) {
-	h.last = changes
+func (h handler) NodesChanged(changes []guard.NodeChange, all bool) {
+	if all {
+		h.holds.Put(guard.NodesListed{Nodes: changes})
+		return
+	}
 	h.holds.Put(guard.NodesChanged{Changes: changes})
 }
 
-// NodesSynced lists the nodes of the last batch, which has all nodes.
-func (h *handler) NodesSynced() {
-	h.holds.Put(guard.NodesListed{Nodes: h.last})
-	h.last = nil
-}
-
-func (h *handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }
+func (h handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }
 
 // own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
 // controlling owner.

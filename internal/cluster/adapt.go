@@ -46,41 +46,31 @@ type adapter struct {
 	relists  *relists
 
 	mu    sync.Mutex
-	store *store[*v1.Pod, entry] // nil before the first list, and after the end: queued events may still come
+	store *store[*v1.Pod, *entry] // nil before the first list, and after the end: queued events may still come
 }
 
 // run keeps the store up to date until the context ends. It returns an error if the informer has stopped already, or
-// lacks a required field. If it lacks a field that is required only later, run passes the error to lacks, and goes on.
-func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, entry], lacks func(error)) error {
+// lacks a required field. If it lacks a field that is required only later, run passes the error to refuse, and goes on.
+func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, *entry], refuse func(error)) error {
 	registered, err := a.informer.AddEventHandler(a)
 	if err != nil {
 		return fmt.Errorf("listening to the pod informer: %w", err)
 	}
 	defer a.end(registered)
-	outdated := make(chan struct{}, 1)
-	for first := true; ; first = false {
-		a.relists.begin()
-		a.relists.watching(func() { signal(outdated) })
-		err := a.list(ctx, s, registered)
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case first:
-			return err
-		default:
+	return a.relists.run(ctx, func(turn context.Context) error {
+		err := a.list(turn, s, registered)
+		if err != nil && turn.Err() == nil && a.relists.hasList() {
 			a.relists.failed()
-			lacks(err)
+			refuse(err)
+			err = nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-outdated:
-		}
-	}
+		return err
+	})
 }
 
 // list puts all pods of the informer into the store, after a check. Events that the informer has queued may show an
 // older state of a pod after it, and then the same state again.
-func (a *adapter) list(ctx context.Context, s *store[*v1.Pod, entry], r cache.ResourceEventHandlerRegistration) error {
+func (a *adapter) list(ctx context.Context, s *store[*v1.Pod, *entry], r cache.ResourceEventHandlerRegistration) error {
 	if !cache.WaitFor(ctx, "", r.HasSyncedChecker()) {
 		return ctx.Err()
 	}

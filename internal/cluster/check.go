@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -76,24 +74,35 @@ func (a *adapter) check(ctx context.Context) error {
 // compare compares the live pods with those in the informer.
 func (a *adapter) compare(live []v1.Pod) error {
 	needs, store := a.relists.followed.Load(), a.informer.GetStore()
-	if err := checkNames(store); err != nil {
-		return err
+	for _, obj := range store.List() {
+		pod, ok := obj.(*v1.Pod)
+		switch {
+		case !ok:
+			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", obj)
+		case pod.Name == "":
+			return lacks("metadata.name", pod)
+		case pod.Namespace == "":
+			return lacks("metadata.namespace", pod)
+		}
 	}
 	for i := range live {
-		key := cache.MetaObjectToName(&live[i]).String()
-		cached, exists, err := store.GetByKey(key)
-		if err != nil || !exists {
+		pod := &live[i]
+		cached, exists, err := store.GetByKey(cache.MetaObjectToName(pod).String())
+		held, ok := cached.(*v1.Pod)
+		if err != nil || !exists || !ok {
 			continue
 		}
-		pod, ok := cached.(*v1.Pod)
-		if !ok {
-			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", cached)
-		}
-		if path := missingField(pod, &live[i], &needs.Needs); path != "" {
-			return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", path, key)
+		if path := missingField(held, pod, &needs.Needs); path != "" {
+			return lacks(path, pod)
 		}
 	}
 	return nil
+}
+
+// lacks returns the error about a field that the informer has not kept.
+func lacks(path string, p *v1.Pod) error {
+	return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)",
+		path, cache.MetaObjectToName(p))
 }
 
 // missingField returns the first field in which a pod of the informer differs from the live pod; "" if there is none,
@@ -112,18 +121,4 @@ func missingField(cached, live *v1.Pod, needs *policy.Needs) string {
 		}
 	}
 	return ""
-}
-
-// checkNames checks by the store's keys whether a transform has stripped names.
-func checkNames(store cache.Store) error {
-	for _, key := range store.ListKeys() {
-		namespace, name, named := strings.Cut(key, "/")
-		switch {
-		case key == "" || named && name == "":
-			return errors.New("the pod informer lacks metadata.name: its transform must let this field through")
-		case !named || namespace == "":
-			return errors.New("the pod informer lacks metadata.namespace: its transform must let this field through")
-		}
-	}
-	return nil
 }

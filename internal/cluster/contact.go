@@ -31,13 +31,12 @@ type contact struct {
 	heard       func() // is called for each request that has succeeded
 	ifForbidden string // says what a missing permission is needed for; "" if the error says enough
 
-	mu       sync.Mutex
-	err      error // nil while requests succeed
-	since    time.Time
-	away     time.Time // when the API server last answered again; zero if it always has
-	requests int
-	waiting  int  // the number of the request whose response has not begun; 0 if there is none
-	partial  bool // the latest list is streamed and not complete
+	mu      sync.Mutex
+	err     error // nil while requests succeed
+	since   time.Time
+	away    time.Time // when the API server last answered again; zero if it always has
+	waits   time.Time // since when a request waits for its response; zero if none does
+	partial bool      // the latest list is streamed and not complete
 }
 
 // isList reports whether a request is for a list, which may be streamed.
@@ -51,27 +50,31 @@ func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	defer c.mu.Unlock()
 	if c.partial && o.SendInitialEvents != nil {
 		c.partial = false
-		c.setTrouble(ctx, errBrokenOff, 0)
+		c.setTrouble(ctx, errBrokenOff)
 		return errBrokenOff
 	}
-	c.requests++
-	request := c.requests
-	c.waiting = request
-	time.AfterFunc(responseTimeout, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.waiting == request {
-			c.setTrouble(ctx, errNoResponse, responseTimeout)
-		}
-	})
+	c.waits = time.Now()
 	return nil
 }
 
-// responseBegun notes that the response to the current request has begun.
-func (c *contact) responseBegun() {
+// received notes that the response to the current request has begun.
+func (c *contact) received(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = 0
+	c.endWaiting(ctx)
+}
+
+// endWaiting ends the waiting for a response. A late response does not end the trouble: a list or a watch does.
+func (c *contact) endWaiting(ctx context.Context) {
+	if c.late() {
+		c.setTrouble(ctx, errNoResponse)
+	}
+	c.waits = time.Time{}
+}
+
+// late reports whether a response is late, while nothing else is known to be wrong.
+func (c *contact) late() bool {
+	return c.err == nil && !c.waits.IsZero() && time.Since(c.waits) >= responseTimeout
 }
 
 // answered records the result of a request, and returns its error, truncated, because reflectors log it too. A list
@@ -82,9 +85,10 @@ func (c *contact) answered(ctx context.Context, o metav1.ListOptions, err error)
 	}
 	err = truncate.Error(err)
 	c.mu.Lock()
-	c.waiting, c.partial = 0, err == nil && o.SendInitialEvents != nil
+	c.endWaiting(ctx)
+	c.partial = err == nil && o.SendInitialEvents != nil
 	if ctx.Err() == nil && !notStreamed(o, err) && (err != nil || !isList(o)) {
-		c.setTrouble(ctx, err, 0)
+		c.setTrouble(ctx, err)
 	}
 	c.mu.Unlock()
 	if ctx.Err() == nil && err == nil {
@@ -98,19 +102,20 @@ func (c *contact) listed(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.partial = false
-	c.setTrouble(ctx, nil, 0)
+	c.setTrouble(ctx, nil)
 }
 
-// setTrouble records an error that has existed for this long already, or its end. It logs the beginning of trouble and
-// its end. The caller holds the lock.
-func (c *contact) setTrouble(ctx context.Context, err error, already time.Duration) {
+// setTrouble records an error, or the end of trouble. It logs the beginning of trouble and its end.
+func (c *contact) setTrouble(ctx context.Context, err error) {
 	logger := klog.FromContext(ctx)
 	if isAway(c.err) && !isAway(err) {
 		c.away = time.Now()
 	}
 	switch {
 	case err != nil && c.err == nil:
-		c.since = time.Now().Add(-already)
+		if c.since = c.waits; c.since.IsZero() {
+			c.since = time.Now()
+		}
 		logger.Info("The API server can't be watched; trying again", "resource", c.resource, "err", err)
 	case err == nil && c.err != nil:
 		logger.Info("The API server is watched again", "resource", c.resource, "after", time.Since(c.since))
@@ -122,7 +127,7 @@ func (c *contact) setTrouble(ctx context.Context, err error, already time.Durati
 func (c *contact) awayUntil() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if isAway(c.err) {
+	if isAway(c.err) || c.late() {
 		return time.Now()
 	}
 	return c.away
@@ -140,13 +145,17 @@ func notStreamed(o metav1.ListOptions, err error) bool {
 	return o.SendInitialEvents != nil && apierrors.IsInvalid(err)
 }
 
-// trouble returns nil if the last request succeeded, or if there was none yet.
+// trouble returns nil if the last request succeeded, or if there was none yet. It returns an error while a response is
+// late.
 func (c *contact) trouble() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err == nil {
+	err, since := c.err, c.since
+	if c.late() {
+		err, since = errNoResponse, c.waits
+	}
+	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("watching %s for %s without success: %w",
-		c.resource, time.Since(c.since).Round(time.Second), c.err)
+	return fmt.Errorf("watching %s for %s without success: %w", c.resource, time.Since(since).Round(time.Second), err)
 }

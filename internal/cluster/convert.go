@@ -53,12 +53,6 @@ func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
 	return moment(p.CreationTimestamp, now, ahead)
 }
 
-// boundSince returns when a pod of the first list was bound.
-func (po *pods) boundSince(p *v1.Pod) time.Time {
-	now := po.now()
-	return boundSince(p, now, po.ahead.at(now))
-}
-
 // moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
 func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
 	if t.IsZero() || t.After(now.Add(-ahead)) {

@@ -10,7 +10,7 @@
 // pod.
 //
 // Labels of pods, of nodes and of namespaces, triggers, and the nodes for breakers are stored only while [Watcher.Need]
-// asks for them. A handler may also be a [NodeObserver] and a [NamespaceObserver].
+// asks for them.
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
@@ -21,7 +21,11 @@
 // makes this package panic.
 package cluster
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/guard"
+)
 
 // Handler is called after changes, once the reader shows them. The goroutines that watch call it, so it must not block.
 // The calls about nodes come one after the other, in the order of the events, and so do those about pods.
@@ -35,4 +39,18 @@ type Handler interface {
 	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its
 	// verdict depends on has changed. For a pod that moves it is called for both nodes.
 	PodChanged(uid types.UID, node string)
+
+	// NodesChanged is called only while breakers are needed, before the reader shows the changes: when the labels or
+	// the taints (of any effect) of nodes have changed, and when nodes have appeared, were replaced or are gone.
+	// Changes that a list shows are one batch. The first batch, and the first after a time in which breakers were not
+	// needed, has all nodes.
+	NodesChanged(changes []guard.NodeChange, all bool)
+
+	// NodesListed is called after a list of all nodes was taken in.
+	NodesListed()
+
+	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are
+	// gone. The verdicts of all pods must be computed again, by [Watcher.Namespaces]. Changes within a tenth of a
+	// second lead to one call. A goroutine of its own calls it.
+	NamespacesChanged()
 }

@@ -8,6 +8,8 @@ import (
 	"unique"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
@@ -15,15 +17,20 @@ import (
 )
 
 // entry is a pod in the cache. Its size does not grow with what the pod's owner writes into the pod, except
-// with tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
+// with tolerations that may match a taint that evicts. An entry in the cache does not change, because readers keep its
+// Pod.
 type entry struct {
 	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared.
 	taint.Pod
 
 	tolerations tolerations
-
-	workload *workload // keeps alive what the Pod shares with others
 }
+
+// GetObjectKind returns no kind. It lets an entry be in a list of client-go.
+func (e *entry) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns the entry itself.
+func (e *entry) DeepCopyObject() runtime.Object { return e }
 
 // against returns the pod with the tolerations that count for the taints.
 func (e *entry) against(taints []v1.Taint) *taint.Pod {
@@ -36,48 +43,75 @@ func (e *entry) against(taints []v1.Taint) *taint.Pod {
 	return &pod
 }
 
-// trim returns the entry of a pod that counts as bound from the given moment on. The entry shares no memory that grows
-// with the pod.
-func (po *pods) trim(p *v1.Pod, bound time.Time) entry {
+// entryOf returns the entry of a pod that counts as bound from the given moment on. The entry shares no memory that
+// grows with the pod.
+func (po *pods) entryOf(p *v1.Pod, bound time.Time) *entry {
 	needs := po.needs.Load()
-	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
+	e := &entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
 	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
-	e.LabelHash = maphash.String(po.seed, p.Namespace) +
-		hashLabels(po.seed, p.Labels, func(key string) bool { return !namesOnePod(key) })
+	e.LabelHash = hashLabels(po.seed, p.Namespace, p.Labels)
 	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
 			cut(c.Name, validation.DNS1123SubdomainMaxLength)
 	}
+	po.share(&e.Pod)
 	return e
+}
+
+// workload is what the pods of one workload share.
+type workload struct {
+	namespace  string
+	labels     map[string]string
+	controller *taint.Owner
+}
+
+// minWorkloads is the number of workloads that are kept at least. A list is trimmed before the cache has its pods.
+const minWorkloads = 4096
+
+// share gives a pod the texts and the map of another pod of its workload. The workloads are forgotten before they are
+// more than two for each pod, as those of pods that are gone are among them: later pods share with each other.
+func (po *pods) share(p *taint.Pod) {
+	w := po.workloads[p.LabelHash]
+	if w == nil || w.namespace != p.Namespace || !maps.Equal(w.labels, p.Labels) ||
+		!ptr.Equal(w.controller, p.Controller) {
+		if len(po.workloads) >= max(minWorkloads, 2*len(po.byUID)) {
+			clear(po.workloads)
+		}
+		w = &workload{p.Namespace, p.Labels, p.Controller}
+		po.workloads[p.LabelHash] = w
+	}
+	p.Namespace, p.Labels, p.Controller = w.namespace, w.labels, w.controller
 }
 
 // selectLabels returns the labels with these keys, and the label pod-template-hash, by which a Deployment is found. It
 // returns nil if there are none.
 func selectLabels(labels map[string]string, keys []string) (selected map[string]string) {
-	add := func(key string) {
-		if value, exists := labels[key]; exists {
-			if selected == nil {
-				selected = map[string]string{}
-			}
-			selected[key] = value
+	for _, key := range append([]string{taint.PodTemplateHash}, keys...) {
+		value, exists := labels[key]
+		switch {
+		case !exists:
+			continue
+		case selected == nil:
+			selected = map[string]string{}
 		}
-	}
-	add(taint.PodTemplateHash)
-	for _, key := range keys {
-		add(key)
+		selected[key] = value
 	}
 	return selected
 }
 
-// namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
-func namesOnePod(label string) bool {
-	switch label {
-	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
-		"batch.kubernetes.io/job-completion-index":
-		return true
+// hashLabels hashes a namespace, and the labels that all pods of one workload have in common, in any order.
+func hashLabels(seed maphash.Seed, namespace string, labels map[string]string) uint64 {
+	sum := maphash.String(seed, namespace)
+	for key, value := range labels {
+		switch key {
+		case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
+			"batch.kubernetes.io/job-completion-index":
+		default:
+			sum += maphash.Comparable(seed, [2]string{key, value})
+		}
 	}
-	return false
+	return sum
 }
 
 // cut returns the first bytes of a text. The API server does not limit the texts of an owner reference, but those of

@@ -15,7 +15,7 @@ import (
 )
 
 func TestPodsOfOneWorkloadHaveOneLabelHash(t *testing.T) {
-	trim := newPods(newNeeds()).trim
+	trim := newPods(newNeeds()).entryOf
 	hash := func(namespace string, labels map[string]string) uint64 {
 		return trim(aPod(func(p *v1.Pod) { p.Namespace, p.Labels = namespace, labels }), time.Time{}).LabelHash
 	}
@@ -69,7 +69,7 @@ func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}})
 		p := aPod(func(p *v1.Pod) { p.Spec.Tolerations = rapid.SliceOf(toleration).Draw(t, "tolerations") })
-		e, whole := newPods(needs).trim(p, time.Unix(0, 0)), PodOf(p, time.Unix(0, 0))
+		e, whole := newPods(needs).entryOf(p, time.Unix(0, 0)), PodOf(p, time.Unix(0, 0))
 		node := &taint.Node{
 			Name:     "n",
 			Taints:   rapid.SliceOfN(history(v1.TaintEffectNoExecute), 0, 2).Draw(t, "taints"),
@@ -162,7 +162,7 @@ func TestAPodCostsNoMoreThanTheAPIServerStoresOfIt(t *testing.T) {
 
 func TestAnOwnersTextsAreCut(t *testing.T) {
 	long := string(make([]byte, 1_000_000))
-	e := newPods(newNeeds()).trim(aPod(controlledBy(long, long)), time.Time{})
+	e := newPods(newNeeds()).entryOf(aPod(controlledBy(long, long)), time.Time{})
 	if len(e.Controller.Kind) != 63 || len(e.Controller.Name) != 253 {
 		t.Errorf("a kind of %d bytes, a name of %d", len(e.Controller.Kind), len(e.Controller.Name))
 	}

@@ -17,8 +17,8 @@ import (
 type Feed struct {
 	reader
 
-	podStore  *store[*v1.Pod, entry]
-	nodeStore *store[*v1.Node, nodeModel]
+	podStore  *store[*v1.Pod, *entry]
+	nodeStore *store[*v1.Node, *v1.Node]
 	lists     map[string]bool // those that were put in, by kind
 }
 

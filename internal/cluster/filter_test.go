@@ -56,13 +56,13 @@ func TestTheFilterOfPods(t *testing.T) {
 		for _, owners := range []bool{false, true} {
 			needs := needing(policy.Needs{PodOwners: owners, PodLabels: []string{"app"}, Triggers: []string{"k"}})
 			table := newPods(needs)
-			table.put(table.trim(aPod(before...), time.Time{}))
-			old := *table.get("p1")
-			changed := table.trim(aPod(append(before, test.change)...), time.Time{})
-			if got := !old.sameVerdict(&changed, owners); got != (test.judged || test.owners && owners) {
+			table.put(table.entryOf(aPod(before...), time.Time{}))
+			old := table.get("p1")
+			changed := table.entryOf(aPod(append(before, test.change)...), time.Time{})
+			if got := !old.sameVerdict(changed, owners); got != (test.judged || test.owners && owners) {
 				t.Errorf("%s, owners needed %t: judged: got %t", test.name, owners, got)
 			}
-			if got := !old.same(&changed); got != test.shown {
+			if got := !old.same(changed); got != test.shown {
 				t.Errorf("%s, owners needed %t: shown: got %t", test.name, owners, got)
 			}
 		}
@@ -82,7 +82,7 @@ func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
 		{aPod(inPhase(v1.PodFailed)), false},
 		{aPod(onNode("")), false},
 	} {
-		if p := newPods(newNeeds()).trim(test.pod, time.Time{}); p.evictable() != test.want {
+		if p := newPods(newNeeds()).entryOf(test.pod, time.Time{}); p.evictable() != test.want {
 			t.Errorf("a pod on %q that is %q: want kept %t", p.Node, p.Phase, test.want)
 		}
 	}

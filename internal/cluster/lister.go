@@ -4,17 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -35,48 +32,21 @@ const (
 	largest = 16 << 20
 )
 
-// errBroken is the error of a watch whose connection has broken at each try.
-var errBroken = errors.New("the connection breaks")
-
-// typed is client-go's typed client for one resource.
-type typed[L runtime.Object] interface {
-	List(ctx context.Context, o metav1.ListOptions) (L, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
-
 // unmarshaler is an object of the API that decodes itself from protobuf.
 type unmarshaler interface {
 	runtime.Object
 	Unmarshal(message []byte) error
 }
 
-// newLister returns the requests of a typed client. If the client is client-go's, the items of a plain list are trimmed
-// as they arrive: a list in one piece would take many times the memory of the cache. begun is called when the response
-// to such a list has begun.
-func newLister[L runtime.Object](
-	client kubernetes.Interface, own typed[L], resource string, kind unmarshaler, trim cache.TransformFunc,
-	begun func(),
-) *cache.ListWatch {
-	requests := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return own.List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return unbroken(own.Watch(ctx, o))
-		},
+// lister returns the function that lists a resource. If the client is client-go's, the items of a list are trimmed as
+// they arrive: a list in one piece would take many times the memory of the cache.
+func lister[L runtime.Object](
+	client kubernetes.Interface, own typed[L], t trimmingList,
+) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	if t.client = restOf(client); t.client != nil {
+		return t.list
 	}
-	if core := restOf(client); core != nil {
-		requests.ListWithContextFunc = trimmingList{core, resource, kind, trim, begun}.list
-	}
-	return requests
-}
-
-// unbroken returns an error for the empty watch by which client-go reports a connection that has broken at each try.
-func unbroken(w watch.Interface, err error) (watch.Interface, error) {
-	if err == nil && reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch()) {
-		return nil, errBroken
-	}
-	return w, err
+	return func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return own.List(ctx, o) }
 }
 
 // restOf returns the client of the requests that a client makes. It returns nil if the client is not client-go's,
@@ -95,7 +65,7 @@ type trimmingList struct {
 	resource string
 	kind     unmarshaler
 	trim     cache.TransformFunc
-	begun    func()
+	begun    func() // is called when the response has begun
 }
 
 // list requests a list. JSON is decoded in one piece.
@@ -149,52 +119,45 @@ func (t trimmingList) protobuf(body *bufio.Reader) (runtime.Object, error) {
 	return list, err
 }
 
-// readList reads the API server's message as it arrives, and calls take with each field of the list in it.
+// readList reads the API server's message as it arrives, and calls take with each field of the list in it. A value is
+// valid until take returns.
 func readList(body *bufio.Reader, take func(number protowire.Number, value []byte) error) error {
-	if _, err := body.Discard(len(magic)); err != nil {
-		return err
-	}
-	for {
-		number, size, err := readHead(body)
-		if err != nil {
-			return err
-		}
-		if number == unknownRaw {
-			return readFields(body, size, take)
-		}
-		if _, err := body.Discard(int(size)); err != nil {
-			return err
-		}
-	}
-}
-
-// readFields reads a message of this size, and calls take with each of its fields. A value is valid until take returns.
-func readFields(body io.Reader, size int64, take func(number protowire.Number, value []byte) error) error {
-	limited := &io.LimitedReader{R: body, N: size}
-	message := bufio.NewReader(limited)
+	left, err := skipToList(body)
 	var value []byte
-	for limited.N > 0 || message.Buffered() > 0 {
-		number, size, err := readHead(message)
-		if err != nil {
+	for err == nil && left > 0 {
+		var number protowire.Number
+		var size int
+		if number, size, err = readHead(body); err != nil {
 			return err
 		}
-		if size > largest {
+		if left -= protowire.SizeTag(number) + protowire.SizeBytes(size); size > largest || left < 0 {
 			return fmt.Errorf("an item of %d bytes is too large", size)
 		}
-		value = slices.Grow(value[:0], int(size))[:size]
-		if _, err := io.ReadFull(message, value); err != nil {
-			return err
-		}
-		if err := take(number, value); err != nil {
-			return err
+		value = slices.Grow(value[:0], size)[:size]
+		if _, err = io.ReadFull(body, value); err == nil {
+			err = take(number, value)
 		}
 	}
-	return nil
+	return err
+}
+
+// skipToList reads what precedes the list in a message, and returns the list's size.
+func skipToList(body *bufio.Reader) (size int, err error) {
+	skip := len(magic)
+	for number := protowire.Number(0); number != unknownRaw; skip = size {
+		if _, err := body.Discard(skip); err != nil {
+			return 0, err
+		}
+		if number, size, err = readHead(body); err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
 }
 
 // readHead reads what precedes the value of a field: its number and the value's size. Lists have only fields of
 // messages and of texts.
-func readHead(body io.ByteReader) (number protowire.Number, size int64, err error) {
+func readHead(body io.ByteReader) (number protowire.Number, size int, err error) {
 	tag, err := binary.ReadUvarint(body)
 	if err != nil {
 		return 0, 0, err
@@ -204,8 +167,8 @@ func readHead(body io.ByteReader) (number protowire.Number, size int64, err erro
 		return 0, 0, fmt.Errorf("field %d of a list is of type %d", number, kind)
 	}
 	length, err := binary.ReadUvarint(body)
-	if err == nil && length > math.MaxInt64 {
+	if err == nil && length > math.MaxInt {
 		err = fmt.Errorf("field %d of a list has %d bytes", number, length)
 	}
-	return number, int64(length), err
+	return number, int(length), err
 }

@@ -29,7 +29,7 @@ func readPods(body io.Reader, seen func()) (list *metav1.List, pods []string, er
 		seen()
 		p := item.(*v1.Pod)
 		pods = append(pods, p.Namespace+"/"+p.Name)
-		return &trimmed[string]{p.Name}, nil
+		return p, nil
 	}
 	read, err := trimmingList{kind: &v1.Pod{}, trim: trim}.protobuf(bufio.NewReaderSize(body, 16))
 	return read.(*metav1.List), pods, err

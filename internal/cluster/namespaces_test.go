@@ -222,8 +222,8 @@ func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
 	w := newStores().Watcher
 	w.Need(forNamespaces)
 	relists := &w.namespaceWatch.relists
-	relists.begin()
-	s := &store[*v1.Namespace, namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), relists.completed}
+	relists.begin(t.Context())
+	s := &store[*v1.Namespace, *v1.Namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), relists.completed}
 	trim := s.Transformer()
 	for _, obj := range []any{nil, none, aPod(), "text"} {
 		must(t, s.Add(obj))

@@ -98,11 +98,8 @@ func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.waiting = append(w.demand.waiting, done)
 	w.demand.mu.Unlock()
 
-	w.nodeWatch.relists.changed()
-	w.podWatch.relists.changed()
-	w.namespaceWatch.relists.changed()
-	if n.NamespaceLabels {
-		signal(w.namespaces.needed)
+	for _, r := range w.resources {
+		r.relists.changed()
 	}
 	w.settle()
 	return done
@@ -135,8 +132,8 @@ func (w *Watcher) end(err error) {
 
 // has reports whether the cache has what is needed.
 func (w *Watcher) has(n *needs) bool {
-	return w.HasSynced() && w.nodeWatch.relists.has(n) && w.podWatch.relists.has(n) &&
-		(!n.NamespaceLabels || w.namespaceWatch.relists.has(n))
+	lacks := func(r *resource) bool { return r.needed(n) && !r.relists.has(n) }
+	return w.HasSynced() && !slices.ContainsFunc(w.resources, lacks)
 }
 
 // signal wakes up the receiver of a channel with room for one.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -18,8 +18,8 @@ import (
 // one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
 	handler  Handler
-	observer observer
-	watched  time.Time // when the watch, or a list, last delivered something; zero before the first list
+	observed map[string]*guard.Node // the nodes that breakers have seen; nil while breakers are not needed
+	watched  time.Time              // when the watch, or a list, last delivered something; zero before the first list
 
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
@@ -32,25 +32,21 @@ type nodes struct {
 	changing sync.Mutex
 
 	// mu is what readers lock. It is held for moments.
-	mu      sync.RWMutex
-	byName  map[string]nodeState
-	tainted map[string]bool
-	upTo    string // the resourceVersion up to which all changes are known
+	mu     sync.RWMutex
+	byName map[string]nodeState
+	upTo   string // the resourceVersion up to which all changes are known
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
-	n := &nodes{
-		pods: pods, synced: synced, now: time.Now, needs: newNeeds(),
-		byName: map[string]nodeState{}, tainted: map[string]bool{},
-	}
+	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds(), byName: map[string]nodeState{}}
 	n.rules.Store(&rules)
 	return n
 }
 
 // newNodeStore returns a reflector's store for the nodes. The handler is called for their changes from now on.
-func newNodeStore(no *nodes, h Handler, w *warnings, completed func()) *store[*v1.Node, nodeModel] {
-	no.handler, no.observer = h, observerOf(h)
-	return &store[*v1.Node, nodeModel]{"node", no, w, completed}
+func newNodeStore(no *nodes, h Handler, w *warnings, completed func()) *store[*v1.Node, *v1.Node] {
+	no.handler = h
+	return &store[*v1.Node, *v1.Node]{"node", no, w, completed}
 }
 
 // get returns the node of this name, or nil.
@@ -77,31 +73,30 @@ func (no *nodes) Version(name string) string {
 
 // Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name, in no particular
 // order.
-func (no *nodes) Tainted() []*taint.Node {
+func (no *nodes) Tainted() (list []*taint.Node) {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	list := make([]*taint.Node, 0, len(no.tainted))
-	for name := range no.tainted {
-		list = append(list, no.byName[name].Node)
+	for _, state := range no.byName {
+		if state.Tainted() {
+			list = append(list, state.Node)
+		}
 	}
 	return list
 }
 
 // update takes in a node that the watch has shown.
-func (no *nodes) update(m nodeModel) {
-	no.observer.add(m.Name, &m.Node)
-	no.observer.pass()
-	notify := no.apply(m, gap{})
-	no.delivered(m.version)
+func (no *nodes) update(n *v1.Node) {
+	no.observe([]*v1.Node{n}, nil, false)
+	notify := no.apply(n, false)
+	no.delivered(n.ResourceVersion)
 	if notify {
-		no.handler.NodeChanged(m.Name)
+		no.handler.NodeChanged(n.Name)
 	}
 }
 
 // remove takes in that a node was deleted.
 func (no *nodes) remove(n *v1.Node) {
-	no.observer.add(n.Name, nil)
-	no.observer.pass()
+	no.observe(nil, []string{n.Name}, false)
 	notify := no.drop(n.Name)
 	no.delivered(n.ResourceVersion)
 	if notify {
@@ -111,18 +106,23 @@ func (no *nodes) remove(n *v1.Node) {
 
 // replace takes in a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
 // before the cache shows any node of it.
-func (no *nodes) replace(list iter.Seq[nodeModel], version string) {
-	models := slices.Collect(list)
-	gone := no.missing(models)
-	no.observeList(models, gone)
-	since := gap{listed: true, watched: no.watched}
+func (no *nodes) replace(list []*v1.Node, version string) {
+	gone := no.missing(list)
+	needed, first := no.needs.Load().Breakers, no.observed == nil
+	switch {
+	case !needed:
+		no.observed = nil
+	case first:
+		no.observed = map[string]*guard.Node{}
+	}
+	no.observe(list, gone, first)
 	var changed []string
-	for _, m := range models {
-		if journal.IsNewer(m.version, version) {
-			version = m.version // the list of a fake API server
+	for _, n := range list {
+		if journal.IsNewer(n.ResourceVersion, version) {
+			version = n.ResourceVersion // the list of a fake API server
 		}
-		if no.apply(m, since) {
-			changed = append(changed, m.Name)
+		if no.apply(n, true) {
+			changed = append(changed, n.Name)
 		}
 	}
 	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !no.drop(name) })...)
@@ -130,32 +130,48 @@ func (no *nodes) replace(list iter.Seq[nodeModel], version string) {
 	for _, name := range changed {
 		no.handler.NodeChanged(name)
 	}
-	if o, ok := no.handler.(ListObserver); ok {
-		o.NodesListed()
-	}
+	no.handler.NodesListed()
 }
 
 // missing returns the names of the nodes that a list lacks.
-func (no *nodes) missing(list []nodeModel) []string {
+func (no *nodes) missing(list []*v1.Node) []string {
 	no.mu.RLock()
 	missing := maps.Clone(no.byName)
 	no.mu.RUnlock()
-	for i := range list {
-		delete(missing, list[i].Name)
+	for _, n := range list {
+		delete(missing, n.Name)
 	}
 	return slices.Collect(maps.Keys(missing))
 }
 
-// observeList passes a list on to breakers.
-func (no *nodes) observeList(list []nodeModel, gone []string) {
-	no.observer.beginList(no.needs.Load().Breakers)
-	for i := range list {
-		no.observer.add(list[i].Name, &list[i].Node)
+// observe passes the nodes that have changed, or all nodes, on to breakers.
+func (no *nodes) observe(present []*v1.Node, gone []string, all bool) {
+	if no.observed == nil {
+		return
+	}
+	var changes []guard.NodeChange
+	for _, n := range present {
+		now := &guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+		if old := no.observed[n.Name]; old == nil || !sameForBreakers(old, now) {
+			no.observed[n.Name] = now
+			changes = append(changes, guard.NodeChange{Name: n.Name, Node: now})
+		}
 	}
 	for _, name := range gone {
-		no.observer.add(name, nil)
+		if no.observed[name] != nil {
+			delete(no.observed, name)
+			changes = append(changes, guard.NodeChange{Name: name})
+		}
 	}
-	no.observer.pass()
+	if all || len(changes) > 0 {
+		no.handler.NodesChanged(changes, all)
+	}
+}
+
+// sameForBreakers reports whether breakers see no difference between two states of a node.
+func sameForBreakers(a, b *guard.Node) bool {
+	return a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Taints, b.Taints,
+		func(a, b v1.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
 }
 
 // delivered notes that the API server has shown everything up to this version.
@@ -165,11 +181,11 @@ func (no *nodes) delivered(version string) {
 }
 
 // apply takes in an observation of a node, and reports whether the handler must be called.
-func (no *nodes) apply(m nodeModel, g gap) (notify bool) {
+func (no *nodes) apply(n *v1.Node, listed bool) (notify bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, notify := no.next(no.state(m.Name), &m, g)
-	no.set(m.Name, now)
+	now, notify := no.next(no.state(n.Name), n, listed)
+	no.set(n.Name, now)
 	return notify
 }
 
@@ -193,7 +209,6 @@ func (no *nodes) drop(name string) bool {
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
-	delete(no.tainted, name)
 	return old.Tainted()
 }
 
@@ -202,11 +217,6 @@ func (no *nodes) set(name string, now nodeState) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	no.byName[name] = now
-	if now.Tainted() {
-		no.tainted[name] = true
-	} else {
-		delete(no.tainted, name)
-	}
 }
 
 // reached notes that all changes up to this resourceVersion are known.

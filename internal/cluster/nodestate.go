@@ -3,39 +3,24 @@ package cluster
 import (
 	"maps"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodeModel is what is used of a node object.
-type nodeModel struct {
-	guard.Node // without labels if they are not needed
-
-	version string
-	created time.Time
-}
-
-// value returns what is used of a node.
-func (no *nodes) value(n *v1.Node, _ bool) nodeModel {
-	m := nodeModel{
-		Node:    guard.Node{Name: n.Name, UID: n.UID, Taints: slices.Clone(taint.Normalize(n.Spec.Taints))},
-		version: n.ResourceVersion, created: n.CreationTimestamp.Time,
-	}
+// trim returns a node with the fields that are used. It has no labels if they are not needed.
+func (no *nodes) trim(n *v1.Node, _ bool) *v1.Node {
+	used := &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
+	}}
+	used.Spec.Taints = slices.Clone(taint.Normalize(n.Spec.Taints))
 	if no.needs.Load().NodeLabels {
-		m.Labels = n.Labels
+		used.Labels = n.Labels
 	}
-	return m
-}
-
-// gap describes what may have been missed between two observations of a node. The zero gap means nothing.
-type gap struct {
-	listed  bool      // a list shows the node: the process may not have watched since the last observation
-	watched time.Time // the last moment at which the process did watch; zero at its first list
+	return used
 }
 
 // nodeState is a node as readers see it, with the state behind it.
@@ -47,61 +32,55 @@ type nodeState struct {
 	needs   *needs // at the last observation
 }
 
-// next returns the state of a node after an observation of it, and reports whether the handler must be called.
-func (no *nodes) next(old nodeState, m *nodeModel, g gap) (now nodeState, notify bool) {
+// next returns the state of a node after an observation of it, and reports whether the handler must be called. If a list
+// shows the node, the process may not have watched since the observation before.
+func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, notify bool) {
 	needs := no.needs.Load()
-	same := old.Node != nil && old.UID == m.UID
+	same := old.Node != nil && old.UID == n.UID
 	if !same {
 		old.history, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	history, changed := no.observe(&old, m, g, needs)
-	now = nodeState{history: history, version: m.version, needs: needs}
+	history, changed := no.historyAfter(&old, n, listed, needs)
+	now = nodeState{history: history, version: n.ResourceVersion, needs: needs}
 	if same && !changed {
 		var relabelled bool
-		now.Node, relabelled = sameTaints(old.Node, history, m)
+		now.Node, relabelled = sameTaints(old.Node, history, n)
 		return now, relabelled && needs.NodeLabels && now.Tainted()
 	}
-	node := m.node(history)
-	now.Node = &node
-	return now, old.Node != nil || node.Tainted()
+	now.Node = &taint.Node{
+		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Labels: n.Labels,
+		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
+	}
+	return now, old.Node != nil || now.Tainted()
 }
 
-// observe passes an observation of the node to the journal.
-func (no *nodes) observe(before *nodeState, m *nodeModel, g gap, n *needs) (history journal.NodeHistory, changed bool) {
+// historyAfter returns the history of a node after an observation of it, and reports whether it has changed.
+func (no *nodes) historyAfter(
+	before *nodeState, n *v1.Node, listed bool, needs *needs,
+) (history journal.NodeHistory, changed bool) {
 	var keysBefore *journal.Keys
-	if before.needs != n {
-		keysBefore = new(n.keysSince(before.needs))
+	if before.needs != needs {
+		keysBefore = new(needs.keysSince(before.needs))
 	}
 	now := no.now()
 	return before.history.Observe(journal.Observation{
-		Taints: m.Taints, Keys: n.keys(), KeysBefore: keysBefore,
-		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
-		Gap: g.listed, Watched: g.watched,
-		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(m.Name, a, b) },
+		Taints: n.Spec.Taints, Keys: needs.keys(), KeysBefore: keysBefore, At: now, Ahead: no.ahead.at(now),
+		Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Before: before.version,
+		Gap: listed, Watched: no.watched,
+		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(n.Name, a, b) },
 	})
-}
-
-// node returns the node with this history of its taints.
-func (nm *nodeModel) node(history journal.NodeHistory) taint.Node {
-	return taint.Node{
-		Name: nm.Name, UID: nm.UID, Created: nm.created, Version: nm.version, Labels: nm.Labels,
-		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
-	}
 }
 
 // sameTaints returns the node after an observation that shows the same taints: with the version for its record, and
 // with its present labels. It reports whether the labels have changed.
-func sameTaints(n *taint.Node, history journal.NodeHistory, m *nodeModel) (now *taint.Node, relabelled bool) {
-	version := history.UpTo(n.Version, m.version)
-	relabelled = !maps.Equal(n.Labels, m.Labels)
-	if version == n.Version && !relabelled {
-		return n, false
+func sameTaints(old *taint.Node, history journal.NodeHistory, n *v1.Node) (now *taint.Node, relabelled bool) {
+	version := history.UpTo(old.Version, n.ResourceVersion)
+	relabelled = !maps.Equal(old.Labels, n.Labels)
+	if version == old.Version && !relabelled {
+		return old, false
 	}
-	node := *n
-	node.Version = version
-	if relabelled {
-		node.Labels = m.Labels
-	}
+	node := *old
+	node.Version, node.Labels = version, n.Labels
 	return &node, relabelled
 }
 

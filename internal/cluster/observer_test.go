@@ -63,13 +63,13 @@ func TestBreakersHearOfEachChangeOfLabelsAndTaintsAndOfNothingElse(t *testing.T)
 		{"it goes", func(w *world) { w.deleteNode("m") }, []string{"nodes: m gone"}},
 		{"breakers are not needed any longer", func(w *world) { w.need(policy.Needs{}) }, nil},
 		{"a change then", func(w *world) { w.set(another("m", inZone("d"))) }, nil},
-		{"they are needed again", func(w *world) { w.need(forBreakers) }, []string{`nodes: m m in "d" with, n n2 in "b" with`, "nodes are synced"}},
+		{"they are needed again", func(w *world) { w.need(forBreakers) }, []string{`all nodes: m m in "d" with, n n2 in "b" with`}},
 		{"the same once more", func(w *world) { w.need(forBreakers) }, nil},
 	}
 	inWorlds(t, []runtime.Object{inZone("a")}, func(_ *testing.T, w *world) {
 		w.told.take()
 		w.need(forBreakers)
-		w.expect("the first batch", `nodes: n n1 in "a" with`, "nodes are synced")
+		w.expect("the first batch", `all nodes: n n1 in "a" with`)
 		for _, step := range steps {
 			time.Sleep(time.Second)
 			step.do(w)
@@ -97,8 +97,7 @@ func TestARelistIsOneBatchForBreakers(t *testing.T) {
 	must(t, f.Nodes().Replace([]any{another("b", inZone("1")), another("c", inZone("1", down)), another("d", inZone("2"))}, "2"))
 	must(t, f.Nodes().Replace([]any{another("b", inZone("1")), another("c", inZone("1", down)), another("d", inZone("2"))}, "3"))
 	want := []string{
-		`nodes: a a in "1" with, b b in "1" with, c c in "1" with`,
-		"nodes are synced",
+		`all nodes: a a in "1" with, b b in "1" with, c c in "1" with`,
 		`nodes: a gone, c c in "1" with down=:NoSchedule, d d in "2" with`,
 	}
 	if diff := cmp.Diff(want, told.told); diff != "" {
@@ -110,7 +109,7 @@ func TestAnEmptyClusterIsSyncedForBreakers(t *testing.T) {
 	f, told := feedOf()
 	f.Need(forBreakers)
 	must(t, f.Nodes().Replace(nil, "1"))
-	if diff := cmp.Diff([]string{"nodes: ", "nodes are synced"}, told.told); diff != "" {
+	if diff := cmp.Diff([]string{"all nodes: "}, told.told); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -124,7 +123,7 @@ func TestBreakersHearOfANodeBeforeItsPodsAreJudged(t *testing.T) {
 	must(t, f.Nodes().Update(inZone("a", v1.Taint{Key: "k"})))
 	must(t, f.Nodes().Delete(inZone("a")))
 	want := []string{
-		`nodes: n n1 in "a" with k=:NoExecute`, "nodes are synced", "node n: n1 with 1",
+		`all nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
 		`nodes: n n1 in "a" with`, "node n: n1 with 0",
 		`nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
 		"nodes: n gone", "node n: gone",
@@ -137,16 +136,16 @@ func TestBreakersHearOfANodeBeforeItsPodsAreJudged(t *testing.T) {
 // A list that began before breakers were needed lacks labels, and must not make them trip.
 func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s := newStores()
-	s.nodeWatch.relists.begin()
+	s.nodeWatch.relists.begin(t.Context())
 	s.Need(forBreakers)
 	must(t, s.nodeStore.Replace([]any{inZone("a")}, "1"))
 	s.nodeWatch.relists.completed()
 	s.wantTold(t, "the list before")
 	must(t, s.nodeStore.Update(inZone("b")))
 	s.wantTold(t, "an event before the next list")
-	s.nodeWatch.relists.begin()
+	s.nodeWatch.relists.begin(t.Context())
 	must(t, s.nodeStore.Replace([]any{inZone("b")}, "2"))
-	s.wantTold(t, "the next list", `nodes are synced`, `nodes: n n1 in "b" with`)
+	s.wantTold(t, "the next list", `all nodes: n n1 in "b" with`)
 }
 
 // early records the taints of the nodes that the cache shows while breakers hear of their changes.
@@ -156,7 +155,7 @@ type early struct {
 	shown []string
 }
 
-func (e *early) NodesChanged(changes []guard.NodeChange) {
+func (e *early) NodesChanged(changes []guard.NodeChange, all bool) {
 	for _, c := range changes {
 		state := c.Name + ": none"
 		if n, _ := e.cache.PodsOn(c.Name); n != nil {
@@ -164,7 +163,7 @@ func (e *early) NodesChanged(changes []guard.NodeChange) {
 		}
 		e.shown = append(e.shown, state)
 	}
-	e.follower.NodesChanged(changes)
+	e.follower.NodesChanged(changes, all)
 }
 
 // Otherwise a shard that reads the cache for another cause judges a new taint before breakers have seen it.
@@ -188,14 +187,6 @@ func TestTheCacheShowsAChangeOnlyAfterBreakersHaveHeardOfIt(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatDoesNotObserveNodesIsNotCalledForThem(t *testing.T) {
-	f := NewFeed(taint.Rules{}, &deaf{}, time.Now)
-	f.Need(forBreakers)
-	must(t, f.Nodes().Replace([]any{inZone("a")}, "1"))
-	must(t, f.Nodes().Update(inZone("b")))
-	must(t, f.Nodes().Delete(inZone("b")))
-}
-
 // follower keeps what an observer was told.
 type follower struct {
 	deaf
@@ -203,15 +194,16 @@ type follower struct {
 	synced int
 }
 
-func (f *follower) NodesChanged(changes []guard.NodeChange) {
+func (f *follower) NodesChanged(changes []guard.NodeChange, all bool) {
+	if all {
+		f.synced++
+	}
 	for _, c := range changes {
 		if f.nodes[c.Name] = c.Node; c.Node == nil {
 			delete(f.nodes, c.Name)
 		}
 	}
 }
-
-func (f *follower) NodesSynced() { f.synced++ }
 
 // After any events and lists, and whenever needs change, an observer has the nodes that are there, and the cache their
 // labels, exactly while they are needed.
@@ -323,7 +315,7 @@ func TestWithoutNeedsNothingIsKeptOfANode(t *testing.T) {
 			t.Errorf("got %+v", n)
 		}
 		for _, line := range w.told.take() {
-			if strings.HasPrefix(line, "nodes") || line == "namespaces" {
+			if strings.Contains(line, "nodes:") || line == "namespaces" {
 				t.Errorf("told %q", line)
 			}
 		}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"hash/maphash"
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,19 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podNames has the pods of a namespace by name. The pods share the text of the namespace.
-type podNames struct {
-	namespace string
-	pods      map[string]*entry
-}
-
-// pods are the pods by UID, by node, and by namespace and name. They are the table of a reflector's store. Only one
-// goroutine writes, and any number read.
+// pods are the pods by UID and by node. They are the table of a reflector's store. Only one goroutine writes, and any
+// number read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
 	seed      maphash.Seed
-	workloads workloads
-	now       func() time.Time // carries the monotonic clock
+	workloads map[uint64]*workload // by the hash of their labels
+	now       func() time.Time     // carries the monotonic clock
 	ahead     Ahead
 	warnings  *warnings
 	listed    bool // the first list is in
@@ -35,21 +28,20 @@ type pods struct {
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
 	byNode map[string][]*entry
-	byName map[string]*podNames // by namespace
 }
 
 func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
-		needs: needs, seed: maphash.MakeSeed(), workloads: newWorkloads(), now: time.Now,
+		needs: needs, seed: maphash.MakeSeed(), workloads: map[uint64]*workload{}, now: time.Now,
 		notify: func(types.UID, string) {},
-		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{}, byName: map[string]*podNames{},
+		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{},
 	}
 }
 
 // newPodStore returns a reflector's store for the pods. The handler is called for their changes from now on.
-func newPodStore(po *pods, h Handler, w *warnings, completed func()) *store[*v1.Pod, entry] {
+func newPodStore(po *pods, h Handler, w *warnings, completed func()) *store[*v1.Pod, *entry] {
 	po.notify, po.warnings = h.PodChanged, w
-	return &store[*v1.Pod, entry]{"pod", po, w, completed}
+	return &store[*v1.Pod, *entry]{"pod", po, w, completed}
 }
 
 // get returns the pod with this UID, or nil.
@@ -66,40 +58,43 @@ func (po *pods) on(node string) []*entry {
 	return slices.Clone(po.byNode[node])
 }
 
-// value returns the entry of a pod. It computes the Bound of an entry in a list for the first list.
-func (po *pods) value(p *v1.Pod, listed bool) entry {
-	if listed {
-		return *po.shared(po.trim(p, po.boundSince(p)))
+// trim returns the entry of a pod. A pod of the first list was bound before; any other new pod counts as bound now.
+func (po *pods) trim(p *v1.Pod, listed bool) *entry {
+	bound := po.now()
+	if listed && !po.listed {
+		bound = boundSince(p, bound, po.ahead.at(bound))
 	}
-	return po.trim(p, po.now())
+	return po.entryOf(p, bound)
 }
 
 // update takes in the current state of a pod.
-func (po *pods) update(e entry) {
+func (po *pods) update(e *entry) {
 	if e.UID == "" {
-		po.warnings.nameless(&e.Pod)
+		po.warnings.log("Ignored a pod without a UID", "pod", e.Key()) // it can't be distinguished from others
 		return
 	}
 	if po.put(e) {
-		po.warnings.tolerations(&e)
+		po.warnings.tolerations(e)
 	}
 }
 
-// remove takes in that a pod was deleted. If only its name is known, that is enough.
+// remove takes in that a pod was deleted. An informer that has missed the deletion may know only the pod's name.
 func (po *pods) remove(p *v1.Pod) {
-	if p.UID == "" {
-		po.dropNamed(p.Namespace, p.Name)
+	if p.UID != "" {
+		po.drop(p.UID)
+		return
 	}
-	po.drop(p.UID)
+	for uid, e := range po.byUID {
+		if e.Namespace == p.Namespace && e.Name == p.Name {
+			po.drop(uid)
+		}
+	}
 }
 
 // replace takes in a list of all pods; the handler is called for differences only.
-func (po *pods) replace(list iter.Seq[entry], _ string) {
-	now, listed := po.now(), map[types.UID]bool{}
-	for e := range list {
-		if po.listed {
-			e.Bound = now
-		}
+func (po *pods) replace(list []*entry, _ string) {
+	listed := make(map[types.UID]bool, len(list))
+	for _, e := range list {
 		listed[e.UID] = true
 		po.update(e)
 	}
@@ -111,27 +106,26 @@ func (po *pods) reached(string) {}
 
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
-func (po *pods) put(now entry) (changed bool) {
+func (po *pods) put(now *entry) (changed bool) {
 	old := po.byUID[now.UID]
 	switch {
 	case !now.evictable():
 		po.drop(now.UID)
 		return false
 	case old == nil:
-		po.dropNamed(now.Namespace, now.Name)
 		now.Seen = po.now()
-		po.swap(nil, po.shared(now))
+		po.swap(nil, now)
 		po.notify(now.UID, now.Node)
 		return true
-	case old.same(&now):
+	case old.same(now):
 		return false
 	}
 	now.Bound, now.Seen = old.Bound, old.Seen
-	if !old.sameExposure(&now) {
+	if !old.sameExposure(now) {
 		now.Seen = po.now()
 	}
-	po.swap(old, po.shared(now))
-	if old.sameVerdict(&now, po.needs.Load().PodOwners) {
+	po.swap(old, now)
+	if old.sameVerdict(now, po.needs.Load().PodOwners) {
 		return false
 	}
 	if old.Node != now.Node {
@@ -146,13 +140,6 @@ func (po *pods) drop(uid types.UID) {
 	if old := po.byUID[uid]; old != nil {
 		po.swap(old, nil)
 		po.notify(old.UID, old.Node)
-	}
-}
-
-// dropNamed forgets the pod that had this name before.
-func (po *pods) dropNamed(namespace, name string) {
-	if names := po.byName[namespace]; names != nil && names.pods[name] != nil {
-		po.drop(names.pods[name].UID)
 	}
 }
 
@@ -173,35 +160,18 @@ func (po *pods) swap(old, now *entry) {
 		po.unlink(old)
 	}
 	if now != nil {
-		po.link(now)
+		list := po.byNode[now.Node]
+		if len(list) > 0 {
+			now.Node = list[0].Node // one text for all pods of the node
+		}
+		po.byUID[now.UID], po.byNode[now.Node] = now, append(list, now)
 	}
-}
-
-// link adds an entry. Its texts of the node and the namespace are those of the other entries.
-func (po *pods) link(e *entry) {
-	list, names := po.byNode[e.Node], po.byName[e.Namespace]
-	if len(list) > 0 {
-		e.Node = list[0].Node
-	}
-	if names == nil {
-		names = &podNames{e.Namespace, map[string]*entry{}}
-		po.byName[e.Namespace] = names
-	}
-	e.Namespace = names.namespace
-	po.byUID[e.UID], po.byNode[e.Node], names.pods[e.Name] = e, append(list, e), e
 }
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
-	if names := po.byName[e.Namespace]; names != nil && names.pods[e.Name] == e { // another UID may have got its name
-		if delete(names.pods, e.Name); len(names.pods) == 0 {
-			delete(po.byName, e.Namespace)
-		}
-	}
-	list := po.byNode[e.Node]
-	if list = slices.DeleteFunc(list, func(o *entry) bool { return o == e }); len(list) == 0 {
+	list := slices.DeleteFunc(po.byNode[e.Node], func(o *entry) bool { return o == e })
+	if po.byNode[e.Node] = list; len(list) == 0 {
 		delete(po.byNode, e.Node)
-		return
 	}
-	po.byNode[e.Node] = list
 }

@@ -16,15 +16,9 @@ import (
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
 
-// checkInvariants checks that the three indexes agree.
+// checkInvariants checks that the two indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
-	named, crowded := 0, 0
-	for namespace, names := range table.byName {
-		named += len(names.pods)
-		if names.namespace != namespace || len(names.pods) == 0 {
-			t.Fatalf("namespace %q is kept as %q with %d pods", namespace, names.namespace, len(names.pods))
-		}
-	}
+	crowded := 0
 	for name, list := range table.byNode {
 		crowded += len(list)
 		if len(list) == 0 {
@@ -32,20 +26,20 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || table.byName[e.Namespace].pods[e.Name] != e || !slices.Contains(table.byNode[e.Node], e) {
-			t.Fatalf("pod %s can't be found in all ways", uid)
+		if e.UID != uid || !slices.Contains(table.byNode[e.Node], e) {
+			t.Fatalf("pod %s can't be found in both ways", uid)
 		}
 	}
-	if n := len(table.byUID); named != n || crowded != n {
-		t.Fatalf("%d pods by UID, %d by name, %d by node", n, named, crowded)
+	if n := len(table.byUID); crowded != n {
+		t.Fatalf("%d pods by UID, %d by node", n, crowded)
 	}
 }
 
-// The twin is a map: a new pod replaces its namesake, and every change is reported.
+// The twin is a map, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
-		table, twin := newPods(needs), map[types.UID]entry{}
+		table, twin := newPods(needs), map[types.UID]*entry{}
 		told := map[types.UID]bool{}
 		table.notify = func(uid types.UID, _ string) { told[uid] = true }
 		t.Repeat(map[string]func(*rapid.T){
@@ -53,9 +47,9 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 			"put": func(t *rapid.T) {
 				before := maps.Clone(twin)
 				clear(told)
-				p := table.trim(drawPod(t))
+				p := table.entryOf(drawPod(t))
+				putInTwin(twin, new(*p))
 				table.put(p)
-				putInTwin(twin, p)
 				checkTold(t, before, twin, told)
 			},
 			"drop": func(t *rapid.T) {
@@ -66,23 +60,10 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 			"drop all but": func(t *rapid.T) {
 				uid := drawUID(t)
 				table.dropAllBut(map[types.UID]bool{uid: true})
-				maps.DeleteFunc(twin, func(u types.UID, _ entry) bool { return u != uid })
+				maps.DeleteFunc(twin, func(u types.UID, _ *entry) bool { return u != uid })
 			},
 		})
 	})
-}
-
-func TestAPodUnderASecondNameDoesNoHarm(t *testing.T) {
-	table := newPods(needing(policy.Needs{}))
-	for uid, name := range map[types.UID]string{"u1": "a", "u2": "b"} {
-		table.put(table.trim(aPod(withUID(uid), func(p *v1.Pod) { p.Name = name }), time.Time{}))
-	}
-	table.put(table.trim(aPod(withUID("u1"), func(p *v1.Pod) { p.Name, p.Generation = "b", 2 }), time.Time{}))
-	table.drop("u2")
-	table.drop("u1")
-	if len(table.byUID)+len(table.byNode)+len(table.byName) > 0 {
-		t.Errorf("left: %v, %v, %v", table.byUID, table.byNode, table.byName)
-	}
 }
 
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
@@ -102,7 +83,7 @@ func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 	}), time.Unix(rapid.Int64Range(0, 9).Draw(t, "bound"), 0)
 }
 
-func putInTwin(twin map[types.UID]entry, p entry) {
+func putInTwin(twin map[types.UID]*entry, p *entry) {
 	if p.Node == "" || p.Phase == v1.PodFailed {
 		delete(twin, p.UID)
 		return
@@ -110,11 +91,10 @@ func putInTwin(twin map[types.UID]entry, p entry) {
 	if old, ok := twin[p.UID]; ok {
 		p.Bound = old.Bound
 	}
-	maps.DeleteFunc(twin, func(uid types.UID, old entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	twin[p.UID] = p
 }
 
-func checkTold(t *rapid.T, before, after map[types.UID]entry, told map[types.UID]bool) {
+func checkTold(t *rapid.T, before, after map[types.UID]*entry, told map[types.UID]bool) {
 	for i := range 6 {
 		uid := typesUID("u%d", i)
 		old, was := before[uid]
@@ -126,14 +106,14 @@ func checkTold(t *rapid.T, before, after map[types.UID]entry, told map[types.UID
 	}
 }
 
-func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]entry) {
+func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]*entry) {
 	checkInvariants(t, table)
 	if len(table.byUID) != len(twin) {
 		t.Fatalf("%d pods, want %d", len(table.byUID), len(twin))
 	}
 	for uid, want := range twin {
 		got := table.get(uid)
-		if got == nil || !got.same(&want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
+		if got == nil || !got.same(want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}

@@ -381,6 +381,11 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 
 func ignore() {}
 
+// listing returns the function that lists pods.
+func listing(client kubernetes.Interface) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	return lister(client, client.CoreV1().Pods(""), trimmingList{resource: "pods", kind: &v1.Pod{}, begun: ignore})
+}
+
 // asking records requests and accepts none.
 type asking struct{ asked []string }
 
@@ -406,7 +411,7 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 		must(t, err)
 		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
 			_, _ = client.CoreV1().Pods("").List(t.Context(), o)
-			_, _ = newLister(client, client.CoreV1().Pods(""), "pods", &v1.Pod{}, nil, ignore).ListWithContext(t.Context(), o)
+			_, _ = listing(client)(t.Context(), o)
 		}
 		for i := 0; i < len(asked.asked); i += 2 {
 			if own, ours := asked.asked[i], asked.asked[i+1]; own != ours {
@@ -421,11 +426,10 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
-	pods := newLister(client, client.CoreV1().Pods(""), "pods", &v1.Pod{}, nil, ignore)
-	if list, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+	if list, err := listing(client)(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
 		t.Errorf("listing did not wait: %v", list)
 	}
-	granted, err := pods.WatchWithContext(t.Context(), metav1.ListOptions{})
+	granted, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	granted.Stop()
 }

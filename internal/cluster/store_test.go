@@ -20,8 +20,8 @@ import (
 // stores are the two stores of a watcher, filled by the test.
 type stores struct {
 	*Watcher
-	podStore  *store[*v1.Pod, entry]
-	nodeStore *store[*v1.Node, nodeModel]
+	podStore  *store[*v1.Pod, *entry]
+	nodeStore *store[*v1.Node, *v1.Node]
 	told      *record
 }
 
@@ -208,7 +208,7 @@ func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	must(t, s.podStore.Add(aPod(withUID("p2"))))
 	s.told.take()
 	must(t, s.podStore.Delete(aPod()))
-	s.wantTold(t, "the deletion of the predecessor")
+	s.wantTold(t, "the deletion of the predecessor", "pod p1 for n: gone")
 	if p, _ := s.Pod("p2"); p == nil {
 		t.Error("the successor is gone")
 	}

@@ -1,14 +1,11 @@
 package cluster
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // warningInterval is the time in which one kind of malformed object is not logged again.
@@ -24,16 +21,6 @@ type warnings struct {
 
 func newWarnings(logger logr.Logger) *warnings {
 	return &warnings{logger: logger, logged: map[string]time.Time{}}
-}
-
-// unexpected reports that obj is not an object of this kind.
-func (w *warnings) unexpected(kind string, obj any) {
-	w.log("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
-}
-
-// nameless reports a pod without a UID. It is not evicted, because it cannot be distinguished from others.
-func (w *warnings) nameless(p *taint.Pod) {
-	w.log("Ignored a pod without a UID", "pod", p.Key())
 }
 
 // tolerations reports a toleration with an unknown operator, which matches nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -25,7 +26,8 @@ type Watcher struct {
 	synced chan struct{}
 	once   sync.Once // closes synced
 
-	podWatch, nodeWatch, namespaceWatch *resourceWatch
+	podWatch, nodeWatch, namespaceWatch *resource
+	resources                           []*resource // these three
 
 	informer   *adapter // nil if the watcher watches pods itself
 	namespaces *namespaces
@@ -41,19 +43,22 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	}
 	w := &Watcher{client: client, synced: make(chan struct{}), namespaces: newNamespaces()}
 	w.reader = newReader(rules, w.HasSynced)
-	w.podWatch = &resourceWatch{
-		contact:  contact{resource: "pods", heard: heard},
-		relists:  relists{covers: coversPods, wanted: w.needs, followed: w.pods.needs},
-		selector: podsWatched,
+	create := func(name string, covers func(followed, wanted *needs) bool, followed *atomic.Pointer[needs]) *resource {
+		r := &resource{
+			contact:    contact{resource: name, heard: heard},
+			relists:    relists{covers: covers, wanted: w.needs, followed: followed},
+			needed:     func(*needs) bool { return true },
+			requesting: make(chan struct{}, 1),
+		}
+		w.resources = append(w.resources, r)
+		return r
 	}
-	w.nodeWatch = &resourceWatch{
-		contact: contact{resource: "nodes", heard: heard},
-		relists: relists{covers: sameForNodes, wanted: w.needs, followed: w.nodes.needs},
-	}
-	w.namespaceWatch = &resourceWatch{
-		contact: contact{resource: "namespaces", heard: heard, ifForbidden: namespacesForbidden},
-		relists: relists{covers: coversNamespaces, wanted: w.needs, followed: newNeeds()},
-	}
+	w.podWatch = create("pods", coversPods, w.pods.needs)
+	w.podWatch.selector = podsWatched
+	w.nodeWatch = create("nodes", sameForNodes, w.nodes.needs)
+	w.namespaceWatch = create("namespaces", coversNamespaces, newNeeds())
+	w.namespaceWatch.needed = func(n *needs) bool { return n.NamespaceLabels }
+	w.namespaceWatch.contact.ifForbidden = namespacesForbidden
 	return w
 }
 
@@ -67,9 +72,8 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
 	watching.Go(func() {
-		completed := func() { w.completed(ctx, w.nodeWatch) }
 		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
-			newNodeStore(w.nodes, handler, log, completed))
+			newNodeStore(w.nodes, handler, log, func() { w.completed(ctx, w.nodeWatch) }))
 	})
 	err := w.watchPods(ctx, newPodStore(w.pods, handler, log, func() { w.completed(ctx, w.podWatch) }))
 	cancel()
@@ -82,7 +86,7 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 
 // watchPods keeps the store up to date until the context ends. It returns an error if the caller's informer cannot be
 // used.
-func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, entry]) error {
+func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, *entry]) error {
 	if w.informer != nil {
 		return w.informer.run(ctx, s, w.end)
 	}
@@ -91,7 +95,7 @@ func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, entry]) error
 }
 
 // completed notes that a list of a resource is complete, and that the handler was called for it.
-func (w *Watcher) completed(ctx context.Context, r *resourceWatch) {
+func (w *Watcher) completed(ctx context.Context, r *resource) {
 	r.contact.listed(ctx)
 	r.relists.completed()
 	if w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList() {
@@ -122,10 +126,11 @@ func (w *Watcher) AwayUntil() time.Time { return w.nodeWatch.contact.awayUntil()
 // what cannot be watched, since when, and why. Trouble begins when a request fails, when it has had no response for 45
 // seconds, or when a list is cut off. It lasts until a list is complete or a watch is accepted. It does not cover a
 // caller's informer.
-func (w *Watcher) Trouble() error {
-	trouble := errors.Join(w.podWatch.contact.trouble(), w.nodeWatch.contact.trouble())
-	if w.needs.Load().NamespaceLabels {
-		trouble = errors.Join(trouble, w.namespaceWatch.contact.trouble())
+func (w *Watcher) Trouble() (trouble error) {
+	for _, r := range w.resources {
+		if r.needed(w.needs.Load()) {
+			trouble = errors.Join(trouble, r.contact.trouble())
+		}
 	}
 	return trouble
 }

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -20,7 +19,7 @@ import (
 func TestPodsShareEqualLists(t *testing.T) {
 	table := newPods(needsOf("app"))
 	for i := range 3 {
-		table.put(table.trim(numbered(i, map[string]string{"app": "web", "tier": "front"}), time.Now()))
+		table.put(table.entryOf(numbered(i, map[string]string{"app": "web", "tier": "front"}), time.Now()))
 	}
 	a, b := table.get("uid-0"), table.get("uid-2")
 	if unsafe.StringData(a.tolerations.encoded.Value()) != unsafe.StringData(b.tolerations.encoded.Value()) {
@@ -35,9 +34,9 @@ func TestPodsShareEqualLists(t *testing.T) {
 func TestPodsOfOneControllerShareIt(t *testing.T) {
 	table := newPods(newNeeds())
 	for i := range 3 {
-		table.put(table.trim(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
+		table.put(table.entryOf(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
 	}
-	table.put(table.trim(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
+	table.put(table.entryOf(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
 	a, b := table.get("uid-0").Controller, table.get("uid-2").Controller
 	if a == nil || *a != (taint.Owner{Kind: "ReplicaSet", Name: "web"}) || a != b {
 		t.Errorf("controllers %v and %v", a, b)
@@ -70,27 +69,24 @@ func controlledBy(kind, name string) func(*v1.Pod) {
 
 func TestPodsDoNotShareUnequalLists(t *testing.T) {
 	table := newPods(needsOf("app"))
-	table.put(table.trim(aPod(), time.Now()))
+	table.put(table.entryOf(aPod(), time.Now()))
 	other := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q"; p.Labels["app"] = "db" })
 	other.Spec.Tolerations[0].TolerationSeconds = nil
-	table.put(table.trim(other, time.Now()))
+	table.put(table.entryOf(other, time.Now()))
 	p := table.get("p2").against([]v1.Taint{{Key: "k", Effect: v1.TaintEffectNoExecute}})
 	if p.Labels["app"] != "db" || p.Tolerations[0].TolerationSeconds != nil {
 		t.Errorf("got %+v", p)
 	}
 }
 
-// However pods come and go, there are at most twice as many entries as values in use, without a call to sweep.
-func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
+// However pods come and go, the number of workloads that are kept is bounded.
+func TestWorkloadsAreForgottenAsPodsComeAndGo(t *testing.T) {
 	table := newPods(needsOf("pod", "new"))
-	for i := range 5_000 {
-		table.put(table.trim(numbered(i, map[string]string{"pod": fmt.Sprint(i)}), time.Now()))
+	for i := range 2 * minWorkloads {
+		table.put(table.entryOf(numbered(i, map[string]string{"pod": fmt.Sprint(i)}), time.Now()))
 		table.drop(numbered(i, nil).UID)
-		if i%50 == 0 {
-			runtime.GC()
-		}
 	}
-	if got := len(table.workloads.known); got > 4*minEntries {
+	if got := len(table.workloads); got > minWorkloads {
 		t.Errorf("%d workloads held, and no pod", got)
 	}
 }

@@ -51,7 +51,7 @@ func (r *record) PodChanged(uid types.UID, node string) {
 }
 
 // NodesChanged writes a line for each batch, with the nodes in it sorted.
-func (r *record) NodesChanged(changes []guard.NodeChange) {
+func (r *record) NodesChanged(changes []guard.NodeChange, all bool) {
 	var list []string
 	for _, c := range changes {
 		state := c.Name + " gone"
@@ -64,10 +64,10 @@ func (r *record) NodesChanged(changes []guard.NodeChange) {
 		list = append(list, state)
 	}
 	slices.Sort(list)
-	r.write("nodes: " + strings.Join(list, ", "))
+	r.write(map[bool]string{true: "all "}[all] + "nodes: " + strings.Join(list, ", "))
 }
 
-func (r *record) NodesSynced() { r.write("nodes are synced") }
+func (r *record) NodesListed() {}
 
 func (r *record) NamespacesChanged() { r.write("namespaces") }
 

@@ -148,18 +148,15 @@ type observing struct {
 	synced int
 }
 
-func (o *observing) NodesChanged(changes []guard.NodeChange) {
+func (o *observing) NodesChanged(changes []guard.NodeChange, all bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, c := range changes {
 		o.nodes[c.Name] = c.Node
 	}
-}
-
-func (o *observing) NodesSynced() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.synced++
+	if all {
+		o.synced++
+	}
 }
 
 func (o *observing) syncs() int {

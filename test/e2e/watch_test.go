@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -159,8 +160,11 @@ func (a anotherCore) CoreV1() corev1.CoreV1Interface {
 
 type nobody struct{}
 
-func (nobody) NodeChanged(string)           {}
-func (nobody) PodChanged(types.UID, string) {}
+func (nobody) NodeChanged(string)                    {}
+func (nobody) PodChanged(types.UID, string)          {}
+func (nobody) NodesChanged([]guard.NodeChange, bool) {}
+func (nobody) NodesListed()                          {}
+func (nobody) NamespacesChanged()                    {}
 
 // noting records a way's requests, and refuses streamed lists if the way is plain, as an older server would.
 type noting struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/permutations"
@@ -48,6 +49,11 @@ func (d *desk) NodeChanged(name string) { d.tell(shard.NodeChanged{Name: name}) 
 
 // PodChanged is called by the cache.
 func (d *desk) PodChanged(uid types.UID, _ string) { d.tell(shard.PodChanged{UID: uid}) }
+
+// NodesChanged, NodesListed and NamespacesChanged are of no use to a shard.
+func (d *desk) NodesChanged([]guard.NodeChange, bool) {}
+func (d *desk) NodesListed()                          {}
+func (d *desk) NamespacesChanged()                    {}
 
 func (d *desk) tell(in shard.Input) {
 	if !slices.Contains(d.told, in) {

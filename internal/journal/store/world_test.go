@@ -444,7 +444,9 @@ func (p *process) said() string {
 	return strings.Join(p.log, "\n")
 }
 
-func (p *process) PodChanged(types.UID, string) {}
+func (p *process) PodChanged(types.UID, string)          {}
+func (p *process) NodesChanged([]guard.NodeChange, bool) {}
+func (p *process) NamespacesChanged()                    {}
 
 // lead makes the process the leader until it ends or resigns.
 func (p *process) lead() *process {
