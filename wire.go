@@ -131,12 +131,7 @@ func (m *Manager) shardOf(node string) *shard.Shard {
 
 // handler passes the source's notifications to the shards, to the journal and to the tracker of holds. It is every
 // observer of package cluster.
-type handler struct {
-	*Manager
-
-	// last is the last batch of changes of nodes. Only the goroutine of the nodes uses it.
-	last []guard.NodeChange
-}
+type handler struct{ *Manager }
 
 func (h *handler) NodeChanged(name string) {
 	h.shardOf(name).NodeChanged(name)
@@ -149,15 +144,8 @@ func (h *handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodCh
 
 // NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
 // judges a node that breakers have not seen.
-func (h *handler) NodesChanged(changes []guard.NodeChange) {
-	h.last = changes
-	h.holds.Put(guard.NodesChanged{Changes: changes})
-}
-
-// NodesSynced lists the nodes of the last batch, which has all nodes.
-func (h *handler) NodesSynced() {
-	h.holds.Put(guard.NodesListed{Nodes: h.last})
-	h.last = nil
+func (h *handler) NodesChanged(changes []guard.NodeChange, all bool) {
+	h.holds.Put(guard.NodesChanged{Changes: changes, All: all})
 }
 
 func (h *handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }

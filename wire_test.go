@@ -29,11 +29,10 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 		tracker.Put(guard.Ready{})
 		h := &handler{Manager: &Manager{holds: tracker}}
 		for i, taints := range [][]v1.Taint{nil, {{Key: "out"}}, nil} {
-			h.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}})
+			h.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}}, i == 0)
 			if tripped := latest.Facts.Tripped[policy.Trip{Breaker: "outage"}]; tripped != (i > 0) {
 				t.Errorf("change %d: tripped %v", i, tripped)
 			}
 		}
-		h.NodesSynced()
 	})
 }

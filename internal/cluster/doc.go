@@ -9,8 +9,8 @@
 // evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
 // pod.
 //
-// Labels of pods, of nodes and of namespaces, triggers, and the nodes for breakers are stored only while [Watcher.Need]
-// asks for them. A handler may also be a [NodeObserver] and a [NamespaceObserver].
+// Labels of pods, of nodes and of namespaces, and triggers are stored only while [Watcher.Need] asks for them. A handler
+// may also be a [NodeObserver], to whom nodes are passed on while breakers are needed, and a [NamespaceObserver].
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of

@@ -89,8 +89,7 @@ func (no *nodes) Tainted() []*taint.Node {
 
 // update takes in a node that the watch has shown.
 func (no *nodes) update(m nodeModel) {
-	no.observer.add(m.Name, &m.Node)
-	no.observer.pass()
+	no.observer.event(m.Name, &m.Node)
 	notify := no.apply(m, gap{})
 	no.delivered(m.version)
 	if notify {
@@ -100,8 +99,7 @@ func (no *nodes) update(m nodeModel) {
 
 // remove takes in that a node was deleted.
 func (no *nodes) remove(n *v1.Node) {
-	no.observer.add(n.Name, nil)
-	no.observer.pass()
+	no.observer.event(n.Name, nil)
 	notify := no.drop(n.Name)
 	no.delivered(n.ResourceVersion)
 	if notify {
@@ -114,7 +112,7 @@ func (no *nodes) remove(n *v1.Node) {
 func (no *nodes) replace(list iter.Seq[nodeModel], version string) {
 	models := slices.Collect(list)
 	gone := no.missing(models)
-	no.observeList(models, gone)
+	no.observer.list(models, no.needs.Load().Breakers)
 	since := gap{listed: true, watched: no.watched}
 	var changed []string
 	for _, m := range models {
@@ -144,18 +142,6 @@ func (no *nodes) missing(list []nodeModel) []string {
 		delete(missing, list[i].Name)
 	}
 	return slices.Collect(maps.Keys(missing))
-}
-
-// observeList passes a list on to breakers.
-func (no *nodes) observeList(list []nodeModel, gone []string) {
-	no.observer.beginList(no.needs.Load().Breakers)
-	for i := range list {
-		no.observer.add(list[i].Name, &list[i].Node)
-	}
-	for _, name := range gone {
-		no.observer.add(name, nil)
-	}
-	no.observer.pass()
 }
 
 // delivered notes that the API server has shown everything up to this version.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func another(name string, n *v1.Node) *v1.Node {
 	return n
 }
 
-func TestBreakersHearOfEachChangeOfLabelsAndTaintsAndOfNothingElse(t *testing.T) {
+func TestBreakersHearOfEachChangeOfLabelsAndTaints(t *testing.T) {
 	soft := v1.Taint{Key: "soft", Effect: v1.TaintEffectPreferNoSchedule}
 	full := v1.Taint{Key: "full", Effect: v1.TaintEffectNoSchedule}
 	steps := []struct {
@@ -41,7 +42,7 @@ func TestBreakersHearOfEachChangeOfLabelsAndTaintsAndOfNothingElse(t *testing.T)
 			n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}
 			n.Annotations, n.ResourceVersion = map[string]string{"a": "b"}, "7"
 			w.set(n)
-		}, nil},
+		}, []string{`nodes: n n1 in "a" with`}},
 		{"a label", func(w *world) { w.set(inZone("b")) }, []string{`nodes: n n1 in "b" with`}},
 		{"a NoSchedule taint", func(w *world) { w.set(inZone("b", full)) }, []string{`nodes: n n1 in "b" with full=:NoSchedule`}},
 		{"a PreferNoSchedule taint", func(w *world) { w.set(inZone("b", soft)) }, []string{`nodes: n n1 in "b" with soft=:PreferNoSchedule`}},
@@ -49,7 +50,7 @@ func TestBreakersHearOfEachChangeOfLabelsAndTaintsAndOfNothingElse(t *testing.T)
 			`nodes: n n1 in "b" with k=:NoExecute`, "node n: n1 with 1",
 		}},
 		{"when it was added", func(w *world) { w.set(inZone("b", v1.Taint{Key: "k", TimeAdded: new(metav1.Now())})) }, []string{
-			"node n: n1 with 1", // its history has changed, which breakers do not use
+			`nodes: n n1 in "b" with k=:NoExecute`, "node n: n1 with 1",
 		}},
 		{"a value", func(w *world) { w.set(inZone("b", v1.Taint{Key: "k", Value: "v"})) }, []string{
 			`nodes: n n1 in "b" with k=v:NoExecute`, "node n: n1 with 1",
@@ -63,13 +64,13 @@ func TestBreakersHearOfEachChangeOfLabelsAndTaintsAndOfNothingElse(t *testing.T)
 		{"it goes", func(w *world) { w.deleteNode("m") }, []string{"nodes: m gone"}},
 		{"breakers are not needed any longer", func(w *world) { w.need(policy.Needs{}) }, nil},
 		{"a change then", func(w *world) { w.set(another("m", inZone("d"))) }, nil},
-		{"they are needed again", func(w *world) { w.need(forBreakers) }, []string{`nodes: m m in "d" with, n n2 in "b" with`, "nodes are synced"}},
+		{"they are needed again", func(w *world) { w.need(forBreakers) }, []string{`all nodes: m m in "d" with, n n2 in "b" with`}},
 		{"the same once more", func(w *world) { w.need(forBreakers) }, nil},
 	}
 	inWorlds(t, []runtime.Object{inZone("a")}, func(_ *testing.T, w *world) {
 		w.told.take()
 		w.need(forBreakers)
-		w.expect("the first batch", `nodes: n n1 in "a" with`, "nodes are synced")
+		w.expect("the list", `all nodes: n n1 in "a" with`)
 		for _, step := range steps {
 			time.Sleep(time.Second)
 			step.do(w)
@@ -95,22 +96,20 @@ func TestARelistIsOneBatchForBreakers(t *testing.T) {
 	down := v1.Taint{Key: "down", Effect: v1.TaintEffectNoSchedule}
 	must(t, f.Nodes().Replace([]any{another("a", inZone("1")), another("b", inZone("1")), another("c", inZone("1"))}, "1"))
 	must(t, f.Nodes().Replace([]any{another("b", inZone("1")), another("c", inZone("1", down)), another("d", inZone("2"))}, "2"))
-	must(t, f.Nodes().Replace([]any{another("b", inZone("1")), another("c", inZone("1", down)), another("d", inZone("2"))}, "3"))
 	want := []string{
-		`nodes: a a in "1" with, b b in "1" with, c c in "1" with`,
-		"nodes are synced",
-		`nodes: a gone, c c in "1" with down=:NoSchedule, d d in "2" with`,
+		`all nodes: a a in "1" with, b b in "1" with, c c in "1" with`,
+		`all nodes: b b in "1" with, c c in "1" with down=:NoSchedule, d d in "2" with`,
 	}
 	if diff := cmp.Diff(want, told.told); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestAnEmptyClusterIsSyncedForBreakers(t *testing.T) {
+func TestBreakersHearOfAnEmptyCluster(t *testing.T) {
 	f, told := feedOf()
 	f.Need(forBreakers)
 	must(t, f.Nodes().Replace(nil, "1"))
-	if diff := cmp.Diff([]string{"nodes: ", "nodes are synced"}, told.told); diff != "" {
+	if diff := cmp.Diff([]string{"all nodes: "}, told.told); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -124,7 +123,7 @@ func TestBreakersHearOfANodeBeforeItsPodsAreJudged(t *testing.T) {
 	must(t, f.Nodes().Update(inZone("a", v1.Taint{Key: "k"})))
 	must(t, f.Nodes().Delete(inZone("a")))
 	want := []string{
-		`nodes: n n1 in "a" with k=:NoExecute`, "nodes are synced", "node n: n1 with 1",
+		`all nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
 		`nodes: n n1 in "a" with`, "node n: n1 with 0",
 		`nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
 		"nodes: n gone", "node n: gone",
@@ -146,7 +145,7 @@ func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s.wantTold(t, "an event before the next list")
 	s.nodeWatch.relists.begin()
 	must(t, s.nodeStore.Replace([]any{inZone("b")}, "2"))
-	s.wantTold(t, "the next list", `nodes are synced`, `nodes: n n1 in "b" with`)
+	s.wantTold(t, "the next list", `all nodes: n n1 in "b" with`)
 }
 
 // early records the taints of the nodes that the cache shows while breakers hear of their changes.
@@ -156,15 +155,23 @@ type early struct {
 	shown []string
 }
 
-func (e *early) NodesChanged(changes []guard.NodeChange) {
+func (e *early) NodesChanged(changes []guard.NodeChange, all bool) {
+	before := e.nodes
+	e.follower.NodesChanged(changes, all)
+	names := map[string]*guard.Node{}
 	for _, c := range changes {
-		state := c.Name + ": none"
-		if n, _ := e.cache.PodsOn(c.Name); n != nil {
-			state = fmt.Sprintf("%s: %d taints", c.Name, len(n.Taints))
+		names[c.Name] = c.Node
+	}
+	if all {
+		maps.Copy(names, before)
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		state := name + ": none"
+		if n, _ := e.cache.PodsOn(name); n != nil {
+			state = fmt.Sprintf("%s: %d taints", name, len(n.Taints))
 		}
 		e.shown = append(e.shown, state)
 	}
-	e.follower.NodesChanged(changes)
 }
 
 // Otherwise a shard that reads the cache for another cause judges a new taint before breakers have seen it.
@@ -200,18 +207,20 @@ func TestAHandlerThatDoesNotObserveNodesIsNotCalledForThem(t *testing.T) {
 type follower struct {
 	deaf
 	nodes  map[string]*guard.Node
-	synced int
+	listed bool
 }
 
-func (f *follower) NodesChanged(changes []guard.NodeChange) {
+func (f *follower) NodesChanged(changes []guard.NodeChange, all bool) {
+	if f.nodes = maps.Clone(f.nodes); all {
+		clear(f.nodes)
+		f.listed = true
+	}
 	for _, c := range changes {
 		if f.nodes[c.Name] = c.Node; c.Node == nil {
 			delete(f.nodes, c.Name)
 		}
 	}
 }
-
-func (f *follower) NodesSynced() { f.synced++ }
 
 // After any events and lists, and whenever needs change, an observer has the nodes that are there, and the cache their
 // labels, exactly while they are needed.
@@ -266,7 +275,7 @@ func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 				before := needs.Breakers
 				needs = rapid.SampledFrom([]policy.Needs{{}, {NodeLabels: true}, forBreakers, {Triggers: []string{"x"}}}).Draw(t, "needs")
 				if !before || !needs.Breakers {
-					told.nodes, told.synced = map[string]*guard.Node{}, 0 // a new need begins with all nodes
+					told.nodes, told.listed = map[string]*guard.Node{}, false // a new need begins with all nodes
 				}
 				if f.Need(needs) {
 					list()
@@ -276,8 +285,8 @@ func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 				if !listed {
 					return
 				}
-				if want := map[bool]int{true: 1}[needs.Breakers]; told.synced != want {
-					t.Errorf("synced %d times, want %d", told.synced, want)
+				if told.listed != needs.Breakers {
+					t.Errorf("listed %t, want %t", told.listed, needs.Breakers)
 				}
 				for name, n := range there {
 					if got, _ := f.PodsOn(name); (got.Labels["zone"] == n.Labels["zone"]) != needs.NodeLabels {

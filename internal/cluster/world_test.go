@@ -50,8 +50,8 @@ func (r *record) PodChanged(uid types.UID, node string) {
 	r.write("pod " + string(uid) + " for " + node + ": " + state)
 }
 
-// NodesChanged writes a line for each batch, with the nodes in it sorted.
-func (r *record) NodesChanged(changes []guard.NodeChange) {
+// NodesChanged writes a line for each call, with the nodes in it sorted.
+func (r *record) NodesChanged(changes []guard.NodeChange, all bool) {
 	var list []string
 	for _, c := range changes {
 		state := c.Name + " gone"
@@ -64,10 +64,12 @@ func (r *record) NodesChanged(changes []guard.NodeChange) {
 		list = append(list, state)
 	}
 	slices.Sort(list)
-	r.write("nodes: " + strings.Join(list, ", "))
+	what := "nodes: "
+	if all {
+		what = "all nodes: "
+	}
+	r.write(what + strings.Join(list, ", "))
 }
-
-func (r *record) NodesSynced() { r.write("nodes are synced") }
 
 func (r *record) NamespacesChanged() { r.write("namespaces") }
 

@@ -57,9 +57,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	reconfigured := false
 	switch in := in.(type) {
 	case NodesChanged:
-		changes = in.Changes
-	case NodesListed:
-		changes = slices.Concat(in.Nodes, c.breakers.Missing(in.Nodes))
+		if changes = in.Changes; in.All {
+			changes = slices.Concat(changes, c.breakers.Missing(changes))
+		}
 	case NamespacesChanged:
 		c.namespaces, c.changed = in.Namespaces, true
 	case Reconfigured:

@@ -22,8 +22,7 @@ type governance struct {
 	listing int           // how many lists it waits for
 	timer   time.Duration // when the core has a step due
 
-	last    []guard.NodeChange                  // the last batch of changes of nodes
-	changed time.Duration                       // when that was received
+	changed time.Duration                       // when nodes were last received
 	shown   map[string]map[string]time.Duration // since when nodes were shown with taints, by name and group
 }
 
@@ -125,13 +124,7 @@ func (g *governance) replaceJudge(j policy.Judge) {
 }
 
 // NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
-func (p *process) NodesChanged(changes []guard.NodeChange) {
-	p.governance.last, p.governance.changed = changes, p.w.now()
-	p.after(0, func() { p.governance.step(guard.NodesChanged{Changes: changes}) })
-}
-
-// NodesSynced is called by the cache after a batch that has all nodes.
-func (p *process) NodesSynced() {
-	all := p.governance.last
-	p.after(0, func() { p.governance.step(guard.NodesListed{Nodes: all}) })
+func (p *process) NodesChanged(changes []guard.NodeChange, all bool) {
+	p.governance.changed = p.w.now()
+	p.after(0, func() { p.governance.step(guard.NodesChanged{Changes: changes, All: all}) })
 }
