@@ -120,10 +120,9 @@ func union(a, b []string) []string {
 // Needs returns the data that verdicts use, also to find the ended holds that count for a pair.
 func (j Judge) Needs() Needs {
 	n := j.Set.Needs()
-	if j.Facts == nil {
-		return n
-	}
 	grouped := func(h HoldRecord) bool { return h.TopologyKey != "" }
-	n.NodeLabels = n.NodeLabels || slices.ContainsFunc(j.Facts.Holds, grouped)
+	if j.Facts != nil && slices.ContainsFunc(j.Facts.Holds, grouped) {
+		n.NodeLabels = true
+	}
 	return n
 }
