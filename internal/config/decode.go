@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,23 +106,10 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	case err == nil:
 		return whole(second.Line, "it takes one document", "leave out what follows ---")
 	case !errors.Is(err, io.EOF):
-		line, reason := readYAMLError(err)
-		return whole(line, "it is not YAML or JSON ("+reason+")",
+		return whole(0, "it is not YAML or JSON ("+shortened(strings.TrimPrefix(err.Error(), "yaml: "))+")",
 			"'taint-manager config defaults' prints a file that is")
 	}
 	return document.Content[0], nil
-}
-
-var yamlLine = regexp.MustCompile(`^line ([0-9]+): (.*)`)
-
-// readYAMLError returns the line in an error of the YAML library.
-func readYAMLError(err error) (line int, reason string) {
-	reason = strings.TrimPrefix(err.Error(), "yaml: ")
-	if found := yamlLine.FindStringSubmatch(reason); found != nil {
-		line, _ = strconv.Atoi(found[1])
-		reason = found[2]
-	}
-	return line, shortened(reason)
 }
 
 // decoder decodes one file.
