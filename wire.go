@@ -145,11 +145,7 @@ func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodCha
 // NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
 // judges a node that breakers have not seen.
 func (h handler) NodesChanged(changes []guard.NodeChange, all bool) {
-	if all {
-		h.holds.Put(guard.NodesListed{Nodes: changes})
-		return
-	}
-	h.holds.Put(guard.NodesChanged{Changes: changes})
+	h.holds.Put(guard.NodesChanged{Changes: changes, All: all})
 }
 
 func (h handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }

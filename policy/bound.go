@@ -9,8 +9,8 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's exposure: "asked
-// to go by 20m, deleted by 1h50m, gone by 1h58m, without holds". Without a bound, it returns the reasons. The bound
-// includes the settle times of the breakers. It does not include holds and waits for rates.
+// to go by 20m, deleted by 1h50m, gone by 1h58m, without holds and waits for rates". Without a bound, it returns the
+// reasons. The bound includes the settle times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -31,7 +31,8 @@ func (p *Policy) Bound(guards Guards) string {
 		words += "deleted by "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.broken(asked) + p.exceptions()
+	return words + short(deleted) + ", " + p.gone(deleted) + ", without holds and waits for rates" +
+		p.broken(asked) + p.exceptions()
 }
 
 // slowestFailure is the longest time after which failures of a webhook count as a refusal: eviction requests are up to
@@ -98,17 +99,6 @@ func (p *Policy) gone(deleted time.Duration) string {
 		words += " where the kubelet answers"
 	}
 	return words
-}
-
-// without names the delays that the bound does not include.
-func (p *Policy) without(guards Guards) string {
-	for i := range guards.Rates {
-		keys := guards.Rates[i].Taints
-		if len(keys) == 0 || slices.ContainsFunc(keys, p.Match.mayName) {
-			return "without holds and waits for rates"
-		}
-	}
-	return "without holds"
 }
 
 // exceptions names the pods to which tolerations.unlimited does not apply.

@@ -41,10 +41,6 @@ var bounds = []struct {
 	{"odd times", func(p *policy.Policy, _ *policy.Guards) {
 		p.DeleteAfter, p.GracePeriod.Max = after(90*time.Second), *after(10 * time.Second)
 	}},
-	{"a rate that counts it", func(_ *policy.Policy, g *policy.Guards) { g.Rates = []policy.Rate{{Name: "r"}} }},
-	{"a rate of another taint", func(_ *policy.Policy, g *policy.Guards) {
-		g.Rates = []policy.Rate{{Name: "r", Taints: []policy.TaintKey{{Key: "other"}}}}
-	}},
 	{"a breaker that settles", func(_ *policy.Policy, g *policy.Guards) {
 		g.Breakers = []policy.Breaker{{Name: "b", Taints: []policy.TaintKey{{Key: "example.com/maintenance"}}, Settle: after(time.Hour)}}
 	}},

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -17,7 +18,7 @@ type Judge struct {
 // policies and breakers the verdict is that of [taint.Decide]. Decide never fails, and does not change its arguments.
 func (j Judge) Decide(pod *taint.Pod, node *taint.Node) (v Verdict) {
 	if j.Plain() {
-		return verdictOf(taint.Decide(pod, node, j.rules()), j.Method())
+		return verdictOf(taint.Decide(pod, node, j.set().config.Rules), j.Method())
 	}
 	v.Node, v.Stay = pod.Node, staysAnyway(pod, node)
 	if v.Stay != 0 {
@@ -88,26 +89,18 @@ func verdictOf(of taint.Verdict, m Method) Verdict {
 
 // Plain reports whether the judge has neither policies nor breakers, so that it decides as [taint.Decide] does.
 func (j Judge) Plain() bool {
-	return j.Set == nil || len(j.Set.policies) == 0 && len(j.Set.breakers) == 0 && j.Method() != Ignore
+	return len(j.set().policies)+len(j.set().breakers) == 0 && j.Method() != Ignore
 }
 
 // Audits reports whether any policy is in mode Audit.
-func (j Judge) Audits() bool { return j.Set != nil && j.Set.audits }
+func (j Judge) Audits() bool { return j.set().audits }
 
 // Paused reports whether no call starts.
 func (j Judge) Paused() bool { return j.Facts != nil && j.Facts.Paused }
 
 // Method returns the method for pairs that no policy matches.
-func (j Judge) Method() Method {
-	if j.Set == nil {
-		return Delete
-	}
-	return j.Set.config.Method
-}
+func (j Judge) Method() Method { return j.set().config.Method }
 
-func (j Judge) rules() taint.Rules {
-	if j.Set == nil {
-		return taint.Rules{}
-	}
-	return j.Set.config.Rules
-}
+var emptySet = compile(Config{})
+
+func (j Judge) set() *Set { return cmp.Or(j.Set, emptySet) }

@@ -17,35 +17,22 @@ const (
 	noOwner   = "None"
 )
 
-// fit is the result of matching a policy with a pair.
-type fit uint8
-
-const (
-	fitsNot fit = iota
-	fits
-	fitsPerhaps // if the labels of the pod's namespace match, which are not known yet
-)
-
-// fits evaluates cheap conditions first, and the labels of the namespace last.
-func (c *compiled) fits(p *pair) fit {
+// fits reports whether the policy matches the pair. It is waiting if that depends on the labels of the namespace, which
+// are not known yet. Cheap conditions come first.
+func (c *compiled) fits(p *pair) (fits, waiting bool) {
 	m := &c.Match
-	switch {
-	case !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.Priority.includes(p.pod.Priority) || !m.owns(p) ||
-		!c.pods.Matches(labels.Set(p.pod.Labels)) || !c.nodes.Matches(labels.Set(p.node.Labels)):
-		return fitsNot
-	case c.namespaces.Empty():
-		return fits
-	case p.facts.Namespaces == nil:
-		return fitsPerhaps
+	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.Priority.includes(p.pod.Priority) || !m.owns(p) ||
+		!c.pods.Matches(labels.Set(p.pod.Labels)) || !c.nodes.Matches(labels.Set(p.node.Labels)) {
+		return false, false
+	}
+	if c.namespaces.Empty() {
+		return true, false
+	}
+	if p.facts.Namespaces == nil {
+		return true, true
 	}
 	set, known := p.facts.Namespaces(p.pod.Namespace)
-	switch {
-	case !known:
-		return fitsPerhaps
-	case c.namespaces.Matches(labels.Set(set)):
-		return fits
-	}
-	return fitsNot
+	return !known || c.namespaces.Matches(labels.Set(set)), !known
 }
 
 // names reports whether the match includes the taint. A match without taints includes all taints of effect NoExecute

@@ -39,7 +39,7 @@ func (s *Set) Needs() Needs {
 	for i := range s.policies {
 		n = n.Or(s.policies[i].needs())
 	}
-	n.Audited = slices.DeleteFunc(n.Audited, func(key string) bool { return contains(n.Triggers, key) })
+	n.Audited = slices.DeleteFunc(n.Audited, func(key string) bool { return slices.Contains(n.Triggers, key) })
 	grouped := func(r Rate) bool { return r.TopologyKey != "" }
 	n.Breakers = len(s.breakers) > 0
 	n.NodeLabels = n.NodeLabels || n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
@@ -83,18 +83,13 @@ func (n *Needs) Distinguish(a, b *v1.Taint) bool {
 	if a.Key != b.Key && n.Swapped {
 		return true
 	}
-	return a.Value != b.Value && (contains(n.Values, a.Value) || contains(n.Values, b.Value))
+	return a.Value != b.Value && (slices.Contains(n.Values, a.Value) || slices.Contains(n.Values, b.Value))
 }
 
 // TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would make them
 // triggers if it were enforced.
 func (n *Needs) TriggeredBy(key string) bool {
-	return contains(n.Triggers, key) || contains(n.Audited, key)
-}
-
-func contains(sorted []string, s string) bool {
-	_, found := slices.BinarySearch(sorted, s)
-	return found
+	return slices.Contains(n.Triggers, key) || slices.Contains(n.Audited, key)
 }
 
 // Or returns the union of both needs, with sorted lists.
@@ -120,10 +115,9 @@ func union(a, b []string) []string {
 // Needs returns the data that verdicts use, also to find the ended holds that count for a pair.
 func (j Judge) Needs() Needs {
 	n := j.Set.Needs()
-	if j.Facts == nil {
-		return n
-	}
 	grouped := func(h HoldRecord) bool { return h.TopologyKey != "" }
-	n.NodeLabels = n.NodeLabels || slices.ContainsFunc(j.Facts.Holds, grouped)
+	if j.Facts != nil && slices.ContainsFunc(j.Facts.Holds, grouped) {
+		n.NodeLabels = true
+	}
 	return n
 }

@@ -54,10 +54,7 @@ type pair struct {
 
 // pair returns the pair of the pod and the last of the states of a taint of its node.
 func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
-	p := pair{set: j.Set, pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
-	if j.Set == nil {
-		p.set = compile(Config{})
-	}
+	p := pair{set: j.set(), pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
 	if j.Facts != nil {
 		p.facts = *j.Facts
 	}
@@ -94,8 +91,8 @@ func (p *pair) match() match {
 		if policy.Mode == Audit && policy != p.enforced {
 			continue
 		}
-		if fit := policy.fits(p); fit != fitsNot {
-			return match{policy, fit == fitsPerhaps}
+		if fits, waiting := policy.fits(p); fits {
+			return match{policy, waiting}
 		}
 	}
 	if p.taint.Effect == v1.TaintEffectNoExecute {
@@ -201,12 +198,12 @@ func (p *pair) heldBy(m match) Held {
 func (p *pair) audits() (all []PairDecision) {
 	for i := range p.set.policies {
 		policy := &p.set.policies[i]
-		fit := policy.fits(p)
+		fits, waiting := policy.fits(p)
 		switch {
-		case fit == fitsNot:
+		case !fits:
 		case policy.Mode != Audit:
 			return all
-		case fit == fits:
+		case !waiting:
 			enforcing := *p
 			enforcing.enforced = policy
 			all = append(all, enforcing.decide())

@@ -1,8 +1,8 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,7 +11,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Problem is the reason why a policy or a guard is refused.
@@ -173,11 +175,9 @@ func (t *Taint) validate(at problems) {
 	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
 		"write key instead")
 	for i, effect := range t.Effects {
-		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule",
-			"PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
-		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule ||
-			effect == v1.TaintEffectPreferNoSchedule
-		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
+		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule
+		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule",
+			"choose one of them: PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod")
 		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
 	}
 }
@@ -210,33 +210,12 @@ func (p problems) unique(list []string) {
 
 // selector refuses selectors that Kubernetes rejects.
 func (p problems) selector(s *metav1.LabelSelector) {
-	if s == nil {
-		return
+	options := metav1validation.LabelSelectorValidationOptions{}
+	refused := metav1validation.ValidateLabelSelector(s, options, field.NewPath(p.path))
+	slices.SortFunc(refused, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) }) // labels are a map
+	for _, e := range refused {
+		cause, _, _ := strings.Cut(e.ErrorBody(), " (e.g.") // a regular expression follows
+		problems{e.Field, p.all}.refuse("it takes selectors of labels ("+cause+")",
+			"write keys and values as in the object's labels")
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
-		label := p.at(".matchLabels.%s", key)
-		label.labelPart("key", validation.IsQualifiedName(key))
-		label.labelPart("value", validation.IsValidLabelValue(s.MatchLabels[key]))
-	}
-	for i, e := range s.MatchExpressions {
-		p.at(".matchExpressions[%d]", i).expression(e)
-	}
-}
-
-func (p problems) expression(e metav1.LabelSelectorRequirement) {
-	p.at(".key").labelPart("key", validation.IsQualifiedName(e.Key))
-	p.at(".operator").oneOf(string(e.Operator), "In", "NotIn", "Exists", "DoesNotExist")
-	needed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
-	useless := e.Operator == metav1.LabelSelectorOpExists || e.Operator == metav1.LabelSelectorOpDoesNotExist
-	p.at(".values").refuseIf(needed && len(e.Values) == 0, "it is required with the operators In and NotIn",
-		"write the values, or choose Exists or DoesNotExist")
-	p.at(".values").refuseIf(useless && len(e.Values) > 0, "it goes with the operators In and NotIn", "leave it out")
-	for i, value := range e.Values {
-		p.at(".values[%d]", i).labelPart("value", validation.IsValidLabelValue(value))
-	}
-}
-
-// labelPart refuses the key or the value of a label that has any errors.
-func (p problems) labelPart(part string, errors []string) {
-	p.refuseIf(len(errors) > 0, "it takes the "+part+" of a label", "write it as in the object's labels")
 }

@@ -52,7 +52,7 @@ func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (w
 			return ways, next
 		}
 		ways = append(ways, way)
-		if j.Set == nil || len(j.Set.config.Guards.Rates) == 0 {
+		if len(j.set().config.Guards.Rates) == 0 {
 			return ways, next
 		}
 		node = node.Without(way.Action.Taint.Key)

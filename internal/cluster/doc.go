@@ -9,8 +9,7 @@
 // evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
 // pod.
 //
-// Labels of pods, of nodes and of namespaces, triggers, and the nodes for breakers are stored only while [Watcher.Need]
-// asks for them.
+// Labels of pods, of nodes and of namespaces, and triggers are stored only while [Watcher.Need] asks for them.
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
@@ -40,10 +39,9 @@ type Handler interface {
 	// verdict depends on has changed. For a pod that moves it is called for both nodes.
 	PodChanged(uid types.UID, node string)
 
-	// NodesChanged is called only while breakers are needed, before the reader shows the changes: when the labels or
-	// the taints (of any effect) of nodes have changed, and when nodes have appeared, were replaced or are gone.
-	// Changes that a list shows are one batch. The first batch, and the first after a time in which breakers were not
-	// needed, has all nodes.
+	// NodesChanged is called with the nodes of each list, of which all is true, and with each node that an event shows,
+	// even if the node has not changed: only while breakers are needed, and before the reader shows the nodes. The first
+	// call has all nodes.
 	NodesChanged(changes []guard.NodeChange, all bool)
 
 	// NodesListed is called after a list of all nodes was taken in.

@@ -18,8 +18,8 @@ import (
 // one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
 	handler  Handler
-	observed map[string]*guard.Node // the nodes that breakers have seen; nil while breakers are not needed
-	watched  time.Time              // when the watch, or a list, last delivered something; zero before the first list
+	observed bool      // the last list was passed on to breakers
+	watched  time.Time // when the watch, or a list, last delivered something; zero before the first list
 
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
@@ -86,7 +86,7 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 
 // update takes in a node that the watch has shown.
 func (no *nodes) update(n *v1.Node) {
-	no.observe([]*v1.Node{n}, nil, false)
+	no.observe(false, changeOf(n))
 	notify := no.apply(n, false)
 	no.delivered(n.ResourceVersion)
 	if notify {
@@ -96,7 +96,7 @@ func (no *nodes) update(n *v1.Node) {
 
 // remove takes in that a node was deleted.
 func (no *nodes) remove(n *v1.Node) {
-	no.observe(nil, []string{n.Name}, false)
+	no.observe(false, guard.NodeChange{Name: n.Name})
 	notify := no.drop(n.Name)
 	no.delivered(n.ResourceVersion)
 	if notify {
@@ -108,14 +108,12 @@ func (no *nodes) remove(n *v1.Node) {
 // before the cache shows any node of it.
 func (no *nodes) replace(list []*v1.Node, version string) {
 	gone := no.missing(list)
-	needed, first := no.needs.Load().Breakers, no.observed == nil
-	switch {
-	case !needed:
-		no.observed = nil
-	case first:
-		no.observed = map[string]*guard.Node{}
+	no.observed = no.needs.Load().Breakers
+	changes := make([]guard.NodeChange, len(list))
+	for i, n := range list {
+		changes[i] = changeOf(n)
 	}
-	no.observe(list, gone, first)
+	no.observe(true, changes...)
 	var changed []string
 	for _, n := range list {
 		if journal.IsNewer(n.ResourceVersion, version) {
@@ -144,34 +142,15 @@ func (no *nodes) missing(list []*v1.Node) []string {
 	return slices.Collect(maps.Keys(missing))
 }
 
-// observe passes the nodes that have changed, or all nodes, on to breakers.
-func (no *nodes) observe(present []*v1.Node, gone []string, all bool) {
-	if no.observed == nil {
-		return
-	}
-	var changes []guard.NodeChange
-	for _, n := range present {
-		now := &guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
-		if old := no.observed[n.Name]; old == nil || !sameForBreakers(old, now) {
-			no.observed[n.Name] = now
-			changes = append(changes, guard.NodeChange{Name: n.Name, Node: now})
-		}
-	}
-	for _, name := range gone {
-		if no.observed[name] != nil {
-			delete(no.observed, name)
-			changes = append(changes, guard.NodeChange{Name: name})
-		}
-	}
-	if all || len(changes) > 0 {
+// observe passes nodes on to breakers while they are needed.
+func (no *nodes) observe(all bool, changes ...guard.NodeChange) {
+	if no.observed {
 		no.handler.NodesChanged(changes, all)
 	}
 }
 
-// sameForBreakers reports whether breakers see no difference between two states of a node.
-func sameForBreakers(a, b *guard.Node) bool {
-	return a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Taints, b.Taints,
-		func(a, b v1.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
+func changeOf(n *v1.Node) guard.NodeChange {
+	return guard.NodeChange{Name: n.Name, Node: &guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}}
 }
 
 // delivered notes that the API server has shown everything up to this version.

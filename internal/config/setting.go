@@ -27,6 +27,17 @@ func NewSetting(f *pflag.Flag, field, takes, next string) Setting {
 	return Setting{Flag: f.Name, Field: field, Usage: f.Usage, Value: f.Value, rule: rule{takes: takes}, next: next}
 }
 
+// setting returns the setting of the field to which a pointer points. next is the next step after a value is refused.
+func setting(flag, field string, to any, usage string, r rule, next string) Setting {
+	return Setting{Flag: flag, Field: field, Value: flagValue(to), Usage: usage, rule: r, next: next}
+}
+
+// live returns the setting as one of which a running process takes in a change.
+func (s Setting) live() Setting {
+	s.Live = true
+	return s
+}
+
 // flagValue returns the value of a flag that sets the field to which a pointer points.
 func flagValue(field any) pflag.Value {
 	const name = "field"

@@ -73,7 +73,7 @@ func TestWhatAStandbyKnowsOfTripsIsWhatTheLeaderRecordsAndWhatItsNodesShow(t *te
 	} {
 		for _, reset := range []policy.Reset{policy.Automatic, policy.Manual} {
 			standby := &leader{Core: guard.NewCore(zoned(reset))}
-			standby.step(10, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: known})
+			standby.step(10, guard.NodesChanged{Changes: nodes(4, 0), All: true}, guard.Ready{Journaled: known})
 			for i, in := range c.inputs {
 				standby.step(11+float64(i), in)
 			}
@@ -91,13 +91,13 @@ func TestAForgedResetByHandIsGoneWithTheLeadersNextRecord(t *testing.T) {
 	z := zones()
 	z.MaxNodes, z.MinNodes = most("0%"), new(int32(3))
 	standby := &leader{Core: guard.NewCore(configured(false, []policy.Breaker{z}, lingering()))}
-	standby.step(0, guard.NodesListed{Nodes: nodes(4, 1)}, guard.Ready{Journaled: known})
+	standby.step(0, guard.NodesChanged{Changes: nodes(4, 1), All: true}, guard.Ready{Journaled: known})
 	standby.step(1, guard.RecordRead{Record: byHand(of(0, "a"))}, guard.RecordRead{Record: guard.Record{}})
 	standby.step(2, guard.NodesChanged{Changes: nodes(4, 3)})
 	want(t, "a wave", tripsOf(standby.Trips()), []string{"a since 2"})
 
 	other := &leader{Core: guard.NewCore(configured(false, []policy.Breaker{z}, lingering()))}
-	other.step(0, guard.NodesListed{Nodes: nodes(4, 1)}, guard.Ready{Journaled: known})
+	other.step(0, guard.NodesChanged{Changes: nodes(4, 1), All: true}, guard.Ready{Journaled: known})
 	other.step(1, guard.RecordRead{Record: byHand(of(0, "a"))}, guard.RecordRead{Record: of(0, "a")})
 	want(t, "the leader holds", tripsOf(other.Trips()), []string{"a since 0"})
 }
@@ -108,7 +108,7 @@ func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 	first.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
 	first.step(2, guard.NodesChanged{Changes: nodes(4, 0)})
 	second := &leader{Core: guard.NewCore(zoned(policy.Manual))}
-	second.step(5000, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: first.stored(t)})
+	second.step(5000, guard.NodesChanged{Changes: nodes(4, 0), All: true}, guard.Ready{Journaled: first.stored(t)})
 	second.step(5001, guard.RecordRead{Record: first.stored(t).Record}, guard.LeadershipBegan{Journaled: first.stored(t)})
 	second.step(9000, guard.TimePassed{})
 	want(t, "the second leader", tripsOf(second.Trips()), []string{"a since 1"})
@@ -123,18 +123,18 @@ func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 
 func TestARecordReadBeforeAllNodesAreKnownCountsIfTheJournalIsStaleLater(t *testing.T) {
 	first := &leader{Core: guard.NewCore(zoned(policy.Manual))}
-	first.step(0, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: known}, guard.LeadershipBegan{Journaled: known})
+	first.step(0, guard.NodesChanged{Changes: nodes(4, 0), All: true}, guard.Ready{Journaled: known}, guard.LeadershipBegan{Journaled: known})
 	first.step(5, guard.NodesChanged{Changes: nodes(4, 3)})
 	first.step(7, guard.NodesChanged{Changes: nodes(4, 0)})
 	next := &leader{Core: guard.NewCore(zoned(policy.Manual))}
-	next.step(20, guard.RecordRead{Record: first.stored(t).Record}, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{})
+	next.step(20, guard.RecordRead{Record: first.stored(t).Record}, guard.NodesChanged{Changes: nodes(4, 0), All: true}, guard.Ready{})
 	want(t, "the next process", tripsOf(next.Trips()), []string{"a since 5"})
 }
 
 // A leader may end before it records a trip.
 func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
 	standby := &leader{Core: guard.NewCore(zoned(policy.Manual))}
-	standby.step(0, guard.NodesListed{Nodes: nodes(4, 0)}, guard.Ready{Journaled: known}, guard.RecordRead{})
+	standby.step(0, guard.NodesChanged{Changes: nodes(4, 0), All: true}, guard.Ready{Journaled: known}, guard.RecordRead{})
 	standby.step(5, guard.NodesChanged{Changes: nodes(4, 3)})
 	standby.step(7, guard.NodesChanged{Changes: nodes(4, 0)})
 	standby.step(20, guard.LeadershipBegan{Journaled: known}, guard.RecordRead{})

@@ -49,74 +49,45 @@ type Breakers struct {
 // NewBreakers returns the breakers of a process that does not know any nodes yet.
 func NewBreakers(list []policy.Breaker) *Breakers {
 	b := &Breakers{nodes: map[string]*Node{}}
-	for i := range list {
-		b.list = append(b.list, newBreaker(&list[i]))
-	}
+	b.Replace(list)
 	return b
+}
+
+// Replace replaces the breakers. A breaker that keeps its name and its topologyKey keeps its trips.
+func (b *Breakers) Replace(list []policy.Breaker) {
+	old := b.list
+	b.list = nil
+	for i := range list {
+		next := newBreaker(list[i])
+		for _, n := range b.nodes {
+			next.count(n, 1)
+		}
+		same := func(of *breaker) bool { return of.Name == next.Name && of.TopologyKey == next.TopologyKey }
+		if j := slices.IndexFunc(old, same); j >= 0 {
+			next.inherit(old[j])
+		}
+		b.list = append(b.list, next)
+	}
 }
 
 // Step applies the changes of nodes at that time as one change: their order does not matter. Changes that are seen
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
-// additions. Step returns the resets and the trips, each in the order of the breakers, sorted by group.
-func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
-	before := b.Trips()
-	for _, breaker := range b.list {
-		breaker.advance(now, b.synced)
+// additions.
+func (b *Breakers) Step(now time.Time, changes ...NodeChange) {
+	for _, of := range b.list {
+		of.advance(now, b.synced)
 	}
 	for _, c := range changes {
-		b.apply(now, c)
-	}
-	for _, breaker := range b.list {
-		for _, g := range breaker.groups {
-			breaker.evaluate(g, now, b.synced)
+		for _, of := range b.list {
+			of.apply(now, b.nodes[c.Name], c.Node)
+		}
+		if b.nodes[c.Name] = c.Node; c.Node == nil {
+			delete(b.nodes, c.Name)
 		}
 	}
-	after := b.Trips()
-	events = append(b.events(before, after, false, now), b.events(after, before, true, now)...)
-	for _, breaker := range b.list {
-		maps.DeleteFunc(breaker.groups, func(_ string, g *group) bool { return g.empty() && g.trip == nil })
+	for _, of := range b.list {
+		of.evaluate(now, b.synced)
 	}
-	return events
-}
-
-// events returns an event for each trip in force that the other trips lack.
-func (b *Breakers) events(trips, others []TripRecord, tripped bool, at time.Time) (events []Event) {
-	for _, t := range trips {
-		same := func(other TripRecord) bool { return !other.Ended && other.sameGroup(t) && other.Began.Equal(t.Began) }
-		if !t.Ended && !slices.ContainsFunc(others, same) {
-			events = append(events, b.event(t, tripped, at))
-		}
-	}
-	return events
-}
-
-// event returns the event that a breaker has tripped at this time, or was reset.
-func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
-	e := Event{Trip: policy.Trip{Breaker: t.Breaker, Group: t.Group}, Tripped: tripped, At: at}
-	of := b.list[slices.IndexFunc(b.list, func(of *breaker) bool { return of.Name == t.Breaker })]
-	e.Affected, e.Nodes = of.group(t.Group).share()
-	if !tripped {
-		return e
-	}
-	for name, n := range b.nodes {
-		if of.counts(n) && of.affects(n) && policy.GroupOf(of.TopologyKey, n.Labels) == t.Group {
-			e.Names = append(e.Names, name)
-		}
-	}
-	slices.Sort(e.Names)
-	e.Names = e.Names[:min(10, len(e.Names))]
-	return e
-}
-
-func (b *Breakers) apply(now time.Time, c NodeChange) {
-	for _, breaker := range b.list {
-		breaker.apply(now, b.nodes[c.Name], c.Node)
-	}
-	if c.Node == nil {
-		delete(b.nodes, c.Name)
-		return
-	}
-	b.nodes[c.Name] = c.Node
 }
 
 // Missing returns the removals of the nodes that are not among these changes.
@@ -131,16 +102,14 @@ func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
 	return removals
 }
 
-// Next returns when a step is due even if nothing changes. It returns false if no step is due.
-func (b *Breakers) Next() (next time.Time, ok bool) {
-	for _, breaker := range b.list {
-		for _, g := range breaker.groups {
-			if at, due := breaker.next(g); due && (!ok || at.Before(next)) {
-				next, ok = at, true
-			}
+// Next returns when a step is due even if nothing changes; zero stands for never.
+func (b *Breakers) Next() (next time.Time) {
+	for _, of := range b.list {
+		if at := of.next(); next.IsZero() || !at.IsZero() && at.Before(next) {
+			next = at
 		}
 	}
-	return next, ok
+	return next
 }
 
 // Tripped returns the groups that are tripped.
@@ -154,21 +123,35 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 	return all
 }
 
-// Replace replaces the breakers. A breaker that keeps its name and its topologyKey keeps its trips. If it keeps its
-// taints and its nodeSelector, too, it keeps its groups; otherwise it counts the present nodes anew, and deleted nodes
-// no longer.
-func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
-	trips, old := b.Trips(), b.list
-	b.list = nil
-	for i := range list {
-		breaker := newBreaker(&list[i])
-		if j := slices.IndexFunc(old, breaker.same); j >= 0 {
-			breaker.groups = old[j].groups
-		} else {
-			breaker.countAll(now, b.nodes)
-		}
-		b.list = append(b.list, breaker)
+// Events returns the resets and the trips since the trips of these breakers were those before, each in the order of the
+// breakers, sorted by group.
+func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
+	after := b.Trips()
+	for _, t := range inForceOnlyIn(before, after) {
+		events = append(events, b.event(t, false, now))
 	}
-	b.restore(trips, true)
-	return b.Step(now)
+	for _, t := range inForceOnlyIn(after, before) {
+		events = append(events, b.event(t, true, t.Began))
+	}
+	return events
+}
+
+// event returns the event that a breaker has tripped at this time, or was reset.
+func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
+	e := Event{Trip: policy.Trip{Breaker: t.Breaker, Group: t.Group}, Tripped: tripped, At: at}
+	of := b.list[slices.IndexFunc(b.list, func(of *breaker) bool { return of.Name == t.Breaker })]
+	if g := of.groups[t.Group]; g != nil {
+		e.Affected, e.Nodes = g.affected, g.nodes
+	}
+	if !tripped {
+		return e
+	}
+	for name, n := range b.nodes {
+		if of.selects(n.Labels) && of.affects(n) && of.groupOf(n) == t.Group {
+			e.Names = append(e.Names, name)
+		}
+	}
+	slices.Sort(e.Names)
+	e.Names = e.Names[:min(10, len(e.Names))]
+	return e
 }

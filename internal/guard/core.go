@@ -23,7 +23,7 @@ type Core struct {
 
 	recorded []TripRecord // the trips of the record that was read last, or that this process made as the leader
 
-	trips   []TripRecord // at the end of the last step
+	trips   []TripRecord // those that were reported, or need no report
 	changed bool         // the judge or the record may have changed although the trips have not
 }
 
@@ -41,10 +41,8 @@ func (c *Core) Judge() policy.Judge {
 
 // Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
-	if !c.breakers.synced {
-		return time.Time{}, false
-	}
-	return c.breakers.Next()
+	next := c.breakers.Next()
+	return next, c.breakers.synced && !next.IsZero()
 }
 
 // Trips returns the present trips.
@@ -55,69 +53,54 @@ func (c *Core) Trips() []TripRecord {
 // Step processes one input at the time now and returns its effects. The time may not go backwards by more than
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
-	var do Effects
+	var changes []NodeChange
+	reconfigured := false
 	switch in := in.(type) {
 	case NodesChanged:
-		do.Events = c.breakers.Step(now, in.Changes...)
-	case NodesListed:
-		do.Events = c.breakers.Step(now, slices.Concat(in.Nodes, c.breakers.Missing(in.Nodes))...)
-	case TimePassed:
-		do.Events = c.breakers.Step(now)
+		if changes = in.Changes; in.All {
+			changes = slices.Concat(changes, c.breakers.Missing(changes))
+		}
 	case NamespacesChanged:
 		c.namespaces, c.changed = in.Namespaces, true
 	case Reconfigured:
-		c.config, c.changed = in.Config, true
-		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
+		reconfigured, c.config = true, in.Config
+		c.breakers.Replace(in.Guards.Breakers)
+		c.trips, c.changed = c.breakers.Trips(), true
 	case Ready:
 		c.breakers.synced = true
 		if !in.Known {
 			in.Journaled = c.early // it was believed when it was read
 		}
 		c.adopt(now, in.Journaled)
-		do.Events = c.breakers.Step(now)
 	case RecordRead:
-		do.Events = c.read(now, in.Record)
+		c.adopt(now, Journaled{in.Record, true})
+		c.stored = c.stored && !c.leading // the journal may have lost a record that this leader has set meanwhile
 	case LeadershipBegan:
-		do.Events = c.lead(now, in.Journaled)
+		c.leading = true
+		c.adopt(now, in.Journaled)
+		unrecorded := func(t TripRecord) bool {
+			return !slices.ContainsFunc(in.Record.Trips, func(r TripRecord) bool { return r.sameGroup(t) && !r.Ended })
+		}
+		c.trips = slices.DeleteFunc(c.trips, unrecorded) // the leader that recorded the others has reported them
 	case LeadershipEnded:
 		c.leading, c.recorded = false, c.breakers.Trips()
 	}
-	if !c.leading {
-		do.Events = nil // this process holds nothing
-	}
-	_, reconfigured := in.(Reconfigured)
-	c.conclude(now, reconfigured, &do)
-	return do
+	c.breakers.Step(now, changes...)
+	return c.conclude(now, reconfigured)
 }
 
-// lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and
-// resets to report: a trip that the journal has was reported by the leader that recorded it.
-func (c *Core) lead(now time.Time, j Journaled) []Event {
-	c.leading, c.changed = true, true
-	if !c.breakers.synced {
-		return nil
-	}
-	c.adopt(now, j)
-	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
-}
-
-// read adopts a record that another process has written. A leader reads such a record if the leader before it has
-// written after this process had last read the journal. Then the leader records anew, because a record that it has set
-// meanwhile may be lost.
-func (c *Core) read(now time.Time, r Record) []Event {
-	if !c.breakers.synced {
-		c.early = Journaled{r, true}
-		return nil // Ready adopts the record
-	}
-	c.adopt(now, Journaled{r, true})
-	c.stored = c.stored && !c.leading
-	return c.breakers.Step(now)
-}
-
-// adopt takes the record of the journal into the state. A leader keeps the ends of its own record. A time in the future
-// comes from a process whose clock is ahead, and counts as now.
+// adopt takes the record of the journal into the state, once all nodes are known. A leader reads a record if the leader
+// before it has written late, and keeps the ends of its own record. A time in the future comes from a process whose
+// clock is ahead, and counts as now.
 func (c *Core) adopt(now time.Time, j Journaled) {
-	c.changed, c.stored, c.unknown = true, false, time.Time{}
+	c.changed = true
+	if !c.breakers.synced {
+		if j.Known {
+			c.early = j
+		}
+		return
+	}
+	c.stored, c.unknown = false, time.Time{}
 	if !j.Known {
 		if c.leading {
 			c.unknown = now
@@ -131,19 +114,22 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		return t
 	})
 	c.breakers.Adopt(c.recorded, read.Trips)
-	c.recorded = read.Trips
+	c.recorded, c.trips = read.Trips, c.breakers.Trips()
 	if c.leading {
 		read = read.And(c.record.Holds...)
 	}
 	c.record, c.stored = read, reflect.DeepEqual(read, j.Record)
 }
 
-// conclude derives the record and the judge from the state, if the state has changed. Without policies and
-// breakers no verdict depends on facts, so only a new configuration makes a new judge.
-func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
+// conclude derives the effects from the state, if the state has changed. Without policies and breakers no verdict
+// depends on facts, so only a new configuration makes a new judge.
+func (c *Core) conclude(now time.Time, reconfigured bool) (do Effects) {
 	trips := c.breakers.Trips()
 	if !c.changed && slices.Equal(trips, c.trips) {
-		return
+		return do
+	}
+	if c.leading { // any other process holds nothing
+		do.Events = c.breakers.Events(now, c.trips)
 	}
 	c.trips, c.changed = trips, false
 	if c.leading && c.breakers.synced {
@@ -152,6 +138,7 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())
 	}
+	return do
 }
 
 // renew brings the record up to date, and returns the record if the journal does not have it. If the journal had no

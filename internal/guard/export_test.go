@@ -1,15 +1,32 @@
 package guard
 
-import "time"
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
 
 // Synced marks the nodes as complete, and returns the trips and resets that follow.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.MarkSynced()
-	return b.Step(now)
+	return b.Reported(now)
 }
 
 // MarkSynced marks the nodes as complete.
 func (b *Breakers) MarkSynced() { b.synced = true }
+
+// Reported steps, and returns the trips and resets that follow.
+func (b *Breakers) Reported(now time.Time, changes ...NodeChange) []Event {
+	before := b.Trips()
+	b.Step(now, changes...)
+	return b.Events(now, before)
+}
+
+// Reload replaces the breakers, and returns the trips and resets that follow.
+func (b *Breakers) Reload(now time.Time, list []policy.Breaker) []Event {
+	b.Replace(list)
+	return b.Reported(now)
+}
 
 // Buckets returns the number of buckets.
 func (r *Rates) Buckets() (n int) {

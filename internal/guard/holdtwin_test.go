@@ -80,7 +80,7 @@ func play(rt *rapid.T, l *leader, w *holdTwin, second int) {
 		l.step(float64(second), guard.NodesChanged{Changes: changes})
 	case 1:
 		w.config = rapid.SampledFrom([]guard.Config{whole(false), whole(true), configured(false, []policy.Breaker{zones()}, lingering())}).Draw(rt, "config")
-		w.breakers.Replace(now, w.config.Guards.Breakers)
+		w.breakers.Reload(now, w.config.Guards.Breakers)
 		l.step(float64(second), guard.Reconfigured{Config: w.config})
 	case 2:
 		w.breakers.Step(now)

@@ -13,15 +13,15 @@ type Config struct {
 	Paused bool
 }
 
-// Input is one thing that happens to a Core: NodesChanged, NodesListed, NamespacesChanged, Ready, RecordRead,
-// LeadershipBegan, LeadershipEnded, Reconfigured or TimePassed.
+// Input is one thing that happens to a Core: NodesChanged, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
+// LeadershipEnded, Reconfigured or TimePassed.
 type Input interface{ input() }
 
-// NodesChanged reports changes of nodes that were observed together.
-type NodesChanged struct{ Changes []NodeChange }
-
-// NodesListed reports all nodes, after a time in which their changes were not reported.
-type NodesListed struct{ Nodes []NodeChange }
+// NodesChanged reports nodes that were observed together. They may not have changed.
+type NodesChanged struct {
+	Changes []NodeChange
+	All     bool // there are no other nodes
+}
 
 // NamespacesChanged reports the present labels of namespaces.
 type NamespacesChanged struct{ Namespaces policy.Namespaces }
@@ -51,7 +51,6 @@ type Journaled struct {
 }
 
 func (NodesChanged) input()      {}
-func (NodesListed) input()       {}
 func (NamespacesChanged) input() {}
 func (Ready) input()             {}
 func (RecordRead) input()        {}

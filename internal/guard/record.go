@@ -72,20 +72,21 @@ func (r *Record) add(h *policy.HoldRecord) {
 	own.Ended = later(own.Ended, h.Ended)
 }
 
-// Bounded returns the record with at most [MaxEnded] ended holds. The oldest of them become one entry for all pods,
-// so deletions are later, never earlier.
+// Bounded returns the record with at most [MaxEnded] ended holds. If there are more, all of them become one entry for
+// all pods with the latest end, so deletions are later, never earlier.
 func (r Record) Bounded() Record {
-	ended := slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Holds })
-	extra := len(ended) - MaxEnded
-	if extra <= 0 {
-		return r
+	var holding []policy.HoldRecord
+	earlier := policy.HoldRecord{By: byEarlier}
+	for _, h := range r.Holds {
+		if h.Holds {
+			holding = append(holding, h)
+		} else {
+			earlier.Ended = later(earlier.Ended, h.Ended)
+		}
 	}
-	slices.SortFunc(ended, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
-	last := ended[extra].Ended
-	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
-		return !h.Holds && !h.Ended.After(last)
-	})
-	r.Holds = append(r.Holds, policy.HoldRecord{By: byEarlier, Ended: last})
+	if len(r.Holds)-len(holding) > MaxEnded {
+		r.Holds = append(holding, earlier)
+	}
 	return r
 }
 

@@ -49,18 +49,14 @@ type Tracker struct {
 	mu    sync.Mutex
 	core  *Core
 	timer *time.Timer  // of the core's next step; nil if there is none
-	needs policy.Needs // of the present judge
 	extra policy.Needs // of a configuration that is to replace the present one
 }
 
 // NewTracker returns a tracker.
 func NewTracker(o Options) *Tracker {
-	t := &Tracker{
-		options: o, core: NewCore(o.Config), ended: make(chan struct{}), replaceToken: make(chan struct{}, 1),
-	}
-	t.needs = t.core.Judge().Needs()
-	o.Keep(t.needs)
-	return t
+	core := NewCore(o.Config)
+	o.Keep(core.Judge().Needs())
+	return &Tracker{options: o, core: core, ended: make(chan struct{}), replaceToken: make(chan struct{}, 1)}
 }
 
 // Put processes an input. Ready, LeadershipBegan and NamespacesChanged may be empty: the tracker fills in the present
@@ -77,8 +73,7 @@ func (t *Tracker) Put(in Input) {
 	}
 	if do.Judge != nil {
 		t.options.Judged(*do.Judge)
-		t.needs = do.Judge.Needs()
-		t.options.Keep(t.needs.Or(t.extra))
+		t.options.Keep(do.Judge.Needs().Or(t.extra))
 	}
 	for _, e := range do.Events {
 		t.options.Report(e)
@@ -195,5 +190,5 @@ func (t *Tracker) setExtra(extra policy.Needs) <-chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.extra = extra
-	return t.options.Keep(t.needs.Or(extra))
+	return t.options.Keep(t.core.Judge().Needs().Or(extra))
 }

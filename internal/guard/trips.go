@@ -23,9 +23,6 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// holds reports whether the trip holds evictions. A nil trip does not, and neither does a trip that has ended.
-func (t *TripRecord) holds() bool { return t != nil && !t.Ended }
-
 // sameGroup reports whether the other trip is of the same breaker, in the same group.
 func (t TripRecord) sameGroup(other TripRecord) bool {
 	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
@@ -45,9 +42,15 @@ func GroupWords(group string) string {
 	return group
 }
 
-// record returns the record of a trip of a group.
-func (b *breaker) record(group string, began time.Time) TripRecord {
-	return TripRecord{Breaker: b.Name, TopologyKey: b.TopologyKey, Group: group, Began: began}
+// inForceOnlyIn returns the trips in force that are not in force among the others.
+func inForceOnlyIn(trips, others []TripRecord) (only []TripRecord) {
+	for _, t := range trips {
+		same := func(other TripRecord) bool { return !other.Ended && other.sameGroup(t) && other.Began.Equal(t.Began) }
+		if !t.Ended && !slices.ContainsFunc(others, same) {
+			only = append(only, t)
+		}
+	}
+	return only
 }
 
 // Trips returns the trips to record, in the order of the breakers, sorted by group.
@@ -64,17 +67,6 @@ func (b *Breakers) Trips() (all []TripRecord) {
 	return all
 }
 
-// Unrecorded returns an event for each present trip that the record with these trips lacks.
-func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
-	for _, t := range b.Trips() {
-		same := func(other TripRecord) bool { return other.sameGroup(t) && !other.Ended }
-		if !t.Ended && !slices.ContainsFunc(recorded, same) {
-			events = append(events, b.event(t, true, t.Began))
-		}
-	}
-	return events
-}
-
 // Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the
 // record before it.
 //
@@ -89,28 +81,24 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 // All nodes must be known. Adopt does not change when a trip of this process began. The breakers are evaluated at the
 // next step, from which on a share at or below maxNodes counts.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
-	for _, breaker := range b.list {
-		for _, g := range breaker.groups {
-			of := breaker.record(g.name, time.Time{})
-			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) &&
-				!breaker.exceeded(g) {
-				g.trip, g.below = nil, time.Time{}
+	for _, of := range b.list {
+		for name, g := range of.groups {
+			recorded := func(t TripRecord) bool { return of.owns(t) && t.Group == name }
+			if slices.ContainsFunc(before, recorded) && !slices.ContainsFunc(latest, recorded) && !of.exceeded(g) {
+				g.endTrip()
+			}
+		}
+		for _, t := range latest {
+			if of.owns(t) && (len(b.nodes) == 0 || of.groups[t.Group] != nil && of.groups[t.Group].nodes > 0) {
+				of.adopt(t)
 			}
 		}
 	}
-	b.restore(latest, len(b.nodes) == 0)
 }
 
-// restore puts recorded trips in force. Trips of groups without nodes are put in force only if empty is true.
-func (b *Breakers) restore(trips []TripRecord, empty bool) {
-	for _, t := range trips {
-		for _, breaker := range b.list {
-			if breaker.Name == t.Breaker && breaker.TopologyKey == t.TopologyKey &&
-				(empty || !breaker.groups[t.Group].empty()) {
-				breaker.adopt(t)
-			}
-		}
-	}
+// owns reports whether the trip is one of this breaker, which may have had other groups before.
+func (b *breaker) owns(t TripRecord) bool {
+	return t.Breaker == b.Name && t.TopologyKey == b.TopologyKey
 }
 
 // adopt puts a recorded trip in force. A trip that an earlier record has reset by hand is in force again if this record

@@ -145,24 +145,24 @@ type observing struct {
 	nobody
 	mu     sync.Mutex
 	nodes  map[string]*guard.Node
-	synced int
+	listed int
 }
 
 func (o *observing) NodesChanged(changes []guard.NodeChange, all bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if all {
+		o.listed++
+	}
 	for _, c := range changes {
 		o.nodes[c.Name] = c.Node
 	}
-	if all {
-		o.synced++
-	}
 }
 
-func (o *observing) syncs() int {
+func (o *observing) lists() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.synced
+	return o.listed
 }
 
 // zone returns the zone of a node as breakers see it, and how many taints it has.
@@ -211,8 +211,8 @@ func TestNamespacesWithoutAPermission(t *testing.T) {
 		zone, taints := told.zone(s.node)
 		return zone == "a" && taints == 1
 	})
-	if len(met) != 0 || source.Namespaces() != nil || told.syncs() != 1 {
-		t.Errorf("namespaces are known, or the nodes synced %d times", told.syncs())
+	if len(met) != 0 || source.Namespaces() != nil || told.lists() == 0 {
+		t.Error("namespaces are known, or the nodes were not listed")
 	}
 
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "namespaces"}, Rules: []rbacv1.PolicyRule{mayRead("namespaces")}}

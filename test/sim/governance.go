@@ -126,11 +126,7 @@ func (g *governance) replaceJudge(j policy.Judge) {
 // NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
 func (p *process) NodesChanged(changes []guard.NodeChange, all bool) {
 	p.governance.changed = p.w.now()
-	var in guard.Input = guard.NodesChanged{Changes: changes}
-	if all {
-		in = guard.NodesListed{Nodes: changes}
-	}
-	p.after(0, func() { p.governance.step(in) })
+	p.after(0, func() { p.governance.step(guard.NodesChanged{Changes: changes, All: all}) })
 }
 
 // NamespacesChanged is never called: a feed has no namespaces.
