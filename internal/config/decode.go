@@ -64,7 +64,11 @@ func Decode(name string, data []byte, settings func() []Setting) (*File, []Refus
 	file := &File{Set: map[string]int{}, name: name, toFields: flagsToFields(settings())}
 	d := &decoder{file: file, nodes: map[string]*yaml.Node{}}
 	value := d.value(root, fileShape(settings()), "")
-	d.check(value, settings())
+	d.malformed = slices.Clone(d.refusals)
+	if d.excess == 0 { // otherwise there is enough to fix
+		d.policies(value)
+		d.rules(settings())
+	}
 	return file, d.sorted()
 }
 
@@ -114,9 +118,11 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 
 // decoder decodes one file.
 type decoder struct {
-	file     *File
-	nodes    map[string]*yaml.Node // by path
-	refusals []Refusal
+	file      *File
+	nodes     map[string]*yaml.Node // by path
+	refusals  []Refusal
+	malformed []Refusal // the refusals of values of a wrong shape
+	excess    int       // the number of refusals beyond maxRefusals
 }
 
 // refuse refuses the value at a path, or its absence.
@@ -134,21 +140,24 @@ func (d *decoder) refuse(path, allowed, next string) {
 
 // refuseField refuses a field; value is empty if the field has no value.
 func (d *decoder) refuseField(line int, path, value, allowed, next string) {
+	if len(d.refusals) == maxRefusals {
+		d.excess++
+		return
+	}
 	if path == "" {
 		value = "" // it would be the whole file
 	}
 	d.refusals = append(d.refusals, d.file.refusal(line, path, value, allowed, next))
 }
 
-// sorted returns the first refusals by line, and how many more there are.
+// sorted returns the refusals sorted by line, and how many more there are.
 func (d *decoder) sorted() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
-	excess := len(d.refusals) - maxRefusals
-	if excess <= 0 {
+	if d.excess == 0 {
 		return d.refusals
 	}
-	return append(d.refusals[:maxRefusals], Refusal{
-		File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", excess), Next: "mend these first",
+	return append(d.refusals, Refusal{
+		File: d.file.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
 	})
 }
 
@@ -264,18 +273,8 @@ func (d *decoder) write(n *yaml.Node, s *shape, path string, values ...any) {
 	}
 }
 
-// check validates policies, guards and settings. It reports no refusal that may only follow from a malformed value: one
-// in the refused path, around it, or in the same object.
-func (d *decoder) check(value any, settings []Setting) {
-	malformed := slices.Clone(d.refusals)
-	refuse := func(path, allowed, next string) {
-		follows := func(r Refusal) bool {
-			return within(r.Field, path) || within(path, r.Field) || parent(path) != "" && parent(r.Field) == parent(path)
-		}
-		if !slices.ContainsFunc(malformed, follows) {
-			d.refuse(path, allowed, next)
-		}
-	}
+// policies reads policies and guards, without their refused parts, and validates them.
+func (d *decoder) policies(value any) {
 	data, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(data, d.file)
@@ -286,13 +285,29 @@ func (d *decoder) check(value any, settings []Setting) {
 		return
 	}
 	for _, p := range policy.Validate(d.file.Policies, d.file.Guards) {
-		refuse(p.Path, p.Allowed, p.Next)
-	}
-	for _, s := range settings {
-		if s.refused {
-			refuse(s.Field, "it takes "+s.takes, s.next)
+		if !d.isConsequence(p.Path, false) {
+			d.refuse(p.Path, p.Allowed, p.Next)
 		}
 	}
+}
+
+// rules checks the settings against their rules, which may depend on several of them.
+func (d *decoder) rules(settings []Setting) {
+	for _, s := range settings {
+		if s.refused && !d.isConsequence(s.Field, s.compares) {
+			d.refuse(s.Field, "it takes "+s.takes, s.next)
+		}
+	}
+}
+
+// isConsequence reports whether the refusal of a path may only be a consequence of a malformed value in the path, or
+// around it. A malformed value beside the path counts in two cases: the path has no value, so that its name may be
+// misspelt; or its value is compared with the values beside it.
+func (d *decoder) isConsequence(path string, compared bool) bool {
+	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
+	return slices.ContainsFunc(d.malformed, func(r Refusal) bool {
+		return within(r.Field, path) || within(path, r.Field) || beside && parent(r.Field) == parent(path)
+	})
 }
 
 // within reports whether the path inner is outer, or a part of outer.

@@ -14,6 +14,7 @@ import (
 type rule struct {
 	refused     bool
 	takes       string
+	compares    bool    // whether the value is compared with other settings of the same object
 	least, most float64 // the bounds of numbers; both are 0 if there are none
 }
 
@@ -80,7 +81,8 @@ func leaseRule(lease time.Duration) rule {
 
 func renewRule(renew, lease, retry time.Duration) rule {
 	return rule{
-		refused: renew <= 0 || renew >= lease || float64(renew) <= jitterFactor*float64(retry),
+		compares: true,
+		refused:  renew <= 0 || renew >= lease || float64(renew) <= jitterFactor*float64(retry),
 		takes: fmt.Sprintf("less than --leader-elect-lease-duration=%s and more than %v times --leader-elect-retry-period=%s",
 			lease, jitterFactor, retry),
 	}

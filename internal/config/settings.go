@@ -58,7 +58,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 func (c *Configuration) ClientSettings() []Setting {
 	burst, afterBurst := between(c.KubeAPIBurst, 0, 1e6), "leave it out for as many as --kube-api-qps"
 	if !burst.refused && c.KubeAPIBurst > 0 && c.KubeAPIQPS <= 0 { // it would have no effect
-		burst = rule{refused: true, takes: "0 while --kube-api-qps sets no limit"}
+		burst = rule{compares: true, refused: true, takes: "0 while --kube-api-qps sets no limit"}
 		afterBurst = "set --kube-api-qps too, or leave both out for no limit"
 	}
 	return []Setting{

@@ -194,6 +194,9 @@ func (s *shape) allowed() string {
 
 // nextAfterWord returns the next step after a word that is not allowed.
 func (s *shape) nextAfterWord(word string) string {
+	if word == string(v1.TaintEffectPreferNoSchedule) {
+		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
+	}
 	for _, allowed := range s.Enum {
 		if strings.EqualFold(allowed, word) || len(s.Enum) == 1 {
 			return "write " + allowed
