@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
-
-// keptEvery is the shortest time between two lines of the log about slow calls that keep their slots.
-const keptEvery = time.Minute
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
 // context ends.
@@ -49,11 +45,10 @@ type Dispatcher struct {
 	options Options
 	metrics *metrics
 
-	mu         sync.Mutex
-	core       *Core
-	timer      *time.Timer
-	term       *term     // of leadership; nil while not leading
-	lastReport time.Time // when the log last said that slow calls keep their slots
+	mu    sync.Mutex
+	core  *Core
+	timer *time.Timer
+	term  *term // of leadership; nil while not leading
 }
 
 // New returns a dispatcher that starts no call before Lead is called.
@@ -152,18 +147,9 @@ func (d *Dispatcher) step(in Input) Effects {
 		term.calls.Add(n)
 	}
 	d.metrics.stepped(&do)
-	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
-	if report {
-		d.lastReport = time.Now()
-	}
 	d.mu.Unlock()
 	for _, s := range do.Starts {
 		go d.call(term, s)
-	}
-	if report {
-		klog.FromContext(term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
-			"slowPlaces", d.options.SlowPlaces, "pod", klog.KRef(do.Kept[0].Pod.Namespace, do.Kept[0].Pod.Name),
-			"after", SlowAfter)
 	}
 	if do.Yield {
 		d.options.Yield()

@@ -113,7 +113,7 @@ func (w *world) showQuick(pods []*evicted) {
 		if key := fmt.Sprint(p.Namespace, p.Workload); !seen[key] {
 			seen[key] = true
 			l := w.core.workloadOf(&p.Candidate)
-			l.quickUntil = w.now.Add(remembered)
+			w.core.remember(w.now, l, quick)
 			w.core.refresh(w.now, l)
 		}
 	}

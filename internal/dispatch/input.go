@@ -82,8 +82,8 @@ type Effects struct {
 	// Taken answers Offered and Withdrawn.
 	Taken bool
 
-	// Kept are calls that are slow from now on and keep their slots, as all slow places are taken.
-	Kept []eviction.Request
+	// Kept is how many calls are slow from now on and keep their slots, as all slow places are taken.
+	Kept int
 
 	// Pause is the cause of a pause of all calls that begins now; empty if none does.
 	Pause string

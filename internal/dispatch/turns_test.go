@@ -39,7 +39,7 @@ func TestANamespaceThatIsSlowAgainStillHasOneProbe(t *testing.T) {
 	w.pod("b", 0, 1, at(122.2), quickly)                      // a step between
 	w.pod("a", 0, 3, at(122.6), after(time.Minute, succeeds))
 	w.run([]*evicted{probe}, at(122.7))
-	if used := w.core.places.used; used != [2]int{1, 2} {
+	if used := [2]int{w.core.used(slot), w.core.used(slowPlace)}; used != [2]int{1, 2} {
 		t.Errorf("%d slots and %d slow places are taken, want 1 and 2", used[slot], used[slowPlace])
 	}
 }

@@ -42,7 +42,7 @@ type twin struct {
 type twinCandidate struct {
 	Candidate
 	serial  int
-	offered time.Time // the first time
+	offered time.Time // the first time, or the deadline if that is later
 }
 
 type twinWorkload struct {
@@ -53,8 +53,8 @@ type twinWorkload struct {
 // twinShare is the memory of a namespace or of a workload.
 type twinShare struct {
 	served            int
-	slowEnd, quickEnd time.Time // of the last call that was slow, or quick; zero: none
-	quickSince        int       // of a namespace: how many calls were quick since slowEnd
+	slowEnd, quickEnd time.Time // of a workload: of the last call that was slow, or quick; zero: none
+	quickSince        int       // of a namespace: how many calls were quick since the last slow call ended
 }
 
 type twinCall struct {
@@ -264,9 +264,19 @@ func (t *twin) count(is func(*twinCall) bool) (n int) {
 
 func (t *twin) used(of kind) int { return t.count(func(k *twinCall) bool { return k.kind == of }) }
 
-func (t *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
+// namespaceSpeed is the speed of the slowest workload that is known.
+func (t *twin) namespaceSpeed(now time.Time, name string) (is speed) {
+	for of, s := range t.workloads {
+		if of.namespace == name {
+			is = max(is, t.speedOf(now, s, of))
+		}
+	}
+	return is
+}
+
+func (t *twin) speedOf(now time.Time, s *twinShare, of twinWorkload) speed {
 	switch {
-	case t.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
+	case t.count(func(k *twinCall) bool { return k.slow && inWorkload(of)(k) }) > 0,
 		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
 		return slow
 	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
@@ -284,7 +294,7 @@ func inWorkload(key twinWorkload) func(*twinCall) bool {
 }
 
 func (t *twin) isSlow(now time.Time, name string) bool {
-	return t.speedOf(now, t.namespaces[name], inNamespace(name)) == slow
+	return t.namespaceSpeed(now, name) == slow
 }
 
 // prune forgets what is neither in use nor known, as if it had never been.
@@ -306,14 +316,14 @@ func (t *twin) prune(now time.Time) {
 		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.Workload)] = true, true
 	}
 	for key, s := range t.workloads {
-		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, inWorkload(key)) == unknown {
+		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, key) == unknown {
 			delete(t.workloads, key)
 			continue
 		}
 		used[key.namespace] = true
 	}
-	for name, s := range t.namespaces {
-		if !used[name] && t.speedOf(now, s, inNamespace(name)) == unknown {
+	for name := range t.namespaces {
+		if !used[name] {
 			delete(t.namespaces, name)
 		}
 	}
@@ -410,8 +420,8 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 	}
 	of := twinWorkload{c.Namespace, c.Workload}
 	n, l := t.namespaces[c.Namespace], t.workloads[of]
-	namespace := t.speedOf(now, n, inNamespace(c.Namespace))
-	workload := t.speedOf(now, l, inWorkload(of))
+	namespace := t.namespaceSpeed(now, c.Namespace)
+	workload := t.speedOf(now, l, of)
 	add := func(d door, probe bool) {
 		k := d.place()
 		key := []int{
@@ -423,7 +433,7 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			if probe {
 				known = 1
 			}
-			key = append(key, known, t.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
+			key = append(key, known, t.count(inWorkload(of)), l.served)
 		}
 		inKind := key[0]
 		rated := true
@@ -580,7 +590,7 @@ func (t *twin) offer(now time.Time, c Candidate) bool {
 	} else {
 		serial = t.next()
 	}
-	t.waiting[c.UID] = &twinCandidate{c, serial, offered}
+	t.waiting[c.UID] = &twinCandidate{c, serial, later(offered, c.Deadline)}
 	t.stand(t.waiting[c.UID])
 	return true
 }
@@ -600,19 +610,20 @@ func (t *twin) end(now time.Time, in CallEnded) {
 	n, l := t.share(&k.Candidate)
 	switch {
 	case k.slow:
-		n.slowEnd, l.slowEnd = now, now
+		l.slowEnd, l.quickEnd = now, time.Time{}
 		n.quickSince = 0
 	case o.Kind == eviction.Accepted || o.Kind == eviction.Blocked || o.Kind == eviction.DryRun,
 		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
-		n.quickEnd, l.quickEnd = now, now
 		n.quickSince++
 		if n.quickSince >= recovered && t.count(func(other *twinCall) bool { return other.slow && other.Namespace == k.Namespace }) == 0 {
-			n.slowEnd = time.Time{}
 			for key, l := range t.workloads {
 				if key.namespace == k.Namespace {
 					l.slowEnd = time.Time{}
 				}
 			}
+		}
+		if t.speedOf(now, l, twinWorkload{k.Namespace, k.Workload}) != slow {
+			l.quickEnd = now
 		}
 	}
 	t.moveSlow()
@@ -802,7 +813,7 @@ func (h *history) step(in Input) error {
 	if h.alarm = do.Next; !do.Next.IsZero() && !do.Next.After(h.now) {
 		return fmt.Errorf("the next step is due %v ago", h.now.Sub(do.Next))
 	}
-	h.kept += len(do.Kept)
+	h.kept += do.Kept
 	return h.compare()
 }
 
@@ -831,7 +842,7 @@ func (h *history) keeps(uid types.UID, in Input, keptByRate bool) error {
 	if keptByRate && is.Cause != eviction.WaitsForRate {
 		return fmt.Errorf("%s has waited for a rate, and counts as %s during its call", uid, is.Cause)
 	}
-	if h.core.items[uid].call.kind == slowPlace && is.Cause != eviction.WaitsForSlowPlace && is.Cause != eviction.WaitsForRate {
+	if h.core.items[uid].kind == slowPlace && is.Cause != eviction.WaitsForSlowPlace && is.Cause != eviction.WaitsForRate {
 		return fmt.Errorf("%s has a slow place, and counts as %s during its call", uid, is.Cause)
 	}
 	masked := waited[eviction.WaitsPaused] || waited[eviction.WaitsForServer]
@@ -844,16 +855,10 @@ func (h *history) keeps(uid types.UID, in Input, keptByRate bool) error {
 // compare compares what the Core and its twin count.
 func (h *history) compare() error {
 	c := h.core
-	ofSlow := 0
-	for _, n := range c.namespaces {
-		if n.speed() == slow {
-			ofSlow += n.calls[slot]
-		}
-	}
-	got := []int{c.Waiting(), c.InFlight(), c.places.used[slot], c.places.used[slowPlace], len(c.namespaces), c.slowSlots, len(c.items)}
-	want := []int{len(h.waiting), len(h.calls), h.used(slot), h.used(slowPlace), len(h.namespaces), ofSlow, len(h.waiting) + len(h.calls) + len(h.unsettled)}
+	got := []int{c.Waiting(), c.InFlight(), c.used(slot), c.used(slowPlace), len(c.namespaces), len(c.items)}
+	want := []int{len(h.waiting), len(h.calls), h.used(slot), h.used(slowPlace), len(h.namespaces), len(h.waiting) + len(h.calls) + len(h.unsettled)}
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("waiting, calls, slots, slow places, namespaces, slots of slow ones, items: %v, want %v", got, want)
+		return fmt.Errorf("waiting, calls, slots, slow places, namespaces, items: %v, want %v", got, want)
 	}
 	size := 0
 	for key, cl := range c.classes {

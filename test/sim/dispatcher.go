@@ -52,7 +52,7 @@ func (p *process) newDispatcher() dispatcher {
 
 // dispatch carries out the effects of a step of the dispatcher.
 func (p *process) dispatch(do dispatch.Effects) {
-	p.w.counts["KeptSlots"] += len(do.Kept)
+	p.w.counts["KeptSlots"] += do.Kept
 	for _, s := range do.Starts {
 		p.call(s)
 	}
