@@ -20,6 +20,7 @@ const (
 // call is the call of an item, which is in Core.calls while it is under way.
 type call struct {
 	request *eviction.Request
+	ended   *Ended        // nil while the call is under way
 	waited  eviction.Wait // what the candidate has waited for before
 	kind    kind          // of its place
 	started time.Time
@@ -47,7 +48,7 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, d
 		w.namespace.probe = it
 	}
 	c.refresh(now, w)
-	do.Starts = append(do.Starts, Start{request, it.Done})
+	do.Starts = append(do.Starts, request)
 }
 
 // lateBy returns what the candidate has waited for here since its deadline; otherwise what has made it late before.
@@ -130,6 +131,7 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 		return
 	}
 	c.calls = slices.Delete(c.calls, i, i+1)
+	it.ended = &Ended{*it.request, in.Outcome}
 	w := it.workload
 	w.count(it.kind, -1)
 	it.endProbe()

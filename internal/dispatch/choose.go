@@ -33,7 +33,7 @@ func (c *Core) nextChange() (next time.Time) {
 // startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
 // time alone.
 func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Time) {
-	if c.waiting == 0 || !c.leads || c.drained || c.paused || c.outage.probing {
+	if c.waiting == 0 || !c.leads || c.paused || c.outage.probing {
 		return false, time.Time{}
 	}
 	if c.pace.next.After(now) {

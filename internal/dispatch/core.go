@@ -66,10 +66,10 @@ type Core struct {
 	rateList  []policy.Rate
 	rates     *guard.Rates
 
-	leads, drained, paused bool
-	resumed                time.Time // when the last pause of all calls by the configuration has ended
-	yieldNotBefore         time.Time
-	ownEnded               time.Time // when the last call ended that may have deleted a pod of this program
+	leads, paused  bool
+	resumed        time.Time // when the last pause of all calls by the configuration has ended
+	yieldNotBefore time.Time
+	ownEnded       time.Time // when the last call ended that may have deleted a pod of this program
 }
 
 // item is an eviction from its offer until it is withdrawn or its outcome is settled.
@@ -114,7 +114,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Withdrawn:
 		do.Taken = c.withdraw(in.UID)
 	case Settled:
-		c.settle(in.UID)
+		do.Settled = c.settle(in.UID)
 	case CallEnded:
 		c.end(now, in, &do)
 	case NodeRead:
@@ -134,8 +134,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.beginTerm(now)
 	case TermEnded:
 		c.leads = false
-	case Drained:
-		c.drained = true
 	}
 	c.startCalls(now, &do)
 	return do
@@ -184,11 +182,14 @@ func (c *Core) withdraw(uid types.UID) bool {
 	return true
 }
 
-// settle permits the next offer of a pod whose call has ended.
-func (c *Core) settle(uid types.UID) {
-	if it := c.items[uid]; it != nil && it.request != nil && !slices.Contains(c.calls, it) {
-		delete(c.items, uid)
+// settle permits the next offer of a pod whose call has ended, and returns the outcome.
+func (c *Core) settle(uid types.UID) *Ended {
+	it := c.items[uid]
+	if it == nil || it.ended == nil {
+		return nil
 	}
+	delete(c.items, uid)
+	return it.ended
 }
 
 // configure replaces the rates and the number of slots.

@@ -71,8 +71,8 @@ func (l *loaded) token(slow bool) {
 			l.now = l.now.Add(2 * time.Second)
 			l.Step(l.now, TimePassed{})
 		}
-		l.Step(l.now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
-		l.Step(l.now, Settled{s.Request.Pod.UID})
+		l.Step(l.now, CallEnded{UID: s.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
+		l.Step(l.now, Settled{s.Pod.UID})
 	}
 }
 

@@ -126,8 +126,8 @@ func (w *world) step(in Input) {
 		w.yield()
 	}
 	for _, s := range do.Starts {
-		p := w.pods[s.Request.Pod.UID]
-		p.lateBy = s.Request.LateBy
+		p := w.pods[s.Pod.UID]
+		p.lateBy = s.LateBy
 		takes, outcome := p.behave(w.r)
 		w.at(w.now.Add(takes), func() { w.end(p, outcome) })
 	}

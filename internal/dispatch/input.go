@@ -19,7 +19,7 @@ type Offered struct{ Candidate Candidate }
 // Withdrawn removes a candidate. Effects.Taken is false if its call has begun, or if there is none.
 type Withdrawn struct{ UID types.UID }
 
-// Settled reports that the outcome of the last call for the UID has been taken in: the pod may be offered again.
+// Settled takes in the outcome of the last call for the UID, which is Effects.Settled: the pod may be offered again.
 type Settled struct{ UID types.UID }
 
 // CallEnded reports the outcome of a call.
@@ -52,9 +52,6 @@ type TermBegan struct{}
 // TermEnded ends the term: no further call starts.
 type TermEnded struct{}
 
-// Drained withholds all calls for good.
-type Drained struct{}
-
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
 
@@ -68,19 +65,21 @@ func (Configured) input()     {}
 func (Paused) input()         {}
 func (TermBegan) input()      {}
 func (TermEnded) input()      {}
-func (Drained) input()        {}
 func (TimePassed) input()     {}
 
 // Effects is what follows from a step.
 type Effects struct {
 	// Starts are the calls to start, in order.
-	Starts []Start
+	Starts []eviction.Request
 
 	// Next is when the next step is due if nothing else happens before; zero if none is due.
 	Next time.Time
 
 	// Taken answers Offered and Withdrawn.
 	Taken bool
+
+	// Settled answers Settled; nil if there is no outcome that is not settled.
+	Settled *Ended
 
 	// Kept is how many calls are slow from now on and keep their slots, as all slow places are taken.
 	Kept int
@@ -90,12 +89,6 @@ type Effects struct {
 
 	// Yield asks for the leadership to be given back, because the pod of this process is due.
 	Yield bool
-}
-
-// Start is a call to start.
-type Start struct {
-	Request eviction.Request
-	Done    func(Ended)
 }
 
 // Candidate is an eviction whose time has come. It is immutable once offered.
@@ -117,9 +110,6 @@ type Candidate struct {
 
 	// Own reports whether the pod belongs to this program.
 	Own Own
-
-	// Done is called once, by the goroutine of the call, when the call has ended. It must not block.
-	Done func(Ended)
 }
 
 // Own reports whether a pod belongs to this program.

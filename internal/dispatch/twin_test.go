@@ -33,7 +33,7 @@ type twin struct {
 	throttled                time.Time
 	pace                     pace
 	outage                   outage
-	leads, drained, paused   bool
+	leads, paused            bool
 	leading, leadingAtLast   bool
 	yields                   bool
 	started, kept, ownStarts int
@@ -360,7 +360,7 @@ type permitted struct {
 // turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
 func (t *twin) turns(now time.Time) []permitted {
 	switch {
-	case !t.leads, t.drained, t.paused, !t.leading, t.throttled.After(now), t.pace.next.After(now),
+	case !t.leads, t.paused, !t.leading, t.throttled.After(now), t.pace.next.After(now),
 		t.outage.on() && (t.outage.probing || t.outage.until.After(now)):
 		return nil
 	}
@@ -491,16 +491,16 @@ func leastOf(all []permitted) (first []permitted) {
 }
 
 // take takes in a start of the Core, which must be among those that are permitted.
-func (t *twin) take(now time.Time, s Start) error {
-	uid := s.Request.Pod.UID
+func (t *twin) take(now time.Time, s eviction.Request) error {
+	uid := s.Pod.UID
 	may := t.turns(now)
 	i := slices.IndexFunc(may, func(p permitted) bool { return p.UID == uid })
 	if i < 0 {
 		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, t.mayStart(now, t.waiting[uid], true, true))
 	}
 	p := may[i]
-	if want := p.Ways[p.way].Attempt; s.Request.Attempt != want {
-		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
+	if want := p.Ways[p.way].Attempt; s.Attempt != want {
+		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Attempt, want)
 	}
 	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe}
 	delete(t.waiting, uid)
@@ -569,8 +569,6 @@ func (t *twin) apply(now time.Time, in Input) (taken bool) {
 		t.configure(now, list, true)
 	case TermEnded:
 		t.leads = false
-	case Drained:
-		t.drained = true
 	}
 	return taken
 }
@@ -747,8 +745,6 @@ func (h *history) input() Input {
 		return Configured{Rates: h.someRates(), Slots: 1 + h.r.IntN(8)}
 	case i < 89:
 		return Paused{!h.paused}
-	case i == 89 && h.r.IntN(20) == 0:
-		return Drained{}
 	case i == 90 && h.leads:
 		return TermEnded{}
 	case i < 93 && !h.leads && len(h.calls) == 0:
@@ -803,7 +799,7 @@ func (h *history) step(in Input) error {
 		if err := h.take(h.now, s); err != nil {
 			return err
 		}
-		if err := h.keeps(s.Request.Pod.UID, in, keptByRate[s.Request.Pod.UID]); err != nil {
+		if err := h.keeps(s.Pod.UID, in, keptByRate[s.Pod.UID]); err != nil {
 			return err
 		}
 	}

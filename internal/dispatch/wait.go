@@ -34,15 +34,6 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	return c.waits(now, it.class, it.group != nil && it.workload.startsSlow())
 }
 
-// WaitsOf returns the Waits of each pod's Status.
-func (c *Core) WaitsOf(now time.Time, uids []types.UID) []eviction.Wait {
-	waits := make([]eviction.Wait, len(uids))
-	for i, uid := range uids {
-		waits[i] = c.Status(now, uid).Waits
-	}
-	return waits
-}
-
 // waited returns what the candidate has waited for as its call starts. The end of a pause or of an outage is not such a
 // wait: the candidates that waited for it wait for their turn from then on.
 func (c *Core) waited(it *item, w *workload) eviction.Wait {

@@ -569,9 +569,15 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 // dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and again
 // each pod whose call has ended.
 func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
-	d := dispatch.New(dispatch.Options{
+	candidates := map[types.UID]dispatch.Candidate{}
+	var d *dispatch.Dispatcher
+	d = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{Slots: 32, SlowPlaces: 64, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+		Evictor:     c.Confirmed, Started: func(eviction.Request) {},
+		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
+			d.Settle(e.Pod.UID)
+			d.Offer(candidates[e.Pod.UID])
+		},
 	})
 	c.PausedSince, c.reads.ended = d.PausedSince, d.NodeRead
 	pod, node := c.cache.Pod("uid")
@@ -580,12 +586,8 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 		of.UID = types.UID(fmt.Sprint(i))
 		c.cache.pods[of.UID] = &of
 		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
-		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
-		candidate.Done = func(dispatch.Ended) {
-			d.Settled(of.UID)
-			d.Offer(candidate)
-		}
-		d.Offer(candidate)
+		candidates[of.UID] = dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
+		d.Offer(candidates[of.UID])
 	}
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error)
