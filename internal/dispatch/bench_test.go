@@ -23,8 +23,8 @@ func BenchmarkCall(b *testing.B) {
 			go func() { led <- d.Lead(ctx) }()
 			offer := func(i int) {
 				uid := uidOf(i)
-				way := eviction.Request{Pod: &taint.Pod{UID: uid}}
-				d.Offer(Candidate{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100), Ways: []eviction.Request{way}})
+				way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100)}}
+				d.Offer(Candidate{Pod: way.Pod, Ways: []eviction.Request{way}})
 			}
 			d.SetPaused(true)
 			for i := range waiting {

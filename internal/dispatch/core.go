@@ -163,7 +163,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 // line.
 func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
-		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
+		it.Namespace == candidate.Namespace && it.LabelHash == candidate.LabelHash && it.Node == candidate.Node
 	if same {
 		it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
 		it.group.set(it)

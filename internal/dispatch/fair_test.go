@@ -97,8 +97,9 @@ func (w *world) at(at time.Time, do func()) {
 func (w *world) pod(namespace string, node int, workload uint64, due time.Duration, b behaviour) *evicted {
 	p := &evicted{behave: b}
 	uid := types.UID(fmt.Sprintf("%05d", len(w.pods)))
-	p.Candidate = Candidate{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), Workload: workload, Deadline: w.begin.Add(due)}
-	request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: namespace}}
+	pod := &taint.Pod{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), LabelHash: workload}
+	p.Candidate = Candidate{Pod: pod, Deadline: w.begin.Add(due)}
+	request := eviction.Request{Pod: pod}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	p.Ways = []eviction.Request{request}
 	w.pods[uid] = p
@@ -110,7 +111,7 @@ func (w *world) pod(namespace string, node int, workload uint64, due time.Durati
 func (w *world) showQuick(pods []*evicted) {
 	seen := map[string]bool{}
 	for _, p := range pods {
-		if key := fmt.Sprint(p.Namespace, p.Workload); !seen[key] {
+		if key := fmt.Sprint(p.Namespace, p.LabelHash); !seen[key] {
 			seen[key] = true
 			l := w.core.workloadOf(&p.Candidate)
 			w.core.remember(w.now, l, quick)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Input is one thing that happens to a [Core].
@@ -93,13 +94,7 @@ type Effects struct {
 
 // Candidate is an eviction whose time has come. It is immutable once offered.
 type Candidate struct {
-	UID             types.UID
-	Namespace, Node string
-
-	// Workload is a hash of the labels by which webhooks may select the pod.
-	Workload uint64
-
-	Priority int32
+	*taint.Pod
 	Deadline time.Time
 
 	// Ways are the requests that may be sent now, the preferred request first. There is at least one.

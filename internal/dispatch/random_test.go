@@ -133,9 +133,9 @@ type gone struct {
 func (g *gone) offer(pods int) {
 	for i := range pods {
 		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		way := eviction.Request{Pod: &taint.Pod{UID: uid, Node: zone}}
+		way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, LabelHash: uint64(i % 5)}}
 		way.Verdict.Taint = &v1.Taint{Key: "down"}
-		c := Candidate{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, Workload: uint64(i % 5), Ways: []eviction.Request{way}}
+		c := Candidate{Pod: way.Pod, Ways: []eviction.Request{way}}
 		c.NodeLabels = map[string]string{"zone": zone}
 		g.candidates[uid] = c
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // In the column of calls, s is the begin of a slow call, e its end, and q a quick call; a dot is a minute.
@@ -28,7 +30,7 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newWorld().core
-			w := c.workloadOf(&Candidate{Namespace: "shop"})
+			w := c.workloadOf(&Candidate{Pod: &taint.Pod{Namespace: "shop"}})
 			w.calls++ // so that it is not forgotten
 			now := time.Unix(1000, 0)
 			for _, event := range row.calls {
@@ -54,7 +56,10 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 
 func TestSixteenQuickCallsOfOneWorkloadShowThatTheOthersAreNoLongerSlow(t *testing.T) {
 	c, now := newWorld().core, time.Unix(1000, 0)
-	one, other := c.workloadOf(&Candidate{Namespace: "shop", Workload: 1}), c.workloadOf(&Candidate{Namespace: "shop", Workload: 2})
+	workload := func(hash uint64) *workload {
+		return c.workloadOf(&Candidate{Pod: &taint.Pod{Namespace: "shop", LabelHash: hash}})
+	}
+	one, other := workload(1), workload(2)
 	one.calls++
 	other.calls++
 	c.remember(now, other, slow)

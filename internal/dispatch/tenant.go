@@ -134,9 +134,9 @@ func (c *Core) workloadOf(of *Candidate) *workload {
 		}
 		c.namespaces[n.name] = n
 	}
-	w := n.workloads[of.Workload]
+	w := n.workloads[of.LabelHash]
 	if w == nil {
-		w = &workload{hash: of.Workload, namespace: n, served: c.nextSerial()}
+		w = &workload{hash: of.LabelHash, namespace: n, served: c.nextSerial()}
 		n.workloads[w.hash] = w
 		n.speeds[w.speed]++
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
@@ -13,7 +15,7 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 	add := func(node string, n int) {
 		for i := range n {
 			uid := types.UID(fmt.Sprint(node, i))
-			turns.set(&item{Candidate: Candidate{UID: uid, Node: node, Deadline: time.Unix(int64(i), 0)}})
+			turns.set(&item{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
 		}
 	}
 	add("a", 10)

@@ -233,7 +233,7 @@ func (t *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 }
 
 func (t *twin) share(c *Candidate) (n, l *twinShare) {
-	key := twinWorkload{c.Namespace, c.Workload}
+	key := twinWorkload{c.Namespace, c.LabelHash}
 	if t.namespaces[c.Namespace] == nil {
 		t.namespaces[c.Namespace] = &twinShare{served: t.next()}
 	}
@@ -290,7 +290,7 @@ func inNamespace(name string) func(*twinCall) bool {
 }
 
 func inWorkload(key twinWorkload) func(*twinCall) bool {
-	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.Workload == key.hash }
+	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.LabelHash == key.hash }
 }
 
 func (t *twin) isSlow(now time.Time, name string) bool {
@@ -303,7 +303,7 @@ func (t *twin) prune(now time.Time) {
 	lines := map[string]bool{}
 	for _, c := range t.waiting {
 		if c.Own == Other {
-			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.Workload)] = true, true
+			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.LabelHash)] = true, true
 			lines[t.lineOf(&c.Candidate)] = true
 		}
 	}
@@ -313,7 +313,7 @@ func (t *twin) prune(now time.Time) {
 		}
 	}
 	for _, k := range t.calls {
-		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.Workload)] = true, true
+		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.LabelHash)] = true, true
 	}
 	for key, s := range t.workloads {
 		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, key) == unknown {
@@ -418,7 +418,7 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 	if !ready {
 		return nil
 	}
-	of := twinWorkload{c.Namespace, c.Workload}
+	of := twinWorkload{c.Namespace, c.LabelHash}
 	n, l := t.namespaces[c.Namespace], t.workloads[of]
 	namespace := t.namespaceSpeed(now, c.Namespace)
 	workload := t.speedOf(now, l, of)
@@ -580,7 +580,7 @@ func (t *twin) offer(now time.Time, c Candidate) bool {
 	serial, offered := 0, now
 	if old := t.waiting[c.UID]; old != nil {
 		serial, offered = old.serial, old.offered
-		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
+		if old.Own != Other || c.Own != Other || old.LabelHash != c.LabelHash || old.Namespace != c.Namespace || old.Node != c.Node ||
 			t.lineOf(&old.Candidate) != t.lineOf(&c) {
 			delete(t.waiting, c.UID)
 			t.prune(now)
@@ -620,7 +620,7 @@ func (t *twin) end(now time.Time, in CallEnded) {
 				}
 			}
 		}
-		if t.speedOf(now, l, twinWorkload{k.Namespace, k.Workload}) != slow {
+		if t.speedOf(now, l, twinWorkload{k.Namespace, k.LabelHash}) != slow {
 			l.quickEnd = now
 		}
 	}
@@ -687,8 +687,11 @@ func (h *history) someRates() (all []policy.Rate) {
 func (h *history) candidate() Candidate {
 	i := h.r.IntN(h.pods)
 	c := Candidate{
-		UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), Workload: uint64(i / 4 % 3),
-		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
+		Pod: &taint.Pod{
+			UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), LabelHash: uint64(i / 4 % 3),
+			Priority: int32(h.r.IntN(2)),
+		},
+		Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
 	}
 	c.NodeLabels = map[string]string{"zone": fmt.Sprint(i % h.zones)}
 	if i%11 == 10 {
@@ -698,7 +701,7 @@ func (h *history) candidate() Candidate {
 		c.Node = fmt.Sprint("node", h.r.IntN(3))
 	}
 	for n := range 1 + h.r.IntN(2) {
-		way := eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
+		way := eviction.Request{Attempt: n, Pod: c.Pod}
 		if h.r.IntN(5) > 0 {
 			way.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
 		}

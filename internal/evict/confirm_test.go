@@ -584,10 +584,10 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 	pod, node := c.cache.Pod("uid")
 	for i := range n {
 		of := *pod
-		of.UID = types.UID(fmt.Sprint(i))
+		of.UID, of.Namespace = types.UID(fmt.Sprint(i)), fmt.Sprint(i)
 		c.cache.pods[of.UID] = &of
 		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
-		candidates[of.UID] = dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
+		candidates[of.UID] = dispatch.Candidate{Pod: &of, Ways: []eviction.Request{way}}
 		d.Offer(candidates[of.UID])
 	}
 	ctx, end := context.WithCancel(t.Context())
