@@ -92,6 +92,10 @@ func (m *Manager) Run(ctx context.Context) error {
 	// running continues while calls end, because the shards receive their outcomes.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	for _, s := range m.shards {
+		s.Open()
+		defer s.Close()
+	}
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {

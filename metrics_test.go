@@ -38,14 +38,16 @@ func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	for i := range stop {
 		s := shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Judge: policy.Judge{Facts: &policy.Facts{}},
-				Dispatcher: m.dispatcher,
+				Reader: onePod{began.Add(time.Duration(i) * time.Second)}, Dispatcher: m.dispatcher,
+				Judge: func() policy.Judge { return policy.Judge{Facts: &policy.Facts{}} },
 			},
 			Notify: func(eviction.Note) {},
 		})
 		var ctx context.Context
 		ctx, stop[i] = context.WithCancel(t.Context())
 		m.shards = append(m.shards, s)
+		s.Open()
+		t.Cleanup(s.Close)
 		go s.Run(ctx)
 		s.NodeChanged("n")
 	}

@@ -3,6 +3,7 @@ package taintmanager
 import (
 	"context"
 	"slices"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -36,6 +37,12 @@ func (m *Manager) callBegun(e eviction.Request) {
 			Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy, Method: e.Method,
 		})
 	}
+}
+
+// callEnded reports a call that has ended, and has its shard take in the outcome.
+func (m *Manager) callEnded(e eviction.Request, o eviction.Outcome, at time.Time) {
+	m.options.Ended(e, o, at)
+	m.shardOf(e.Pod.Node).PodChanged(e.Pod.UID)
 }
 
 // drained reports a node whose last pod that had to go is gone, as an event on the node.

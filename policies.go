@@ -79,12 +79,9 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
-// judged passes a new judge to the shards and to calls, and has all pods on tainted nodes judged again.
+// judged puts a new judge into force, and has all pods on tainted nodes judged again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
-	for _, s := range m.shards {
-		s.SetJudge(j)
-	}
 	for _, n := range m.source.Tainted() {
 		m.shardOf(n.Name).NodeChanged(n.Name)
 	}

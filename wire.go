@@ -36,7 +36,7 @@ func (m *Manager) wire(
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
 			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
 		}))
@@ -72,7 +72,7 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) {
 			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
 			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
 		},
-		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.options.Ended,
+		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.callEnded,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
@@ -13,18 +14,17 @@ import (
 func BenchmarkCall(b *testing.B) {
 	for _, waiting := range []int{0, 10_000} {
 		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
-			d := New(Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: always(succeeds)}.complete())
+			done := make(chan struct{})
+			var d *Dispatcher
+			ended := func(e eviction.Request, _ eviction.Outcome, _ time.Time) { d.Settle(e.Pod.UID); done <- struct{}{} }
+			d = New(Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: always(succeeds), Ended: ended}.complete())
 			ctx, cancel := context.WithCancel(context.Background())
 			led := make(chan error)
 			go func() { led <- d.Lead(ctx) }()
-			done := make(chan struct{})
 			offer := func(i int) {
 				uid := uidOf(i)
-				way := eviction.Request{Pod: &taint.Pod{UID: uid}}
-				d.Offer(Candidate{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100), Ways: []eviction.Request{way}, Done: func(Ended) {
-					d.Settled(uid)
-					done <- struct{}{}
-				}})
+				way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100)}}
+				d.Offer(Candidate{Pod: way.Pod, Ways: []eviction.Request{way}})
 			}
 			d.SetPaused(true)
 			for i := range waiting {

@@ -17,13 +17,14 @@ const (
 	pauseThrottled   = "throttled"
 )
 
-// call is a call under way.
+// call is the call of an item, which is in Core.calls while it is under way.
 type call struct {
-	item    *item
-	kind    kind // of its place
+	request *eviction.Request
+	ended   *Ended        // nil while the call is under way
+	waited  eviction.Wait // what the candidate has waited for before
+	kind    kind          // of its place
 	started time.Time
 	slow    bool
-	probe   bool          // of an unknown workload of a slow namespace, in a slot
 	buckets guard.Buckets // of which it has taken tokens
 }
 
@@ -31,29 +32,30 @@ type call struct {
 func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
 	request := it.Ways[way]
-	request.LateBy = c.lateBy(it, place, request.LateBy)
-	k := &call{item: it, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
-	it.workload, it.call, it.request, it.waited = w, k, &request, c.waited(it, w)
+	waited := c.waited(it, w)
+	request.LateBy = c.lateBy(it, place, waited, request.LateBy)
+	c.places.started(now, place, c.used(place))
+	it.workload = w
+	it.call = call{request: &request, waited: waited, kind: place, started: now, buckets: it.class.ways[way]}
+	c.calls = append(c.calls, it)
 	c.outage.probing = c.outage.on()
-	c.calls = append(c.calls, k)
-	k.buckets.Take(now)
+	it.buckets.Take(now)
 	c.pace.take(now)
-	c.places.started(now, place)
-	c.count(w, place, 1)
+	w.count(place, 1)
 	w.served = c.nextSerial()
 	w.namespace.served = w.served
 	if probe {
-		w.namespace.probes++
+		w.namespace.probe = it
 	}
 	c.refresh(now, w)
-	do.Starts = append(do.Starts, Start{request, it.Done})
+	do.Starts = append(do.Starts, request)
 }
 
 // lateBy returns what the candidate has waited for here since its deadline; otherwise what has made it late before.
-func (c *Core) lateBy(it *item, place kind, before eviction.LateBy) eviction.LateBy {
-	lasted := func(until time.Time) bool { return until.After(it.offered) && !it.Deadline.After(until) }
+func (c *Core) lateBy(it *item, place kind, waited eviction.Wait, before eviction.LateBy) eviction.LateBy {
+	lasted := func(until time.Time) bool { return until.After(it.since) }
 	switch {
-	case lasted(it.class.dryUntil), lasted(c.pace.held):
+	case waited.Cause == eviction.WaitsForRate:
 		return eviction.LateByRate
 	case lasted(c.resumed):
 		return eviction.LateByHold
@@ -67,114 +69,107 @@ func (c *Core) lateBy(it *item, place kind, before eviction.LateBy) eviction.Lat
 	return before
 }
 
-// count adds to the calls of a workload in that kind of place.
-func (c *Core) count(w *workload, k kind, by int) {
-	c.places.used[k] += by
-	w.namespace.calls[k] += by
-	w.calls[k] += by
-	if k == slot && w.namespace.speed() == slow {
-		c.slowSlots += by
+// countCalls returns how many calls under way are so.
+func (c *Core) countCalls(are func(*item) bool) (n int) {
+	for _, it := range c.calls {
+		if are(it) {
+			n++
+		}
 	}
+	return n
+}
+
+// used returns how many places of this kind are taken.
+func (c *Core) used(k kind) int {
+	return c.countCalls(func(it *item) bool { return it.kind == k })
 }
 
 // turnSlow makes those calls slow that have lasted for SlowAfter, and gives them slow places.
 func (c *Core) turnSlow(now time.Time, do *Effects) {
-	for len(c.calls) > 0 {
-		k := c.calls[0]
-		if k.item.call == k && k.started.Add(SlowAfter).After(now) {
+	for _, it := range c.calls {
+		switch {
+		case it.started.Add(SlowAfter).After(now):
 			return
+		case it.slow:
+			continue
 		}
-		c.calls = c.calls[1:]
-		if k.item.call == k {
-			c.becomeSlow(now, k, do)
+		it.slow = true
+		c.refresh(now, it.workload)
+		if c.moveSlow(now); it.kind == slot {
+			do.Kept++
 		}
 	}
 }
 
-func (c *Core) becomeSlow(now time.Time, k *call, do *Effects) {
-	k.slow = true
-	k.item.workload.turnSlow()
-	c.refresh(now, k.item.workload)
-	if k.kind == slowPlace {
-		return
-	}
-	c.places.kept = append(c.places.kept, k)
-	c.moveKept(now)
-	if k.kind == slot {
-		do.Kept = append(do.Kept, *k.item.request)
-	}
-}
-
-// moveKept gives free slow places to the slow calls that hold slots, the earliest first.
-func (c *Core) moveKept(now time.Time) {
-	for len(c.places.kept) > 0 && c.places.used[slowPlace] < c.places.slowPlaces {
-		k := c.places.kept[0]
-		c.places.kept = c.places.kept[1:]
-		w := k.item.workload
-		c.count(w, slot, -1)
-		c.count(w, slowPlace, 1)
-		k.kind = slowPlace
-		k.endProbe()
-		c.refresh(now, w)
+// moveSlow gives free slow places to the slow calls that hold slots, the earliest first.
+func (c *Core) moveSlow(now time.Time) {
+	free := c.places.slowPlaces - c.used(slowPlace)
+	for _, it := range c.calls {
+		if it.slow && it.kind == slot && free > 0 {
+			free--
+			it.workload.count(slot, -1)
+			it.workload.count(slowPlace, 1)
+			it.kind = slowPlace
+			it.endProbe()
+			c.refresh(now, it.workload)
+		}
 	}
 }
 
-// endProbe permits the next call of an unknown workload of the namespace in a slot.
-func (ca *call) endProbe() {
-	if ca.probe {
-		ca.item.workload.namespace.probes--
-		ca.probe = false
+// endProbe permits the next call of an unknown workload of the namespace in a slot, if this call is such a call.
+func (it *item) endProbe() {
+	if n := it.workload.namespace; n.probe == it {
+		n.probe = nil
 	}
 }
 
 // end takes in the outcome of a call, and takes back what the call holds.
 func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	it := c.items[in.UID]
-	if it == nil || it.call == nil {
+	i := slices.Index(c.calls, it)
+	if i < 0 {
 		return
 	}
-	k, w := it.call, it.workload
-	it.call = nil
-	c.places.kept = slices.DeleteFunc(c.places.kept, func(other *call) bool { return other == k })
-	c.count(w, k.kind, -1)
-	k.endProbe()
+	c.calls = slices.Delete(c.calls, i, i+1)
+	it.ended = &Ended{*it.request, in.Outcome}
+	w := it.workload
+	w.count(it.kind, -1)
+	it.endProbe()
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
-		c.giveBack(now, k)
+		c.giveBack(now, it.buckets)
 	} else if it.Own != Other {
 		c.ownEnded = now
 	}
-	c.ownCalling = c.ownCalling && it.Own == Other
 	switch {
-	case k.slow:
-		c.slowEnded(now, w)
+	case it.slow:
+		c.remember(now, w, slow)
 	case admitted(&in.Outcome):
-		c.answered(now, w)
+		c.remember(now, w, quick)
 	}
 	c.refresh(now, w)
-	c.takeAsRecovered(now, w.namespace)
-	c.moveKept(now)
-	c.hear(now, k, &in.Outcome, do)
+	c.moveSlow(now)
+	c.hear(now, it.started, &in.Outcome, do)
 }
 
 // hear takes in what the outcome of a call shows of the API server.
-func (c *Core) hear(now time.Time, k *call, o *eviction.Outcome, do *Effects) {
+func (c *Core) hear(now, started time.Time, o *eviction.Outcome, do *Effects) {
 	if o.Kind == eviction.Throttled {
 		if !c.throttled.After(now) {
 			do.Pause = pauseThrottled
 		}
 		c.throttled = later(c.throttled, now.Add(o.RetryAfter))
 	}
-	if c.outage.called(now, k.started, o) {
+	if c.outage.called(now, started, o) {
 		do.Pause = pauseUnavailable
 	}
 }
 
 // giveBack returns the tokens of a call. It ends the waits of all classes, as any of them may wait for these tokens.
-func (c *Core) giveBack(now time.Time, k *call) {
-	if k.buckets.Key == "" {
+func (c *Core) giveBack(now time.Time, buckets guard.Buckets) {
+	if buckets.Key == "" {
 		return
 	}
-	k.buckets.Return(now)
+	buckets.Return(now)
 	for _, cl := range c.dry.All() {
 		cl.dryUntil = now
 		c.dry.Set(cl)
@@ -182,10 +177,10 @@ func (c *Core) giveBack(now time.Time, k *call) {
 }
 
 // recount takes, for a call under way, tokens of the rates that did not count the call before the rates were replaced.
-func (c *Core) recount(now time.Time, k *call) {
-	had := k.buckets
-	k.buckets = c.bucketsOf(&k.item.Candidate, k.item.request)
-	k.buckets.Beyond(had).Take(now)
+func (c *Core) recount(now time.Time, it *item) {
+	had := it.buckets
+	it.buckets = c.bucketsOf(&it.Candidate, it.request)
+	it.buckets.Beyond(had).Take(now)
 }
 
 // admitted reports whether an outcome shows that admission has been asked, and has answered.

@@ -1,6 +1,9 @@
 package dispatch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // leadingPoll is how long no call starts after Leading has denied.
 const leadingPoll = 250 * time.Millisecond
@@ -18,8 +21,8 @@ func (c *Core) startCalls(now time.Time, do *Effects) {
 
 // nextChange returns when a call next becomes slow, or a speed changes by time alone; zero if neither does.
 func (c *Core) nextChange() (next time.Time) {
-	if len(c.calls) > 0 {
-		next = c.calls[0].started.Add(SlowAfter)
+	if i := slices.IndexFunc(c.calls, func(it *item) bool { return !it.slow }); i >= 0 {
+		next = c.calls[i].started.Add(SlowAfter)
 	}
 	if len(c.expiries) > 0 {
 		next = sooner(next, c.expiries[0].at)
@@ -30,7 +33,7 @@ func (c *Core) nextChange() (next time.Time) {
 // startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
 // time alone.
 func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Time) {
-	if c.Waiting() == 0 || !c.leads || c.drained || c.paused || c.outage.probing {
+	if c.waiting == 0 || !c.leads || c.paused || c.outage.probing {
 		return false, time.Time{}
 	}
 	if c.pace.next.After(now) {
@@ -126,9 +129,10 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 
 // openDoors returns which doors are open now, and when the next one opens by time alone.
 func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
-	open[toSlot], next = c.places.freeSlot(now)
-	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
-	slowPlaceIsFree, slowNext := c.places.freeSlowPlace(now)
+	open[toSlot], next = c.places.freeSlot(now, c.used(slot))
+	ofSlow := c.countCalls(func(it *item) bool { return it.kind == slot && it.workload.namespace.speed() == slow })
+	open[toSlotOfSlow] = open[toSlot] && ofSlow < c.places.forSlow()
+	slowPlaceIsFree, slowNext := c.places.freeSlowPlace(now, c.used(slowPlace))
 	open[toSlowPlace] = slowPlaceIsFree
 	return open, sooner(next, slowNext)
 }

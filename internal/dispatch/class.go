@@ -86,6 +86,7 @@ func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) guard.Bucket
 
 // drop counts a candidate out of its class.
 func (c *Core) drop(cl *class) {
+	c.waiting--
 	if cl.size--; cl.size == 0 {
 		delete(c.classes, cl.key)
 		delete(c.ready, cl)

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
@@ -54,41 +53,36 @@ type Core struct {
 	classes    map[string]*class
 	ready      map[*class]bool       // classes that may have tokens
 	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
-	waiting    int                   // candidates in lines
+	waiting    int                   // candidates
 	own        ordered.Queue[*item]  // pods of this program, the first to go first
 	expiries   []expiry              // in the order of time
 	serial     uint64
 
 	places    places
-	calls     []*call // in the order of their starts: all that are not slow, and some that have ended
-	slowSlots int     // slots that calls of slow namespaces hold
-
+	calls     []*item // whose calls are under way, in the order of their starts
 	outage    outage
 	throttled time.Time // no call starts before
 	pace      pace      // of all calls
 	rateList  []policy.Rate
 	rates     *guard.Rates
 
-	leads, drained, paused bool
-	resumed                time.Time // when the last pause of all calls by the configuration has ended
-	yieldNotBefore         time.Time
-	ownCalling             bool      // a call for a pod of this program is under way
-	ownEnded               time.Time // when the last such call ended that may have deleted the pod
+	leads, paused  bool
+	resumed        time.Time // when the last pause of all calls by the configuration has ended
+	yieldNotBefore time.Time
+	ownEnded       time.Time // when the last call ended that may have deleted a pod of this program
 }
 
-// item is a candidate, where it waits, and its call.
+// item is an eviction from its offer until it is withdrawn or its outcome is settled.
 type item struct {
 	Candidate
-	serial  uint64    // of the first offer
-	offered time.Time // the first time
-	class   *class
-	call    *call             // nil while it waits, and once its call has ended
-	request *eviction.Request // of its call, until the outcome is settled; nil while it waits
-	waited  eviction.Wait     // what it has waited for before its call
-
+	serial   uint64    // of the first offer
+	since    time.Time // since when it waits: the first offer or the deadline, the later of the two
+	class    *class
 	workload *workload
 	group    *group // while it waits in a line
 	pos      int    // in the turns of its node, or among the pods of this program
+
+	call // its request is nil while the candidate waits
 }
 
 // bySerial is the order in which items were first offered.
@@ -120,7 +114,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Withdrawn:
 		do.Taken = c.withdraw(in.UID)
 	case Settled:
-		c.settle(in.UID)
+		do.Settled = c.settle(in.UID)
 	case CallEnded:
 		c.end(now, in, &do)
 	case NodeRead:
@@ -140,8 +134,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.beginTerm(now)
 	case TermEnded:
 		c.leads = false
-	case Drained:
-		c.drained = true
 	}
 	c.startCalls(now, &do)
 	return do
@@ -152,7 +144,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	it := c.items[candidate.UID]
 	switch {
 	case it == nil:
-		it = &item{serial: c.nextSerial(), offered: now}
+		it = &item{serial: c.nextSerial(), since: now}
 		c.items[candidate.UID] = it
 	case it.request != nil:
 		return false
@@ -161,7 +153,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	default:
 		c.leave(it)
 	}
-	it.Candidate = candidate
+	it.Candidate, it.since = candidate, later(it.since, candidate.Deadline)
 	it.class = c.classOf(&candidate)
 	c.stand(it)
 	return true
@@ -171,10 +163,10 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 // line.
 func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
-		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
+		it.Namespace == candidate.Namespace && it.LabelHash == candidate.LabelHash && it.Node == candidate.Node
 	if same {
-		it.Candidate = *candidate
-		it.group.turns.set(it)
+		it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
+		it.group.set(it)
 	}
 	return same
 }
@@ -190,11 +182,14 @@ func (c *Core) withdraw(uid types.UID) bool {
 	return true
 }
 
-// settle permits the next offer of a pod whose call has ended.
-func (c *Core) settle(uid types.UID) {
-	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
-		delete(c.items, uid)
+// settle permits the next offer of a pod whose call has ended, and returns the outcome.
+func (c *Core) settle(uid types.UID) *Ended {
+	it := c.items[uid]
+	if it == nil || it.ended == nil {
+		return nil
 	}
+	delete(c.items, uid)
+	return it.ended
 }
 
 // configure replaces the rates and the number of slots.
@@ -202,12 +197,12 @@ func (c *Core) configure(now time.Time, in Configured) {
 	c.places.slots = in.Slots
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
-	waiting := make([]*item, 0, c.Waiting())
+	for _, it := range c.calls {
+		c.recount(now, it)
+	}
+	waiting := make([]*item, 0, c.waiting)
 	for _, it := range c.items {
-		switch {
-		case it.call != nil:
-			c.recount(now, it.call)
-		case it.request == nil:
+		if it.request == nil {
 			c.stepOut(it)
 			waiting = append(waiting, it)
 		}

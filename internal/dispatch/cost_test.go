@@ -23,7 +23,7 @@ type load struct {
 func loads() []load {
 	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}
 	of := func(namespace, node, workload int) Candidate {
-		return Candidate{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node), Workload: uint64(workload)}
+		return Candidate{Pod: &taint.Pod{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node), LabelHash: uint64(workload)}}
 	}
 	return []load{
 		{"alike", rate, func(i int) Candidate { return of(0, i%20, 0) }},
@@ -56,7 +56,7 @@ func newLoaded(of load, n int) *loaded {
 func (l *loaded) add(i int) {
 	candidate := l.of.candidate(i)
 	candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), l.now
-	request := eviction.Request{Pod: &taint.Pod{UID: candidate.UID, Namespace: candidate.Namespace}}
+	request := eviction.Request{Pod: candidate.Pod}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	candidate.Ways = []eviction.Request{request}
 	candidate.NodeLabels = map[string]string{"kubernetes.io/hostname": candidate.Node}
@@ -71,8 +71,8 @@ func (l *loaded) token(slow bool) {
 			l.now = l.now.Add(2 * time.Second)
 			l.Step(l.now, TimePassed{})
 		}
-		l.Step(l.now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
-		l.Step(l.now, Settled{s.Request.Pod.UID})
+		l.Step(l.now, CallEnded{UID: s.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
+		l.Step(l.now, Settled{s.Pod.UID})
 	}
 }
 
@@ -123,7 +123,9 @@ func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
 	of := load{
 		"a host's rate each",
 		policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
-		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} },
+		func(i int) Candidate {
+			return Candidate{Pod: &taint.Pod{Namespace: "ns", Node: fmt.Sprint("node", i%100)}}
+		},
 	}
 	within(t, func() time.Duration { return perToken(of, 100, false) }, func() time.Duration { return perToken(of, 1000, false) })
 }
@@ -132,8 +134,10 @@ func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
 func TestAnOfferCostsTheSameHoweverManyGroupsWait(t *testing.T) {
 	perOffer := func(groups int) time.Duration {
 		of := load{
-			rate:      policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
-			candidate: func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%groups)} },
+			rate: policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
+			candidate: func(i int) Candidate {
+				return Candidate{Pod: &taint.Pod{Namespace: "ns", Node: fmt.Sprint("node", i%groups)}}
+			},
 		}
 		w := newLoaded(of, 3*groups)
 		began := time.Now()

@@ -3,20 +3,15 @@ package dispatch
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
-
-// keptEvery is the shortest time between two lines of the log about slow calls that keep their slots.
-const keptEvery = time.Minute
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
 // context ends.
@@ -39,8 +34,8 @@ type Options struct {
 	// Started is called by the goroutine of a call before its first request. It must not block.
 	Started func(e eviction.Request)
 
-	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
-	// outcome. It must not block.
+	// Ended is called after each call, by its goroutine, once its place is free and Settle has the outcome. It must not
+	// block.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 }
 
@@ -49,11 +44,12 @@ type Dispatcher struct {
 	options Options
 	metrics *metrics
 
-	mu         sync.Mutex
-	core       *Core
-	timer      *time.Timer
-	term       *term     // of leadership; nil while not leading
-	lastReport time.Time // when the log last said that slow calls keep their slots
+	mu    sync.Mutex
+	core  *Core
+	timer *time.Timer
+	term  *term // of leadership; nil while not leading
+
+	drained bool
 }
 
 // New returns a dispatcher that starts no call before Lead is called.
@@ -67,14 +63,15 @@ func New(o Options) *Dispatcher {
 }
 
 // Offer adds a candidate, or replaces the candidate of its UID. It returns false if a call for the UID is under way, or
-// if its outcome is not settled: then the outcome follows.
+// if its outcome is not settled.
 func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c}).Taken }
 
-// Withdraw removes a candidate. It returns false if its call has begun: then the outcome follows.
+// Withdraw removes a candidate. It returns false if its call has begun.
 func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
 
-// Settled reports that the outcome of the last call for the UID has been taken in.
-func (d *Dispatcher) Settled(uid types.UID) { d.step(Settled{uid}) }
+// Settle returns the outcome of the last call for the UID once, after the call has ended; nil if there is none. Then the
+// pod may be offered again.
+func (d *Dispatcher) Settle(uid types.UID) *Ended { return d.step(Settled{uid}).Settled }
 
 // SetRates replaces the rates, which must be valid, and the number of slots. A rate that keeps its name and its
 // topologyKey keeps its level; others begin empty, less the calls under way that they count. Calls under way keep their
@@ -120,22 +117,10 @@ func (d *Dispatcher) Status(uid types.UID) Status {
 	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
-// waitsAtOnce is how many evictions WaitsOf looks at under one lock.
-const waitsAtOnce = 512
-
-// WaitsOf returns the Waits of each pod's [Status]. No call waits for long for the lock meanwhile.
-func (d *Dispatcher) WaitsOf(uids []types.UID) []eviction.Wait {
-	waits := make([]eviction.Wait, 0, len(uids))
-	for part := range slices.Chunk(uids, waitsAtOnce) {
-		waits = append(waits, locked(d, func(c *Core) []eviction.Wait { return c.WaitsOf(time.Now(), part) })...)
-	}
-	return waits
-}
-
-// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under
-// the lock.
+// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term, and not
+// once Drain was called. Under the lock.
 func (d *Dispatcher) leading() bool {
-	return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
+	return !d.drained && d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
 }
 
 // step passes an input to the core, and carries out the effects.
@@ -152,18 +137,9 @@ func (d *Dispatcher) step(in Input) Effects {
 		term.calls.Add(n)
 	}
 	d.metrics.stepped(&do)
-	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
-	if report {
-		d.lastReport = time.Now()
-	}
 	d.mu.Unlock()
 	for _, s := range do.Starts {
 		go d.call(term, s)
-	}
-	if report {
-		klog.FromContext(term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
-			"slowPlaces", d.options.SlowPlaces, "pod", klog.KRef(do.Kept[0].Pod.Namespace, do.Kept[0].Pod.Name),
-			"after", SlowAfter)
 	}
 	if do.Yield {
 		d.options.Yield()

@@ -83,8 +83,9 @@ type user struct {
 	taint    string    // of the next pods; empty: no rate counts them
 	deadline time.Time // of the next pods
 
-	reported map[types.UID][]eviction.Outcome
-	log      strings.Builder
+	candidates map[types.UID]Candidate
+	reported   map[types.UID][]eviction.Outcome
+	log        strings.Builder
 }
 
 // complete sets what a test leaves out.
@@ -103,7 +104,18 @@ func (o Options) complete() Options {
 }
 
 func newUser(t *testing.T, o Options) *user {
-	return &user{Dispatcher: New(o.complete()), t: t, reported: map[types.UID][]eviction.Outcome{}}
+	u := &user{t: t, candidates: map[types.UID]Candidate{}, reported: map[types.UID][]eviction.Outcome{}}
+	o = o.complete()
+	ended := o.Ended
+	o.Ended = func(e eviction.Request, outcome eviction.Outcome, at time.Time) {
+		ended(e, outcome, at)
+		if c, again := u.report(e.Pod.UID, outcome); again {
+			u.Settle(e.Pod.UID)
+			u.Offer(c)
+		}
+	}
+	u.Dispatcher = New(o)
+	return u
 }
 
 // uidOf returns the UID of a pod of a user.
@@ -119,13 +131,10 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []eviction.Request{request}}
-		c.Done = func(e Ended) {
-			if u.report(uid, e.Outcome) {
-				u.Settled(uid)
-				u.Offer(c)
-			}
-		}
+		c := Candidate{Pod: request.Pod, Deadline: u.deadline, Ways: []eviction.Request{request}}
+		u.mu.Lock()
+		u.candidates[uid] = c
+		u.mu.Unlock()
 		if !u.Offer(c) {
 			u.t.Errorf("pod %d is not taken", i)
 		}
@@ -133,11 +142,11 @@ func (u *user) offer(n int) {
 }
 
 // report notes an outcome, and reports whether the pod is to be offered again.
-func (u *user) report(uid types.UID, o eviction.Outcome) (again bool) {
+func (u *user) report(uid types.UID, o eviction.Outcome) (c Candidate, again bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.reported[uid] = append(u.reported[uid], o)
-	return u.again
+	return u.candidates[uid], u.again
 }
 
 // demand offers as many pods, and each again once its call has ended.
@@ -233,8 +242,11 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		for _, when := range []string{"under way", "not settled"} {
-			if u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
+			if u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
+			}
+			if when == "under way" && u.Settle("0") != nil {
+				t.Error("a call under way is settled")
 			}
 			if s := u.Status("0"); s.Request == nil || s.Request.Pod.UID != "0" {
 				t.Errorf("the status is %+v while the call is %s", s, when)
@@ -242,8 +254,10 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 		}
-		u.Settled("0")
-		if !u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
+		if e := u.Settle("0"); e == nil || e.Request.Pod.UID != "0" || e.Outcome.Kind != eviction.Accepted || u.Settle("0") != nil {
+			t.Errorf("settled %+v", e)
+		}
+		if !u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
 	})
@@ -442,15 +456,15 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 			Evictor:     always(succeeds),
 			Started:     func(eviction.Request) { order = append(order, "started") },
 			Ended: func(eviction.Request, eviction.Outcome, time.Time) {
-				order = append(order, fmt.Sprint("ended, in flight ", d.InFlight()))
+				order = append(order, fmt.Sprint("ended, in flight ", d.InFlight(), ", settled ", d.Settle("a") != nil))
 			},
 		})
 		u := &user{Dispatcher: d, t: t}
 		defer u.lead()()
 		request := eviction.Request{Pod: &taint.Pod{UID: "a"}}
-		d.Offer(Candidate{UID: "a", Ways: []eviction.Request{request}, Done: func(Ended) { order = append(order, "done") }})
+		d.Offer(Candidate{Pod: request.Pod, Ways: []eviction.Request{request}})
 		synctest.Wait()
-		if want := []string{"started", "ended, in flight 0", "done"}; !slices.Equal(order, want) {
+		if want := []string{"started", "ended, in flight 0, settled true"}; !slices.Equal(order, want) {
 			t.Errorf("%q, want %q", order, want)
 		}
 	})
@@ -485,7 +499,7 @@ func TestTermsEndInTheMidstOfSteps(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					u.Settled("unknown")
+					u.Settle("unknown")
 				}
 			}
 		})

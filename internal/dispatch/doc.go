@@ -7,11 +7,11 @@
 // # Whose turn it is
 //
 // Namespaces take turns: the namespace with the fewest calls under way in this kind of place goes first, and of those
-// the namespace that was served longest ago. In a slow namespace, workloads take turns in the same way. In a namespace,
-// lines take turns, one for each set of rates that evictions wait for. In a line, nodes take turns: nodes that were not
-// served yet alternate with nodes that were, and a node that was served has eight evictions in a row. On a node, the
-// earliest deadline goes first, then the higher priority, then the lesser UID. The pods of this program go last, but
-// wait for a minute at most.
+// the namespace that was served longest ago. In a slow namespace, workloads take turns in the same way, by all their
+// calls. In a namespace, lines take turns, one for each set of rates that evictions wait for. In a line, nodes take
+// turns: nodes that were not served yet alternate with nodes that were, and a node that was served has eight evictions
+// in a row. On a node, the earliest deadline goes first, then the higher priority, then the lesser UID. The pods of
+// this program go last, but wait for a minute at most.
 //
 // For a place, only the calls of a namespace in this kind of place count; for the token of a rate, all of them.
 //
@@ -20,9 +20,9 @@
 // A call has a slot for its first second. Then it is slow, and takes a slow place; it keeps its slot while all slow
 // places are taken. A workload, which is the pods of a namespace that webhooks select alike, is slow while it has slow
 // calls, and for two minutes after the last; quick for two minutes after a call that admission has answered within a
-// second; otherwise unknown. A slow call outweighs a quick call. A namespace is slow if one of its workloads is slow,
-// otherwise quick if one of them is quick, otherwise unknown. Once sixteen calls of a namespace in a row were quick,
-// and none is slow, its workloads are no longer slow.
+// second; otherwise unknown. A quick call of a slow workload does not count. A namespace is slow if one of its
+// workloads is slow, otherwise quick if one of them is quick, otherwise unknown. Once sixteen calls of a namespace in a
+// row were quick, and none is slow, its workloads are no longer slow.
 //
 //   - A quick namespace uses any free slot.
 //   - An unknown namespace has one call at a time, in a slot.

@@ -97,8 +97,9 @@ func (w *world) at(at time.Time, do func()) {
 func (w *world) pod(namespace string, node int, workload uint64, due time.Duration, b behaviour) *evicted {
 	p := &evicted{behave: b}
 	uid := types.UID(fmt.Sprintf("%05d", len(w.pods)))
-	p.Candidate = Candidate{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), Workload: workload, Deadline: w.begin.Add(due)}
-	request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: namespace}}
+	pod := &taint.Pod{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), LabelHash: workload}
+	p.Candidate = Candidate{Pod: pod, Deadline: w.begin.Add(due)}
+	request := eviction.Request{Pod: pod}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	p.Ways = []eviction.Request{request}
 	w.pods[uid] = p
@@ -110,10 +111,10 @@ func (w *world) pod(namespace string, node int, workload uint64, due time.Durati
 func (w *world) showQuick(pods []*evicted) {
 	seen := map[string]bool{}
 	for _, p := range pods {
-		if key := fmt.Sprint(p.Namespace, p.Workload); !seen[key] {
+		if key := fmt.Sprint(p.Namespace, p.LabelHash); !seen[key] {
 			seen[key] = true
 			l := w.core.workloadOf(&p.Candidate)
-			l.quickUntil = w.now.Add(remembered)
+			w.core.remember(w.now, l, quick)
 			w.core.refresh(w.now, l)
 		}
 	}
@@ -126,8 +127,8 @@ func (w *world) step(in Input) {
 		w.yield()
 	}
 	for _, s := range do.Starts {
-		p := w.pods[s.Request.Pod.UID]
-		p.lateBy = s.Request.LateBy
+		p := w.pods[s.Pod.UID]
+		p.lateBy = s.LateBy
 		takes, outcome := p.behave(w.r)
 		w.at(w.now.Add(takes), func() { w.end(p, outcome) })
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Input is one thing that happens to a [Core].
@@ -19,7 +20,7 @@ type Offered struct{ Candidate Candidate }
 // Withdrawn removes a candidate. Effects.Taken is false if its call has begun, or if there is none.
 type Withdrawn struct{ UID types.UID }
 
-// Settled reports that the outcome of the last call for the UID has been taken in: the pod may be offered again.
+// Settled takes in the outcome of the last call for the UID, which is Effects.Settled: the pod may be offered again.
 type Settled struct{ UID types.UID }
 
 // CallEnded reports the outcome of a call.
@@ -52,9 +53,6 @@ type TermBegan struct{}
 // TermEnded ends the term: no further call starts.
 type TermEnded struct{}
 
-// Drained withholds all calls for good.
-type Drained struct{}
-
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
 
@@ -68,13 +66,12 @@ func (Configured) input()     {}
 func (Paused) input()         {}
 func (TermBegan) input()      {}
 func (TermEnded) input()      {}
-func (Drained) input()        {}
 func (TimePassed) input()     {}
 
 // Effects is what follows from a step.
 type Effects struct {
 	// Starts are the calls to start, in order.
-	Starts []Start
+	Starts []eviction.Request
 
 	// Next is when the next step is due if nothing else happens before; zero if none is due.
 	Next time.Time
@@ -82,8 +79,11 @@ type Effects struct {
 	// Taken answers Offered and Withdrawn.
 	Taken bool
 
-	// Kept are calls that are slow from now on and keep their slots, as all slow places are taken.
-	Kept []eviction.Request
+	// Settled answers Settled; nil if there is no outcome that is not settled.
+	Settled *Ended
+
+	// Kept is how many calls are slow from now on and keep their slots, as all slow places are taken.
+	Kept int
 
 	// Pause is the cause of a pause of all calls that begins now; empty if none does.
 	Pause string
@@ -92,21 +92,9 @@ type Effects struct {
 	Yield bool
 }
 
-// Start is a call to start.
-type Start struct {
-	Request eviction.Request
-	Done    func(Ended)
-}
-
 // Candidate is an eviction whose time has come. It is immutable once offered.
 type Candidate struct {
-	UID             types.UID
-	Namespace, Node string
-
-	// Workload is a hash of the labels by which webhooks may select the pod.
-	Workload uint64
-
-	Priority int32
+	*taint.Pod
 	Deadline time.Time
 
 	// Ways are the requests that may be sent now, the preferred request first. There is at least one.
@@ -117,9 +105,6 @@ type Candidate struct {
 
 	// Own reports whether the pod belongs to this program.
 	Own Own
-
-	// Done is called once, by the goroutine of the call, when the call has ended. It must not block.
-	Done func(Ended)
 }
 
 // Own reports whether a pod belongs to this program.

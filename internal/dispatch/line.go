@@ -11,17 +11,18 @@ type line struct {
 	namespace *namespace
 	class     *class
 	served    uint64
-	groups    map[*workload]*group         // by workload in a slow namespace; otherwise one group, at nil
-	behind    [doors]ordered.Queue[*group] // groups that may use each door
+	groups    map[*workload]*group          // by workload in a slow namespace; otherwise one group, at nil
+	bySpeed   [speeds]ordered.Queue[*group] // of their workloads
 	pos       [doors]int
 }
 
 // group holds the candidates of one workload in a line; unless the namespace is slow, all candidates of the line.
 type group struct {
+	*turns
 	line     *line
 	workload *workload // nil unless the namespace is slow
-	turns    *turns
-	pos      [doors]int
+	speed    speed     // of its workload when it was placed
+	pos      int
 }
 
 func newLine(n *namespace, cl *class, serial uint64) *line {
@@ -33,25 +34,24 @@ func newLine(n *namespace, cl *class, serial uint64) *line {
 // clear drops all groups.
 func (l *line) clear() {
 	l.groups = map[*workload]*group{}
-	for d := range doors {
-		before := func(a, b *group) bool { return a.before(b, d) }
-		l.behind[d] = ordered.New(before, func(g *group) *int { return &g.pos[d] })
+	for s := range l.bySpeed {
+		l.bySpeed[s] = ordered.New((*group).before, func(g *group) *int { return &g.pos })
 	}
 }
 
-// before reports whether it is the turn of this group before that of the other group, which has another workload. A
-// workload that is known to be quick goes before a probe.
-func (g *group) before(other *group, d door) bool {
+// before reports whether it is the turn of this group before that of the other group, which has another workload.
+func (g *group) before(other *group) bool {
 	w, v := g.workload, other.workload
-	if isQuick := w.speed == quick; d == toSlotOfSlow && isQuick != (v.speed == quick) {
-		return isQuick
+	if w.calls != v.calls {
+		return w.calls < v.calls
 	}
-	return w.before(&v.share, d.place())
+	return w.served < v.served
 }
 
 // stand adds a candidate to its line.
 func (c *Core) stand(it *item) {
 	it.class.size++
+	c.waiting++
 	if it.Own != Other {
 		c.own.Set(it)
 		return
@@ -63,7 +63,6 @@ func (c *Core) stand(it *item) {
 		w.namespace.lines[it.class] = l
 	}
 	w.waiting++
-	c.waiting++
 	it.workload = w
 	l.join(it)
 	l.arrange()
@@ -79,41 +78,59 @@ func (l *line) join(it *item) {
 	if g == nil {
 		g = &group{line: l, workload: w, turns: newTurns()}
 		l.groups[w] = g
+		l.place(g)
 	}
 	it.group = g
-	g.turns.set(it)
-	l.place(g)
+	g.set(it)
 }
 
-// place puts a group behind the doors that it may use.
+// place puts a group behind those whose turn it is before.
 func (l *line) place(g *group) {
-	w := g.workload
-	l.behind[toSlot].Include(g, w == nil)
-	l.behind[toSlotOfSlow].Include(g, w != nil && w.speed != slow)
-	l.behind[toSlowPlace].Include(g, w != nil && w.speed != quick)
+	l.bySpeed[g.speed].Remove(g)
+	if g.workload != nil {
+		g.speed = g.workload.speed
+	}
+	l.bySpeed[g.speed].Set(g)
 }
 
-// arrange opens those doors to the line that its namespace may use.
+// arrange opens those doors to the line that a group of the line may use.
 func (l *line) arrange() {
-	n := l.namespace
 	for d := range doors {
-		g, open := l.behind[d].First()
-		switch {
-		case !open:
-		case d == toSlot:
-			open = n.speed() == quick || n.allCalls() == 0
-		case d == toSlotOfSlow:
-			open = g.workload.speed == quick || n.probes == 0
-		}
-		l.class.doors[d].Include(l, open)
+		l.class.doors[d].Include(l, l.first(d) != nil)
 	}
+}
+
+// first returns the group whose turn it is at the door; nil if no group may use the door. In slots, a workload that is
+// known to be quick goes before a probe.
+func (l *line) first(d door) *group {
+	n := l.namespace
+	probing, _ := l.bySpeed[unknown].First()
+	isQuick, _ := l.bySpeed[quick].First()
+	isSlow, _ := l.bySpeed[slow].First()
+	switch {
+	case (d == toSlot) == (n.speed() == slow):
+		return nil
+	case d == toSlot:
+		if n.speed() == unknown && n.allCalls() > 0 {
+			return nil
+		}
+		return probing
+	case d == toSlotOfSlow:
+		if isQuick != nil || n.probe != nil {
+			return isQuick
+		}
+		return probing
+	case probing == nil || isSlow != nil && isSlow.before(probing):
+		return isSlow
+	}
+	return probing
 }
 
 // next removes and returns the candidate of the line that goes through the door. A probe is the call of an unknown
 // workload of a slow namespace in a slot.
 func (l *line) next(d door) (it *item, probe bool) {
-	g, _ := l.behind[d].First()
-	return g.turns.next(), d == toSlotOfSlow && g.workload.speed == unknown
+	g := l.first(d)
+	return g.next(), d == toSlotOfSlow && g.speed == unknown
 }
 
 // leave removes a candidate from its line, and forgets its workload if the workload is idle.
@@ -131,7 +148,7 @@ func (c *Core) stepOut(it *item) {
 		c.drop(it.class)
 		return
 	}
-	it.group.turns.remove(it)
+	it.group.remove(it)
 	c.left(it)
 }
 
@@ -141,12 +158,9 @@ func (c *Core) left(it *item) {
 	g, l := it.group, it.group.line
 	it.group = nil
 	it.workload.waiting--
-	c.waiting--
-	if g.turns.empty() {
+	if g.empty() {
 		delete(l.groups, g.workload)
-		for d := range doors {
-			l.behind[d].Remove(g)
-		}
+		l.bySpeed[g.speed].Remove(g)
 	}
 	l.arrange()
 	if len(l.groups) == 0 {
@@ -155,31 +169,19 @@ func (c *Core) left(it *item) {
 	c.drop(l.class)
 }
 
-// regroup arranges the lines of a namespace that has become slow, or is slow no longer.
-func (c *Core) regroup(n *namespace) {
-	if n.speed() == slow {
-		c.slowSlots += n.calls[slot]
-	} else {
-		c.slowSlots -= n.calls[slot]
-	}
-	for _, l := range n.lines {
-		items := l.items()
-		l.clear()
-		for _, it := range items {
-			it.pos = 0 // in the turns that were dropped
-			l.join(it)
-		}
-	}
-}
-
-// items returns the candidates of the line, in the order in which they were first offered.
-func (l *line) items() []*item {
+// regroup arranges the candidates of a line whose namespace has become slow, or is slow no longer, in the order in
+// which they were first offered.
+func (l *line) regroup() {
 	var all []*item
 	for _, g := range l.groups {
-		for _, node := range g.turns.nodes {
+		for _, node := range g.nodes {
 			all = append(all, node.waiting.All()...)
 		}
 	}
 	slices.SortFunc(all, bySerial)
-	return all
+	l.clear()
+	for _, it := range all {
+		it.pos = 0 // in the turns that were dropped
+		l.join(it)
+	}
 }

@@ -100,7 +100,7 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 
 // stepped counts the effects of a step.
 func (m *metrics) stepped(do *Effects) {
-	m.kept.Add(float64(len(do.Kept)))
+	m.kept.Add(float64(do.Kept))
 	if do.Pause != "" {
 		m.pauses.WithLabelValues(do.Pause).Inc()
 	}

@@ -195,7 +195,7 @@ func TestAProbeMayStartInASlowPlace(t *testing.T) {
 	waiting := w.pod("a", 0, 1, 2*time.Second, after(time.Hour, succeeds)) // its namespace is slow, and so is its workload
 	w.at(w.begin.Add(1900*time.Millisecond), func() { w.step(NodeRead{w.now, unreachable}) })
 	w.run([]*evicted{waiting}, 2100*time.Millisecond)
-	if used := w.core.places.used; used != [2]int{0, 2} || !w.core.outage.probing {
+	if used := [2]int{w.core.used(slot), w.core.used(slowPlace)}; used != [2]int{0, 2} || !w.core.outage.probing {
 		t.Errorf("%v places are used, probing: %v", used, w.core.outage.probing)
 	}
 }

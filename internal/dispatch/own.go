@@ -38,11 +38,11 @@ func (c *Core) ownOverdue(now time.Time) bool {
 // back instead, if that is possible.
 func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Time) {
 	it, some := c.own.First()
-	free, next := c.places.freeSlot(now)
-	if !some || !free || c.ownCalling {
+	free, next := c.places.freeSlot(now, c.used(slot))
+	if !some || !free || c.countCalls(func(it *item) bool { return it.Own != Other }) > 0 {
 		return false, next
 	}
-	if earliest := later(it.offered.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
+	if earliest := later(it.since.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
 		return false, earliest
 	}
 	if it.Own == Self && c.options.Yields {
@@ -54,7 +54,6 @@ func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Tim
 		return false, until
 	}
 	c.leave(it)
-	c.ownCalling = true
 	c.start(now, it, way, slot, false, do)
 	return true, time.Time{}
 }
@@ -66,7 +65,7 @@ func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
 	case c.yieldNotBefore.After(now):
 		return c.yieldNotBefore
 	case !latest.After(now):
-	case c.waiting+c.InFlight() > 0:
+	case c.waiting-c.own.Len()+len(c.calls) > 0:
 		return latest
 	default:
 		if upcoming := c.options.Upcoming(); !upcoming.IsZero() && upcoming.Before(now.Add(quietBefore)) {

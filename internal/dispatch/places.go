@@ -19,35 +19,33 @@ const slowGap = 25 * time.Millisecond
 // places counts the slots and the slow places.
 type places struct {
 	slots, slowPlaces int
-	used              [2]int // by kind
-	kept              []*call
 	ramp              time.Time // start of the first call in a slot after there were none
 	slowStart         time.Time // of the last call that started in a slow place
 }
 
-// started notes when a call starts, before it is counted.
-func (p *places) started(now time.Time, k kind) {
+// started notes when a call starts; used is how many places of its kind were taken before.
+func (p *places) started(now time.Time, k kind, used int) {
 	switch {
 	case k == slowPlace:
 		p.slowStart = now
-	case p.used[slot] == 0:
+	case used == 0:
 		p.ramp = now
 	}
 }
 
 // freeSlot reports whether a call may start in a slot now. If not, next is when it may; zero if only the end of a call
 // frees a slot.
-func (p *places) freeSlot(now time.Time) (free bool, next time.Time) {
-	if p.used[slot] >= p.slots {
+func (p *places) freeSlot(now time.Time, used int) (free bool, next time.Time) {
+	if used >= p.slots {
 		return false, time.Time{}
 	}
-	return passed(now, p.ramp.Add(time.Duration(p.used[slot]-rampFirst+1)*rampStep))
+	return passed(now, p.ramp.Add(time.Duration(used-rampFirst+1)*rampStep))
 }
 
 // freeSlowPlace reports whether a call may start in a slow place now; next is as for freeSlot. A quarter of the slow
 // places is for calls that turn slow.
-func (p *places) freeSlowPlace(now time.Time) (free bool, next time.Time) {
-	if p.used[slowPlace] >= atLeastOne(3*p.slowPlaces, 4) {
+func (p *places) freeSlowPlace(now time.Time, used int) (free bool, next time.Time) {
+	if used >= atLeastOne(3*p.slowPlaces, 4) {
 		return false, time.Time{}
 	}
 	return passed(now, p.slowStart.Add(slowGap))

@@ -120,42 +120,50 @@ func tighter(rates []policy.Rate) (all []policy.Rate) {
 	return all
 }
 
-// gone is how many of the pods are gone.
+// gone offers pods until they are gone, and counts those that are.
 type gone struct {
-	sync.Mutex
-	n int
+	*Dispatcher
+	candidates map[types.UID]Candidate
+
+	mu sync.Mutex
+	n  int
 }
 
-// offerUntilGone offers pods of three namespaces in two zones, and each again until its call is accepted.
-func offerUntilGone(d *Dispatcher, pods int) *gone {
-	g := &gone{}
+// offer offers pods of three namespaces in two zones.
+func (g *gone) offer(pods int) {
 	for i := range pods {
 		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		way := eviction.Request{Pod: &taint.Pod{UID: uid, Node: zone}}
+		way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, LabelHash: uint64(i % 5)}}
 		way.Verdict.Taint = &v1.Taint{Key: "down"}
-		c := Candidate{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, Workload: uint64(i % 5), Ways: []eviction.Request{way}}
+		c := Candidate{Pod: way.Pod, Ways: []eviction.Request{way}}
 		c.NodeLabels = map[string]string{"zone": zone}
-		c.Done = func(e Ended) {
-			d.Settled(uid)
-			if e.Outcome.Kind != eviction.Accepted {
-				time.AfterFunc(100*time.Millisecond, func() { d.Offer(c) })
-				return
-			}
-			g.Lock()
-			defer g.Unlock()
-			g.n++
-		}
-		d.Offer(c)
+		g.candidates[uid] = c
 	}
-	return g
+	for _, c := range g.candidates {
+		g.Offer(c)
+	}
+}
+
+// ended offers a pod again whose call was not accepted.
+func (g *gone) ended(uid types.UID) {
+	if g.Settle(uid).Outcome.Kind != eviction.Accepted {
+		time.AfterFunc(100*time.Millisecond, func() { g.Offer(g.candidates[uid]) })
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n++
 }
 
 // play runs a dispatcher through reloads, pauses, terms and answers of watches, and then until all pods are gone.
 func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
 	slots := 1 + r.draw(8)
-	u := newUser(t, Options{CoreOptions: CoreOptions{Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates}, Evictor: r, Ended: r.ended})
+	g := &gone{candidates: map[types.UID]Candidate{}}
+	ended := func(e eviction.Request, o eviction.Outcome, at time.Time) { r.ended(e, o, at); g.ended(e.Pod.UID) }
+	u := newUser(t, Options{CoreOptions: CoreOptions{Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates}, Evictor: r, Ended: ended})
+	g.Dispatcher = u.Dispatcher
 	const pods = 40
-	g := offerUntilGone(u.Dispatcher, pods)
+	g.offer(pods)
 	end := u.lead()
 	for range 20 {
 		time.Sleep(time.Duration(r.draw(4000)) * time.Millisecond)
@@ -178,8 +186,8 @@ func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) 
 	u.SetPaused(false)
 	time.Sleep(time.Hour)
 	end()
-	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.items)+len(c.places.kept) != 0 || c.places.used != [2]int{} || c.slowSlots != 0 {
-		return fmt.Sprintf("%d of %d pods are gone; places %+v, %d items, %d slots of slow namespaces", g.n, pods, c.places, len(c.items), c.slowSlots)
+	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.items) != 0 {
+		return fmt.Sprintf("%d of %d pods are gone; %d calls, %d items", g.n, pods, c.InFlight(), len(c.items))
 	}
 	return ""
 }

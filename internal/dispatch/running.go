@@ -17,15 +17,14 @@ import (
 const defaultRetryAfter = time.Second
 
 // call makes one eviction call and reports its outcome.
-func (d *Dispatcher) call(t *term, s Start) {
+func (d *Dispatcher) call(t *term, r eviction.Request) {
 	defer t.calls.Done()
 	started := time.Now()
-	outcome := complete(d.evict(t.ctx, s.Request))
+	outcome := complete(d.evict(t.ctx, r))
 	now := time.Now()
-	d.metrics.ended(s.Request, outcome, started, now)
-	d.step(CallEnded{UID: s.Request.Pod.UID, Outcome: outcome})
-	d.options.Ended(s.Request, outcome, now)
-	s.Done(Ended{s.Request, outcome})
+	d.metrics.ended(r, outcome, started, now)
+	d.step(CallEnded{UID: r.Pod.UID, Outcome: outcome})
+	d.options.Ended(r, outcome, now)
 }
 
 // evict calls the evictor, if this process leads at this moment.

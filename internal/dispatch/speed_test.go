@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // In the column of calls, s is the begin of a slow call, e its end, and q a quick call; a dot is a minute.
@@ -28,22 +30,22 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newWorld().core
-			w := c.workloadOf(&Candidate{Namespace: "shop"})
-			w.calls[slot]++ // so that it is not forgotten
+			w := c.workloadOf(&Candidate{Pod: &taint.Pod{Namespace: "shop"}})
+			w.calls++ // so that it is not forgotten
 			now := time.Unix(1000, 0)
 			for _, event := range row.calls {
 				switch event {
 				case 's':
-					w.turnSlow()
+					c.calls = append(c.calls, &item{workload: w, call: call{slow: true}})
 				case 'e':
-					c.slowEnded(now, w)
+					c.calls = nil
+					c.remember(now, w, slow)
 				case 'q':
-					c.answered(now, w)
+					c.remember(now, w, quick)
 				case '.':
 					now = now.Add(time.Minute)
 				}
 				c.refresh(now, w)
-				c.takeAsRecovered(now, w.namespace)
 			}
 			if got := w.namespace.speed(); got != row.want {
 				t.Errorf("speed %d, want %d", got, row.want)
@@ -54,16 +56,17 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 
 func TestSixteenQuickCallsOfOneWorkloadShowThatTheOthersAreNoLongerSlow(t *testing.T) {
 	c, now := newWorld().core, time.Unix(1000, 0)
-	one, other := c.workloadOf(&Candidate{Namespace: "shop", Workload: 1}), c.workloadOf(&Candidate{Namespace: "shop", Workload: 2})
-	one.calls[slot]++
-	other.calls[slot]++
-	other.turnSlow()
-	c.slowEnded(now, other)
+	workload := func(hash uint64) *workload {
+		return c.workloadOf(&Candidate{Pod: &taint.Pod{Namespace: "shop", LabelHash: hash}})
+	}
+	one, other := workload(1), workload(2)
+	one.calls++
+	other.calls++
+	c.remember(now, other, slow)
 	c.refresh(now, other)
 	for range recovered {
-		c.answered(now, one)
+		c.remember(now, one, quick)
 		c.refresh(now, one)
-		c.takeAsRecovered(now, one.namespace)
 	}
 	if one.speed != quick || other.speed != unknown || one.namespace.speed() != quick {
 		t.Errorf("the speeds are %d, %d and %d", one.speed, other.speed, one.namespace.speed())

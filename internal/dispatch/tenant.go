@@ -25,36 +25,19 @@ const (
 	unknown speed = iota
 	quick
 	slow
+	speeds
 )
-
-// share decides whose turn it is between namespaces, and between the workloads of one of them.
-type share struct {
-	calls  [2]int // under way, by the kind of their places
-	served uint64 // serial number of the last call, or of the creation
-}
-
-// before reports whether it is the turn of this share before that of the other share, in that kind of place.
-func (s *share) before(other *share, k kind) bool {
-	if s.calls[k] != other.calls[k] {
-		return s.calls[k] < other.calls[k]
-	}
-	return s.served < other.served
-}
-
-// allCalls returns the number of calls under way in all places.
-func (s *share) allCalls() int { return s.calls[slot] + s.calls[slowPlace] }
 
 // namespace is what is known of a namespace. It exists while it has workloads.
 type namespace struct {
-	share
-	name      string
-	workloads map[uint64]*workload
-	speeds    [3]int // number of workloads by their speed
-	lines     map[*class]*line
-	probes    int // calls of unknown workloads in slots that started while the namespace was slow
-
-	slowCalls  int // under way
-	quickCalls int // since the last slow call ended
+	name       string
+	workloads  map[uint64]*workload
+	lines      map[*class]*line
+	speeds     [speeds]int // number of workloads by their speed
+	calls      [2]int      // under way, by the kind of their places
+	served     uint64      // serial number of the last call, or of the creation
+	probe      *item       // the call of an unknown workload in a slot, while the namespace is slow; or nil
+	quickCalls int         // since the last slow call ended
 }
 
 // speed returns the speed of the slowest workload that is known.
@@ -68,17 +51,30 @@ func (n *namespace) speed() speed {
 	return unknown
 }
 
+// allCalls returns the number of calls under way in all places.
+func (n *namespace) allCalls() int { return n.calls[slot] + n.calls[slowPlace] }
+
 // workload is what is known of a workload of a namespace. It exists while it has candidates or calls, or is remembered.
 type workload struct {
-	share
 	hash      uint64
 	namespace *namespace
-	waiting   int // candidates
+	waiting   int    // candidates
+	calls     int    // under way
+	served    uint64 // as in namespace
 
-	speed                 speed // as of the last refresh
-	slowCalls             int   // under way
-	slowUntil, quickUntil time.Time
+	speed speed // as of the last refresh
+	last  speed // by the last call that counts
+	until time.Time
 }
+
+// count adds to the calls in that kind of place.
+func (w *workload) count(k kind, by int) {
+	w.calls += by
+	w.namespace.calls[k] += by
+}
+
+// startsSlow reports whether the candidates of the workload start in slow places, besides a probe.
+func (w *workload) startsSlow() bool { return w.namespace.speed() == slow && w.speed != quick }
 
 // expiry is a moment until which a call is remembered.
 type expiry struct {
@@ -86,70 +82,61 @@ type expiry struct {
 	workload *workload
 }
 
-// startsSlow reports whether the candidates of the workload start in slow places, besides a probe.
-func (w *workload) startsSlow() bool { return w.namespace.speed() == slow && w.speed != quick }
-
-// turnSlow takes in that a call under way is slow.
-func (w *workload) turnSlow() {
-	w.slowCalls++
-	w.namespace.slowCalls++
-}
-
-// slowEnded takes in the end of a slow call.
-func (c *Core) slowEnded(now time.Time, w *workload) {
-	w.slowCalls--
-	w.namespace.slowCalls--
-	w.namespace.quickCalls = 0
-	w.slowUntil = now.Add(remembered)
-	c.expiries = append(c.expiries, expiry{w.slowUntil, w})
-}
-
-// answered takes in a call that admission has answered within SlowAfter.
-func (c *Core) answered(now time.Time, w *workload) {
-	w.namespace.quickCalls++
-	w.quickUntil = now.Add(remembered)
-	c.expiries = append(c.expiries, expiry{w.quickUntil, w})
-}
-
-// learn sets the speed of the workload.
-func (w *workload) learn(now time.Time) {
-	is := unknown
-	switch {
-	case w.slowCalls > 0 || now.Before(w.slowUntil):
-		is = slow
-	case now.Before(w.quickUntil):
-		is = quick
+// remember takes in the end of a call that was slow, or that admission has answered within SlowAfter. Until a slow call
+// is forgotten, the workload's quick calls count only for its namespace.
+func (c *Core) remember(now time.Time, w *workload, is speed) {
+	n := w.namespace
+	if n.quickCalls++; is == slow {
+		n.quickCalls = 0
 	}
-	w.namespace.speeds[w.speed]--
-	w.namespace.speeds[is]++
-	w.speed = is
+	if n.quickCalls >= recovered {
+		c.recover(now, w)
+	}
+	if is == slow || c.speedOf(now, w) != slow {
+		w.last, w.until = is, now.Add(remembered)
+		c.expiries = append(c.expiries, expiry{w.until, w})
+	}
 }
 
-// takeAsRecovered forgets the slow calls of a namespace once enough calls in a row were quick.
-func (c *Core) takeAsRecovered(now time.Time, n *namespace) {
-	if n.quickCalls < recovered || n.slowCalls > 0 || n.speeds[slow] == 0 {
+// recover forgets the slow calls of the namespace of a workload, which is refreshed later, unless a call is slow now.
+func (c *Core) recover(now time.Time, w *workload) {
+	n := w.namespace
+	if n.speeds[slow] == 0 || c.countCalls(func(it *item) bool { return it.slow && it.workload.namespace == n }) > 0 {
 		return
 	}
-	for _, w := range n.workloads {
-		if w.speed == slow {
-			w.slowUntil = now
-			c.refresh(now, w)
+	for _, other := range n.workloads {
+		if other.speed != slow {
+			continue
+		}
+		if other.until = now; other != w {
+			c.refresh(now, other)
 		}
 	}
+}
+
+// speedOf returns the speed of a workload at that moment.
+func (c *Core) speedOf(now time.Time, w *workload) speed {
+	switch {
+	case c.countCalls(func(it *item) bool { return it.slow && it.workload == w }) > 0:
+		return slow
+	case now.Before(w.until):
+		return w.last
+	}
+	return unknown
 }
 
 // workloadOf returns the workload of a candidate, a new one if there is none.
 func (c *Core) workloadOf(of *Candidate) *workload {
 	n := c.namespaces[of.Namespace]
 	if n == nil {
-		n = &namespace{name: of.Namespace, workloads: map[uint64]*workload{}, lines: map[*class]*line{}}
-		n.served = c.nextSerial()
+		n = &namespace{
+			name: of.Namespace, workloads: map[uint64]*workload{}, lines: map[*class]*line{}, served: c.nextSerial(),
+		}
 		c.namespaces[n.name] = n
 	}
-	w := n.workloads[of.Workload]
+	w := n.workloads[of.LabelHash]
 	if w == nil {
-		w = &workload{hash: of.Workload, namespace: n}
-		w.served = c.nextSerial()
+		w = &workload{hash: of.LabelHash, namespace: n, served: c.nextSerial()}
 		n.workloads[w.hash] = w
 		n.speeds[w.speed]++
 	}
@@ -164,13 +151,14 @@ func (c *Core) nextSerial() uint64 {
 // refresh arranges the lines of a workload's namespace after calls of the workload have changed, or its speed has.
 func (c *Core) refresh(now time.Time, w *workload) {
 	n := w.namespace
-	was := n.speed()
-	w.learn(now)
-	if is := n.speed(); is != was && (is == slow || was == slow) {
-		c.regroup(n)
-	}
+	wasSlow := n.speed() == slow
+	n.speeds[w.speed]--
+	w.speed = c.speedOf(now, w)
+	n.speeds[w.speed]++
 	for _, l := range n.lines {
-		if g := l.groups[w]; g != nil {
+		if wasSlow != (n.speed() == slow) {
+			l.regroup()
+		} else if g := l.groups[w]; g != nil {
 			l.place(g)
 		}
 		l.arrange()
@@ -181,7 +169,7 @@ func (c *Core) refresh(now time.Time, w *workload) {
 // forgetIdle drops a workload that is not in use and tells nothing, and its namespace with the last workload.
 func (c *Core) forgetIdle(w *workload) {
 	n := w.namespace
-	if w.waiting+w.allCalls() > 0 || w.speed != unknown {
+	if w.waiting+w.calls > 0 || w.speed != unknown {
 		return
 	}
 	delete(n.workloads, w.hash)
@@ -194,7 +182,7 @@ func (c *Core) forgetIdle(w *workload) {
 func (c *Core) expire(now time.Time) {
 	for len(c.expiries) > 0 {
 		at, w := c.expiries[0].at, c.expiries[0].workload
-		counts := at.Equal(w.slowUntil) || at.Equal(w.quickUntil)
+		counts := at.Equal(w.until)
 		if counts && at.After(now) {
 			return
 		}

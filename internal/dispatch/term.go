@@ -38,7 +38,7 @@ func (d *Dispatcher) Lead(ctx context.Context) error {
 func (d *Dispatcher) begin(t *term) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.core.drained {
+	if d.drained {
 		return errors.New("leading: the dispatcher is drained")
 	}
 	if d.term != nil {
@@ -52,8 +52,8 @@ func (d *Dispatcher) begin(t *term) error {
 // reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead goes on
 // until its own context ends.
 func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
-	d.step(Drained{})
 	d.mu.Lock()
+	d.drained = true
 	t := d.term
 	d.mu.Unlock()
 	if t == nil {

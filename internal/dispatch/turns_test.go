@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
@@ -13,7 +15,7 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 	add := func(node string, n int) {
 		for i := range n {
 			uid := types.UID(fmt.Sprint(node, i))
-			turns.set(&item{Candidate: Candidate{UID: uid, Node: node, Deadline: time.Unix(int64(i), 0)}})
+			turns.set(&item{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
 		}
 	}
 	add("a", 10)
@@ -39,7 +41,7 @@ func TestANamespaceThatIsSlowAgainStillHasOneProbe(t *testing.T) {
 	w.pod("b", 0, 1, at(122.2), quickly)                      // a step between
 	w.pod("a", 0, 3, at(122.6), after(time.Minute, succeeds))
 	w.run([]*evicted{probe}, at(122.7))
-	if used := w.core.places.used; used != [2]int{1, 2} {
+	if used := [2]int{w.core.used(slot), w.core.used(slowPlace)}; used != [2]int{1, 2} {
 		t.Errorf("%d slots and %d slow places are taken, want 1 and 2", used[slot], used[slowPlace])
 	}
 }

@@ -33,7 +33,7 @@ type twin struct {
 	throttled                time.Time
 	pace                     pace
 	outage                   outage
-	leads, drained, paused   bool
+	leads, paused            bool
 	leading, leadingAtLast   bool
 	yields                   bool
 	started, kept, ownStarts int
@@ -42,7 +42,7 @@ type twin struct {
 type twinCandidate struct {
 	Candidate
 	serial  int
-	offered time.Time // the first time
+	offered time.Time // the first time, or the deadline if that is later
 }
 
 type twinWorkload struct {
@@ -53,8 +53,8 @@ type twinWorkload struct {
 // twinShare is the memory of a namespace or of a workload.
 type twinShare struct {
 	served            int
-	slowEnd, quickEnd time.Time // of the last call that was slow, or quick; zero: none
-	quickSince        int       // of a namespace: how many calls were quick since slowEnd
+	slowEnd, quickEnd time.Time // of a workload: of the last call that was slow, or quick; zero: none
+	quickSince        int       // of a namespace: how many calls were quick since the last slow call ended
 }
 
 type twinCall struct {
@@ -233,7 +233,7 @@ func (t *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 }
 
 func (t *twin) share(c *Candidate) (n, l *twinShare) {
-	key := twinWorkload{c.Namespace, c.Workload}
+	key := twinWorkload{c.Namespace, c.LabelHash}
 	if t.namespaces[c.Namespace] == nil {
 		t.namespaces[c.Namespace] = &twinShare{served: t.next()}
 	}
@@ -264,9 +264,19 @@ func (t *twin) count(is func(*twinCall) bool) (n int) {
 
 func (t *twin) used(of kind) int { return t.count(func(k *twinCall) bool { return k.kind == of }) }
 
-func (t *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
+// namespaceSpeed is the speed of the slowest workload that is known.
+func (t *twin) namespaceSpeed(now time.Time, name string) (is speed) {
+	for of, s := range t.workloads {
+		if of.namespace == name {
+			is = max(is, t.speedOf(now, s, of))
+		}
+	}
+	return is
+}
+
+func (t *twin) speedOf(now time.Time, s *twinShare, of twinWorkload) speed {
 	switch {
-	case t.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
+	case t.count(func(k *twinCall) bool { return k.slow && inWorkload(of)(k) }) > 0,
 		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
 		return slow
 	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
@@ -280,11 +290,11 @@ func inNamespace(name string) func(*twinCall) bool {
 }
 
 func inWorkload(key twinWorkload) func(*twinCall) bool {
-	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.Workload == key.hash }
+	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.LabelHash == key.hash }
 }
 
 func (t *twin) isSlow(now time.Time, name string) bool {
-	return t.speedOf(now, t.namespaces[name], inNamespace(name)) == slow
+	return t.namespaceSpeed(now, name) == slow
 }
 
 // prune forgets what is neither in use nor known, as if it had never been.
@@ -293,7 +303,7 @@ func (t *twin) prune(now time.Time) {
 	lines := map[string]bool{}
 	for _, c := range t.waiting {
 		if c.Own == Other {
-			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.Workload)] = true, true
+			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.LabelHash)] = true, true
 			lines[t.lineOf(&c.Candidate)] = true
 		}
 	}
@@ -303,17 +313,17 @@ func (t *twin) prune(now time.Time) {
 		}
 	}
 	for _, k := range t.calls {
-		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.Workload)] = true, true
+		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.LabelHash)] = true, true
 	}
 	for key, s := range t.workloads {
-		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, inWorkload(key)) == unknown {
+		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, key) == unknown {
 			delete(t.workloads, key)
 			continue
 		}
 		used[key.namespace] = true
 	}
-	for name, s := range t.namespaces {
-		if !used[name] && t.speedOf(now, s, inNamespace(name)) == unknown {
+	for name := range t.namespaces {
+		if !used[name] {
 			delete(t.namespaces, name)
 		}
 	}
@@ -350,7 +360,7 @@ type permitted struct {
 // turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
 func (t *twin) turns(now time.Time) []permitted {
 	switch {
-	case !t.leads, t.drained, t.paused, !t.leading, t.throttled.After(now), t.pace.next.After(now),
+	case !t.leads, t.paused, !t.leading, t.throttled.After(now), t.pace.next.After(now),
 		t.outage.on() && (t.outage.probing || t.outage.until.After(now)):
 		return nil
 	}
@@ -408,10 +418,10 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 	if !ready {
 		return nil
 	}
-	of := twinWorkload{c.Namespace, c.Workload}
+	of := twinWorkload{c.Namespace, c.LabelHash}
 	n, l := t.namespaces[c.Namespace], t.workloads[of]
-	namespace := t.speedOf(now, n, inNamespace(c.Namespace))
-	workload := t.speedOf(now, l, inWorkload(of))
+	namespace := t.namespaceSpeed(now, c.Namespace)
+	workload := t.speedOf(now, l, of)
 	add := func(d door, probe bool) {
 		k := d.place()
 		key := []int{
@@ -423,7 +433,7 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			if probe {
 				known = 1
 			}
-			key = append(key, known, t.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
+			key = append(key, known, t.count(inWorkload(of)), l.served)
 		}
 		inKind := key[0]
 		rated := true
@@ -481,16 +491,16 @@ func leastOf(all []permitted) (first []permitted) {
 }
 
 // take takes in a start of the Core, which must be among those that are permitted.
-func (t *twin) take(now time.Time, s Start) error {
-	uid := s.Request.Pod.UID
+func (t *twin) take(now time.Time, s eviction.Request) error {
+	uid := s.Pod.UID
 	may := t.turns(now)
 	i := slices.IndexFunc(may, func(p permitted) bool { return p.UID == uid })
 	if i < 0 {
 		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, t.mayStart(now, t.waiting[uid], true, true))
 	}
 	p := may[i]
-	if want := p.Ways[p.way].Attempt; s.Request.Attempt != want {
-		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
+	if want := p.Ways[p.way].Attempt; s.Attempt != want {
+		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Attempt, want)
 	}
 	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe}
 	delete(t.waiting, uid)
@@ -559,8 +569,6 @@ func (t *twin) apply(now time.Time, in Input) (taken bool) {
 		t.configure(now, list, true)
 	case TermEnded:
 		t.leads = false
-	case Drained:
-		t.drained = true
 	}
 	return taken
 }
@@ -572,7 +580,7 @@ func (t *twin) offer(now time.Time, c Candidate) bool {
 	serial, offered := 0, now
 	if old := t.waiting[c.UID]; old != nil {
 		serial, offered = old.serial, old.offered
-		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
+		if old.Own != Other || c.Own != Other || old.LabelHash != c.LabelHash || old.Namespace != c.Namespace || old.Node != c.Node ||
 			t.lineOf(&old.Candidate) != t.lineOf(&c) {
 			delete(t.waiting, c.UID)
 			t.prune(now)
@@ -580,7 +588,7 @@ func (t *twin) offer(now time.Time, c Candidate) bool {
 	} else {
 		serial = t.next()
 	}
-	t.waiting[c.UID] = &twinCandidate{c, serial, offered}
+	t.waiting[c.UID] = &twinCandidate{c, serial, later(offered, c.Deadline)}
 	t.stand(t.waiting[c.UID])
 	return true
 }
@@ -600,19 +608,20 @@ func (t *twin) end(now time.Time, in CallEnded) {
 	n, l := t.share(&k.Candidate)
 	switch {
 	case k.slow:
-		n.slowEnd, l.slowEnd = now, now
+		l.slowEnd, l.quickEnd = now, time.Time{}
 		n.quickSince = 0
 	case o.Kind == eviction.Accepted || o.Kind == eviction.Blocked || o.Kind == eviction.DryRun,
 		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
-		n.quickEnd, l.quickEnd = now, now
 		n.quickSince++
 		if n.quickSince >= recovered && t.count(func(other *twinCall) bool { return other.slow && other.Namespace == k.Namespace }) == 0 {
-			n.slowEnd = time.Time{}
 			for key, l := range t.workloads {
 				if key.namespace == k.Namespace {
 					l.slowEnd = time.Time{}
 				}
 			}
+		}
+		if t.speedOf(now, l, twinWorkload{k.Namespace, k.LabelHash}) != slow {
+			l.quickEnd = now
 		}
 	}
 	t.moveSlow()
@@ -678,8 +687,11 @@ func (h *history) someRates() (all []policy.Rate) {
 func (h *history) candidate() Candidate {
 	i := h.r.IntN(h.pods)
 	c := Candidate{
-		UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), Workload: uint64(i / 4 % 3),
-		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
+		Pod: &taint.Pod{
+			UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), LabelHash: uint64(i / 4 % 3),
+			Priority: int32(h.r.IntN(2)),
+		},
+		Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
 	}
 	c.NodeLabels = map[string]string{"zone": fmt.Sprint(i % h.zones)}
 	if i%11 == 10 {
@@ -689,7 +701,7 @@ func (h *history) candidate() Candidate {
 		c.Node = fmt.Sprint("node", h.r.IntN(3))
 	}
 	for n := range 1 + h.r.IntN(2) {
-		way := eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
+		way := eviction.Request{Attempt: n, Pod: c.Pod}
 		if h.r.IntN(5) > 0 {
 			way.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
 		}
@@ -736,8 +748,6 @@ func (h *history) input() Input {
 		return Configured{Rates: h.someRates(), Slots: 1 + h.r.IntN(8)}
 	case i < 89:
 		return Paused{!h.paused}
-	case i == 89 && h.r.IntN(20) == 0:
-		return Drained{}
 	case i == 90 && h.leads:
 		return TermEnded{}
 	case i < 93 && !h.leads && len(h.calls) == 0:
@@ -792,7 +802,7 @@ func (h *history) step(in Input) error {
 		if err := h.take(h.now, s); err != nil {
 			return err
 		}
-		if err := h.keeps(s.Request.Pod.UID, in, keptByRate[s.Request.Pod.UID]); err != nil {
+		if err := h.keeps(s.Pod.UID, in, keptByRate[s.Pod.UID]); err != nil {
 			return err
 		}
 	}
@@ -802,7 +812,7 @@ func (h *history) step(in Input) error {
 	if h.alarm = do.Next; !do.Next.IsZero() && !do.Next.After(h.now) {
 		return fmt.Errorf("the next step is due %v ago", h.now.Sub(do.Next))
 	}
-	h.kept += len(do.Kept)
+	h.kept += do.Kept
 	return h.compare()
 }
 
@@ -831,7 +841,7 @@ func (h *history) keeps(uid types.UID, in Input, keptByRate bool) error {
 	if keptByRate && is.Cause != eviction.WaitsForRate {
 		return fmt.Errorf("%s has waited for a rate, and counts as %s during its call", uid, is.Cause)
 	}
-	if h.core.items[uid].call.kind == slowPlace && is.Cause != eviction.WaitsForSlowPlace && is.Cause != eviction.WaitsForRate {
+	if h.core.items[uid].kind == slowPlace && is.Cause != eviction.WaitsForSlowPlace && is.Cause != eviction.WaitsForRate {
 		return fmt.Errorf("%s has a slow place, and counts as %s during its call", uid, is.Cause)
 	}
 	masked := waited[eviction.WaitsPaused] || waited[eviction.WaitsForServer]
@@ -844,16 +854,10 @@ func (h *history) keeps(uid types.UID, in Input, keptByRate bool) error {
 // compare compares what the Core and its twin count.
 func (h *history) compare() error {
 	c := h.core
-	ofSlow := 0
-	for _, n := range c.namespaces {
-		if n.speed() == slow {
-			ofSlow += n.calls[slot]
-		}
-	}
-	got := []int{c.Waiting(), c.InFlight(), c.places.used[slot], c.places.used[slowPlace], len(c.namespaces), c.slowSlots, len(c.items)}
-	want := []int{len(h.waiting), len(h.calls), h.used(slot), h.used(slowPlace), len(h.namespaces), ofSlow, len(h.waiting) + len(h.calls) + len(h.unsettled)}
+	got := []int{c.Waiting(), c.InFlight(), c.used(slot), c.used(slowPlace), len(c.namespaces), len(c.items)}
+	want := []int{len(h.waiting), len(h.calls), h.used(slot), h.used(slowPlace), len(h.namespaces), len(h.waiting) + len(h.calls) + len(h.unsettled)}
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("waiting, calls, slots, slow places, namespaces, slots of slow ones, items: %v, want %v", got, want)
+		return fmt.Errorf("waiting, calls, slots, slow places, namespaces, items: %v, want %v", got, want)
 	}
 	size := 0
 	for key, cl := range c.classes {

@@ -34,24 +34,15 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	return c.waits(now, it.class, it.group != nil && it.workload.startsSlow())
 }
 
-// WaitsOf returns the Waits of each pod's Status.
-func (c *Core) WaitsOf(now time.Time, uids []types.UID) []eviction.Wait {
-	waits := make([]eviction.Wait, len(uids))
-	for i, uid := range uids {
-		waits[i] = c.Status(now, uid).Waits
-	}
-	return waits
-}
-
 // waited returns what the candidate has waited for as its call starts. The end of a pause or of an outage is not such a
 // wait: the candidates that waited for it wait for their turn from then on.
 func (c *Core) waited(it *item, w *workload) eviction.Wait {
 	switch {
-	case it.class.dryUntil.After(it.offered):
+	case it.class.dryUntil.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: it.class.dryRate}
 	case it.Own == Other && w.startsSlow():
 		return eviction.Wait{Cause: eviction.WaitsForSlowPlace}
-	case c.pace.held.After(it.offered):
+	case c.pace.held.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}
 	}
 	return eviction.Wait{Cause: eviction.WaitsForTurn}
@@ -81,23 +72,23 @@ func (c *Core) waits(now time.Time, cl *class, startSlow bool) (s Status) {
 }
 
 // Waiting returns how many candidates wait.
-func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
+func (c *Core) Waiting() int { return c.waiting }
 
 // InFlight returns how many calls are under way.
-func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
+func (c *Core) InFlight() int { return len(c.calls) }
 
-// UnderWay returns the requests of the calls under way, in no order.
+// UnderWay returns the requests of the calls under way.
 func (c *Core) UnderWay() (all []eviction.Request) {
-	for _, it := range c.items {
-		if it.call != nil {
-			all = append(all, *it.request)
-		}
+	for _, it := range c.calls {
+		all = append(all, *it.request)
 	}
 	return all
 }
 
 // Slow returns how many calls under way are slow, or started in slow places.
-func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }
+func (c *Core) Slow() int {
+	return c.countCalls(func(it *item) bool { return it.slow || it.kind == slowPlace })
+}
 
 // Levels returns how much of each rate is available.
 func (c *Core) Levels(now time.Time) []guard.Level { return c.rates.Levels(now) }

@@ -2,10 +2,7 @@ package dispatch
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -62,24 +59,4 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			t.Errorf("%s: nothing was checked", name)
 		}
 	}
-}
-
-func TestManyWaitsAreAskedForAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Paused: true}, Evictor: always(succeeds)})
-		u.offer(2*waitsAtOnce + 1)
-		var uids []types.UID
-		for i := range u.offered {
-			uids = append(uids, uidOf(i))
-		}
-		waits := u.WaitsOf(append(uids, "unknown"))
-		for i, w := range waits {
-			if known := i < len(uids); known != (w.Cause == eviction.WaitsPaused) {
-				t.Fatalf("%d of %d waits for %+v", i, len(waits), w)
-			}
-		}
-		if len(waits) != len(uids)+1 {
-			t.Errorf("%d answers to %d questions", len(waits), len(uids)+1)
-		}
-	})
 }

@@ -31,13 +31,12 @@ type APIOptions struct {
 type API struct {
 	options APIOptions
 	sender  sender
-	table   []rule
 }
 
 // NewAPI returns an evictor that writes with the client.
 func NewAPI(client kubernetes.Interface, o APIOptions) *API {
 	o.Timeout = cmp.Or(o.Timeout, config.CallTimeout)
-	return &API{o, newSender(client), rules()}
+	return &API{o, newSender(client)}
 }
 
 // Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
@@ -121,7 +120,7 @@ func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (outcome ev
 	bounded, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
 	generation, err := a.request(bounded, e, v)
-	return classify(a.table, readAnswer(ctx, v, err)), generation
+	return classify(readAnswer(ctx, v, err)), generation
 }
 
 func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (generation int64, err error) {

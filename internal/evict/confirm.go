@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,8 +76,11 @@ type ConfirmingEvictor interface {
 // evictor is confirmed as a whole. It is safe for concurrent use.
 type Confirmed struct {
 	ConfirmOptions
-	reads    *nodeReads
+	getNode  func(ctx context.Context, name string) (*v1.Node, error)
 	underWay atomic.Int32 // calls
+
+	mu    sync.Mutex
+	reads map[string]*nodeRead // the latest GET of each node
 }
 
 // Confirm returns an evictor that confirms each call of another evictor.
@@ -85,7 +89,7 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	if o.Clock == nil {
 		o.Clock = machine{}
 	}
-	return &Confirmed{ConfirmOptions: o, reads: newNodeReads(newSender(o.Client).node, &o)}
+	return &Confirmed{ConfirmOptions: o, getNode: newSender(o.Client).node, reads: map[string]*nodeRead{}}
 }
 
 // Evict makes the call as far as it is confirmed. Otherwise the outcome is Unconfirmed, or that of the GET of the node.
@@ -93,12 +97,11 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 	began := c.Clock.Now()
 	c.underWay.Add(1)
 	defer c.underWay.Add(-1)
+	confirm := func(ctx context.Context) (eviction.Outcome, bool) { return c.confirm(ctx, &e, began) }
 	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
-		return evictor.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
-			return c.confirm(ctx, &e, began)
-		})
+		return evictor.EvictConfirmed(ctx, e, confirm)
 	}
-	if unconfirmed, ok := c.confirm(ctx, &e, began); !ok {
+	if unconfirmed, ok := confirm(ctx); !ok {
 		return unconfirmed
 	}
 	return c.Evictor.Evict(ctx, e)
@@ -133,7 +136,7 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 func (c *Confirmed) confirmSince(
 	ctx context.Context, e *eviction.Request, notBefore func() time.Time,
 ) (eviction.Outcome, time.Time) {
-	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
+	read, err := c.readNode(ctx, e.Pod.Node, notBefore)
 	if err != nil {
 		return interrupted(), time.Time{}
 	}

@@ -79,7 +79,7 @@ func newConfirming() *confirming {
 		Judge: func() policy.Judge { return policy.Judge{} }, Clock: machine{},
 		PausedSince: func() time.Time { return time.Time{} }, NodeRead: func(time.Time, eviction.Outcome) {},
 	}
-	c.Confirmed = &Confirmed{ConfirmOptions: o, reads: newNodeReads(c.get, &o)}
+	c.Confirmed = &Confirmed{ConfirmOptions: o, getNode: c.get, reads: map[string]*nodeRead{}}
 	return c
 }
 
@@ -382,7 +382,7 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
 		read := func(node string) {
-			if _, err := c.reads.since(t.Context(), node, time.Now); err != nil {
+			if _, err := c.readNode(t.Context(), node, time.Now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -391,16 +391,17 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		remembered := func() int {
-			c.reads.mu.Lock()
-			defer c.reads.mu.Unlock()
-			return len(c.reads.byNode)
+			c.Confirmed.mu.Lock()
+			defer c.Confirmed.mu.Unlock()
+			return len(c.reads)
 		}
-		if n := remembered(); n > 100 {
+		if n := remembered(); n > 101 {
 			t.Errorf("%d nodes are remembered", n)
 		}
 		time.Sleep(maxReadAge)
-		if n := remembered(); n != 0 {
-			t.Errorf("%d nodes are remembered 5 s after the last GET", n)
+		read("another")
+		if n := remembered(); n != 1 {
+			t.Errorf("%d nodes are remembered 5 s after the last GET but one", n)
 		}
 	})
 }
@@ -410,7 +411,7 @@ func TestOfANodeOnlyWhatCountsIsKept(t *testing.T) {
 		c := newConfirming()
 		c.evict(t.Context(), "uid")
 		want := LiveNode{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
-		if diff := cmp.Diff(want, c.reads.byNode["n1"].live); diff != "" {
+		if diff := cmp.Diff(want, c.reads["n1"].live); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
 	})
@@ -569,23 +570,25 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 // dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and again
 // each pod whose call has ended.
 func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
-	d := dispatch.New(dispatch.Options{
+	candidates := map[types.UID]dispatch.Candidate{}
+	var d *dispatch.Dispatcher
+	d = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{Slots: 32, SlowPlaces: 64, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+		Evictor:     c.Confirmed, Started: func(eviction.Request) {},
+		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
+			d.Settle(e.Pod.UID)
+			d.Offer(candidates[e.Pod.UID])
+		},
 	})
-	c.PausedSince, c.reads.ended = d.PausedSince, d.NodeRead
+	c.PausedSince, c.Confirmed.NodeRead = d.PausedSince, d.NodeRead
 	pod, node := c.cache.Pod("uid")
 	for i := range n {
 		of := *pod
-		of.UID = types.UID(fmt.Sprint(i))
+		of.UID, of.Namespace = types.UID(fmt.Sprint(i)), fmt.Sprint(i)
 		c.cache.pods[of.UID] = &of
 		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
-		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
-		candidate.Done = func(dispatch.Ended) {
-			d.Settled(of.UID)
-			d.Offer(candidate)
-		}
-		d.Offer(candidate)
+		candidates[of.UID] = dispatch.Candidate{Pod: &of, Ways: []eviction.Request{way}}
+		d.Offer(candidates[of.UID])
 	}
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error)

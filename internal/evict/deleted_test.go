@@ -23,14 +23,13 @@ func TestWhatMayHaveBeenDeletedIsKnown(t *testing.T) {
 		"the server failed":                        true,
 		"a redirect to nowhere":                    true,
 	}
-	table := rules()
 	for _, test := range outcomeTests() {
 		s := newServer(t)
 		s.replies[test.verb] = test.reply
 		e, options := evictionFor(test.verb)
 		o := eviction.Outcome{}
 		if test.verb == getVerb {
-			o = getNode(t, s, table)
+			o = getNode(t, s)
 		} else {
 			o = evictOnce(t, s, options, e)
 		}

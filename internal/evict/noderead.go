@@ -2,7 +2,7 @@ package evict
 
 import (
 	"context"
-	"sync"
+	"maps"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -42,44 +42,27 @@ type nodeRead struct {
 	outcome eviction.Outcome // proceed when the node was read
 }
 
-// over reports whether the GET has ended.
-func (n *nodeRead) over() bool {
+// serves reports whether a call may wait for the GET, or may use it: the GET has not failed, and is from notBefore or
+// later.
+func (n *nodeRead) serves(notBefore time.Time) bool {
 	select {
 	case <-n.done:
-		return true
+		return n.outcome.Kind == proceed && !n.sent.Before(notBefore)
 	default:
-		return false
+		return true
 	}
 }
 
-// nodeReads share GETs of nodes. For each node one GET is under way, and another only if the first has no answer for as
-// long as it counts. It is safe for concurrent use.
-type nodeReads struct {
-	get     func(ctx context.Context, name string) (*v1.Node, error)
-	timeout time.Duration
-	clock   Clock
-	table   []rule
-	ended   func(sent time.Time, o eviction.Outcome) // of each GET that has ended
-
-	mu     sync.Mutex
-	byNode map[string]*nodeRead // the latest GET of each node, while it counts
-}
-
-func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), o *ConfirmOptions) *nodeReads {
-	return &nodeReads{
-		get: get, timeout: o.Timeout, clock: o.Clock, table: rules(), ended: o.NodeRead, byNode: map[string]*nodeRead{},
-	}
-}
-
-// since returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
-// than it counts. notBefore is asked again after each wait. since fails only if the context ends.
-func (n *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
+// readNode returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
+// than it counts. For each node one GET is under way, and another only if the first has no answer for as long as it
+// counts. notBefore is asked again after each wait. readNode fails only if the context ends.
+func (c *Confirmed) readNode(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
-		read, mine := n.take(node, notBefore())
+		read, mine := c.takeRead(node, notBefore())
 		if mine {
-			n.do(ctx, node, read)
+			c.get(ctx, node, read)
 		}
-		if err := n.clock.Wait(ctx, read.done); err != nil {
+		if err := c.Clock.Wait(ctx, read.done); err != nil {
 			return nil, err
 		}
 		// A GET that was cancelled with another call's context shows nothing. A GET that has found the server
@@ -91,52 +74,38 @@ func (n *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 	}
 }
 
-// take returns a GET to wait for; mine reports that the caller is to make it.
-func (n *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := n.clock.Now()
-	last := n.byNode[node]
-	if last != nil && now.Sub(last.sent) <= maxReadAge && (!last.over() || !last.sent.Before(notBefore)) {
+// takeRead returns a GET to wait for; mine reports that the caller is to make it. It forgets the GETs that no longer
+// count.
+func (c *Confirmed) takeRead(node string, notBefore time.Time) (read *nodeRead, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.Clock.Now()
+	if last := c.reads[node]; last != nil && now.Sub(last.sent) <= maxReadAge && last.serves(notBefore) {
 		return last, false
 	}
+	maps.DeleteFunc(c.reads, func(_ string, old *nodeRead) bool { return now.Sub(old.sent) > maxReadAge })
 	read = &nodeRead{sent: now, done: make(chan struct{})}
-	n.byNode[node] = read
+	c.reads[node] = read
 	return read, true
 }
 
-// do makes the GET. A GET that has failed is dropped at once, any other GET once it is older than maxReadAge.
-func (n *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
-	bounded, cancel := context.WithTimeout(ctx, n.timeout)
+// get makes the GET.
+func (c *Confirmed) get(ctx context.Context, name string, read *nodeRead) {
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	node, err := n.get(bounded, name)
-	read.outcome = classify(n.table, readAnswer(ctx, getVerb, err))
+	node, err := c.getNode(bounded, name)
+	read.outcome = classify(readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
-	n.ended(read.sent, read.outcome)
+	c.NodeRead(read.sent, read.outcome)
 	if read.outcome.Kind == proceed {
 		read.live = NewLiveNode(node, read.sent)
-		age := n.clock.Now().Sub(read.sent)
-		n.clock.AfterFunc(maxReadAge-age+time.Nanosecond, func() { n.drop(name, read) })
-	} else {
-		n.drop(name, read)
 	}
 	close(read.done)
-}
-
-func (n *nodeReads) drop(name string, read *nodeRead) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.byNode[name] == read {
-		delete(n.byNode, name)
-	}
 }
 
 // Clock is the time by which calls are confirmed. Its times carry the monotonic clock.
 type Clock interface {
 	Now() time.Time
-
-	// AfterFunc calls do after the duration.
-	AfterFunc(d time.Duration, do func())
 
 	// Wait blocks until done is closed. It returns the context's error if the context ends first.
 	Wait(ctx context.Context, done <-chan struct{}) error
@@ -147,9 +116,6 @@ type machine struct{}
 
 // Now returns the present time.
 func (machine) Now() time.Time { return time.Now() }
-
-// AfterFunc calls do after the duration, in a goroutine of its own.
-func (machine) AfterFunc(d time.Duration, do func()) { time.AfterFunc(d, do) }
 
 // Wait blocks until done is closed.
 func (machine) Wait(ctx context.Context, done <-chan struct{}) error {

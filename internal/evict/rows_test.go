@@ -31,9 +31,8 @@ type outcomeRow struct {
 
 // outcomeRows returns the table of outcomes in its order: the first row that matches an answer counts.
 func outcomeRows() []outcomeRow {
-	table := rules()
-	rows := make([]outcomeRow, len(table))
-	for i, r := range table {
+	rows := make([]outcomeRow, len(rules))
+	for i, r := range rules {
 		rows[i] = outcomeRow{r.verbs.String(), r.codes(), r.sign, r.outcome(), r.cause, r.means}
 	}
 	return rows

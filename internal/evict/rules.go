@@ -58,10 +58,8 @@ func (r *rule) matches(a *answer) bool {
 	return r.verbs&a.verb != 0 && r.low <= a.code && a.code <= r.high && (r.shows == nil || r.shows(a))
 }
 
-// rules returns the table of outcomes. The first rule that matches counts.
-func rules() []rule {
-	return slices.Concat(silences(), admissions(), budgets(), identities(), others())
-}
+// rules is the table of outcomes. The first rule that matches counts.
+var rules = slices.Concat(silences(), admissions(), budgets(), identities(), others())
 
 func silences() []rule {
 	return []rule{
@@ -183,12 +181,12 @@ func others() []rule {
 }
 
 // classify finds the outcome of an answer by the table.
-func classify(table []rule, a answer) eviction.Outcome {
-	i := slices.IndexFunc(table, func(r rule) bool { return r.matches(&a) })
+func classify(a answer) eviction.Outcome {
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(&a) })
 	if i < 0 {
 		return a.outcome(eviction.Failed, eviction.CauseUnknown)
 	}
-	o := a.outcome(table[i].kind, table[i].cause)
+	o := a.outcome(rules[i].kind, rules[i].cause)
 	if o.Kind == eviction.Throttled {
 		o.RetryAfter = max(o.RetryAfter, leastRetryAfter)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -71,7 +72,7 @@ func (c *Core) planOf(r *eviction.Request) plan {
 }
 
 // record takes in a call that has ended. A wait is fixed here, once: judging the pod again never shortens it.
-func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
+func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 	r := &ended.Request
 	e.plan = c.planOf(r)
 	if e.calls == nil {

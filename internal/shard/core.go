@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
@@ -27,20 +26,19 @@ type Reader interface {
 type Dispatcher interface {
 	Offer(c dispatch.Candidate) (taken bool)
 	Withdraw(uid types.UID) (waited bool)
-	Settled(uid types.UID)
+	Settle(uid types.UID) *dispatch.Ended
 	Status(uid types.UID) dispatch.Status
-	WaitsOf(uids []types.UID) []eviction.Wait
 }
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
 type CoreOptions struct {
-	// Reader is the cache to judge by. Judge judges until Reconfigured.
+	// Reader is the cache to judge by. Judge returns the latest judge, and is asked once in each step: the pods that may
+	// have another verdict by a new judge are judged when the nodes follow as NodeChanged.
 	Reader Reader
-	Judge  policy.Judge
+	Judge  func() policy.Judge
 
-	// Dispatcher takes the evictions that are due. Done receives the outcome of each call; see [dispatch.Candidate].
+	// Dispatcher takes the evictions that are due. When a call has ended, PodChanged follows.
 	Dispatcher Dispatcher
-	Done       func(dispatch.Ended)
 
 	// Jitter returns numbers in [0,1); it spreads retries.
 	Jitter func() float64
@@ -55,7 +53,7 @@ type CoreOptions struct {
 // Core is the logic of one shard. It is not safe for concurrent use.
 type Core struct {
 	options   CoreOptions
-	judge     policy.Judge
+	judge     policy.Judge // of the present step
 	entries   map[types.UID]*entry
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
@@ -69,7 +67,7 @@ func NewCore(o CoreOptions) *Core {
 		o.Own = func(*taint.Pod) dispatch.Own { return dispatch.Other }
 	}
 	return &Core{
-		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
+		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
 		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -55,7 +54,7 @@ func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
 		"the pod is gone":                     {func(p *play) { p.remove("a") }, -1, 0},
 		"the pod terminates":                  {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, -1, 0},
 		"the pod is held": {func(p *play) {
-			p.step(2, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold), of("net", policy.Hold))})
+			p.judge = judgeOf(p.t, of("gpu", policy.Hold), of("net", policy.Hold))
 		}, -1, 0},
 		"its priority": {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Priority = 7 }) }, 10, 7},
 	} {
@@ -100,11 +99,10 @@ func TestNoCallStartsBeforeTheOutcomeOfTheLastIsTakenIn(t *testing.T) {
 	p.nodeChanged(1)
 	p.podChanged(1, "a")
 	p.wantNone(100)
-	outcome := p.end("a", failed(eviction.CauseServer))
+	p.end("a", failed(eviction.CauseServer))
 	p.nodeChanged(101)
-	p.podChanged(101, "a")
 	p.wantNone(102)
-	p.step(103, outcome)
+	p.podChanged(103, "a")
 	p.wantStart(104, "a")
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -76,7 +75,7 @@ func TestANodeIsDrainedWhenItsLastPodToGoIsGone(t *testing.T) {
 			p.vanish(4, "b")
 		}, nil},
 		"one is held": {"gpu", func(p *play) {
-			p.step(1, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold))})
+			p.judge = judgeOf(p.t, of("gpu", policy.Hold))
 			p.nodeChanged(1)
 			p.vanish(2, "a")
 		}, nil},

@@ -98,9 +98,7 @@ func (c *Core) withdraw(e *entry) bool {
 // end.
 func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
 	candidate := dispatch.Candidate{
-		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
-		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
-		NodeLabels: node.Labels,
+		Pod: pod, Deadline: ways[0].Action.At, NodeLabels: node.Labels, Own: c.options.Own(pod),
 	}
 	for i := range ways {
 		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))

@@ -15,15 +15,6 @@ type hold struct {
 	ended time.Time // zero while it lasts
 }
 
-// holdKey identifies what holds a pod.
-type holdKey struct {
-	by    policy.HeldBy
-	name  string
-	group string
-}
-
-func keyOf(h *policy.Held) holdKey { return holdKey{h.By, h.Name, h.Group} }
-
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
@@ -32,7 +23,7 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
-		known = e.state == held && keyOf(&e.hold.by) == keyOf(by)
+		known = e.state == held && e.hold.by.String() == by.String()
 		c.become(e, none)
 	}
 	e = &entry{uid: pod.UID, hold: &hold{by: *by}, plan: plan{policy: by.Policy, verdict: by.Verdict}}
@@ -47,7 +38,7 @@ type audited struct {
 	policy       string
 	method       policy.Method
 	at, deleteAt time.Time
-	hold         holdKey
+	heldBy       string
 }
 
 // audit reports what policies in mode Audit would decide, where that is new.
@@ -57,7 +48,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.At, p.Delete.At, keyOf(&p.Held)}
+		is := audited{p.Policy, p.Method, p.At, p.Delete.At, p.Held.String()}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{

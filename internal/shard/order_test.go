@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/permutations"
@@ -57,7 +56,7 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 				{"policies", func(p *play) {
 					evict, absent := of("disk", policy.Evict), metav1.Duration{Duration: time.Minute}
 					evict.Tolerations = &policy.Tolerations{Absent: &absent}
-					p.step(5, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold), evict)})
+					p.judge = judgeOf(p.t, of("gpu", policy.Hold), evict)
 					notify(p)
 				}},
 				{"b is deleted", func(p *play) { p.remove("b"); podTold(p, "b") }},

@@ -3,8 +3,6 @@ package shard
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
@@ -19,31 +17,23 @@ type Pending struct {
 	Rates map[string]int
 }
 
-// Pending counts all evictions and held pods, and asks the dispatcher once what those wait for that are offered.
+// Pending counts all evictions and held pods. It asks the dispatcher what the evictions wait for that are offered.
 func (c *Core) Pending(now time.Time) Pending {
 	all := Pending{Rates: map[string]int{}}
-	var waiting []types.UID
 	for uid, e := range c.entries {
-		if is := e.pending(now); is == eviction.PendingDue && e.state == offered {
-			waiting = append(waiting, uid)
-		} else {
-			all.add(e, is)
+		is := e.pending(now)
+		if is == eviction.PendingDue && e.state == offered {
+			w := c.options.Dispatcher.Status(uid).Waits
+			if is = w.Pending(); w.Rate != "" {
+				all.Rates[w.Rate]++
+			}
 		}
-	}
-	for i, w := range c.options.Dispatcher.WaitsOf(waiting) {
-		all.add(c.entries[waiting[i]], w.Pending())
-		if w.Rate != "" {
-			all.Rates[w.Rate]++
+		all.Counts[is]++
+		if is != eviction.PendingScheduled {
+			all.Oldest.Take(is, e.plan.verdict.At)
 		}
 	}
 	return all
-}
-
-func (p *Pending) add(e *entry, is eviction.Pending) {
-	p.Counts[is]++
-	if is != eviction.PendingScheduled {
-		p.Oldest.Take(is, e.plan.verdict.At)
-	}
 }
 
 // Add adds the evictions of another shard.

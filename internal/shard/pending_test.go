@@ -43,7 +43,7 @@ func (m *machine) judged(uid types.UID) {
 // forgetMet forgets the outcomes of pods that a timer has judged to stay, or to be held, before the node was told.
 func (m *machine) forgetMet() {
 	for uid := range m.met {
-		if m.core.Tracked(uid).Attempts == 0 {
+		if m.view(m.now, uid).Attempts == 0 {
 			m.judged(uid)
 		}
 	}
@@ -57,7 +57,7 @@ func (m *machine) callsFail(rt *rapid.T) {
 		if start == nil {
 			return
 		}
-		m.outcomes[start.Pod.UID] = m.end(start.Pod.UID, eviction.Outcome{Kind: kind})
+		m.end(start.Pod.UID, eviction.Outcome{Kind: kind})
 		m.takeIn(start.Pod.UID)
 		m.now += 61 // longer than any backoff
 	}
@@ -69,7 +69,7 @@ func (m *machine) callAccepted(rt *rapid.T) {
 		return
 	}
 	if start := m.start(m.now); start != nil {
-		m.outcomes[start.Pod.UID] = m.end(start.Pod.UID, eviction.Outcome{Kind: eviction.Accepted})
+		m.end(start.Pod.UID, eviction.Outcome{Kind: eviction.Accepted})
 		m.takeIn(start.Pod.UID)
 	}
 }
@@ -212,6 +212,7 @@ func TestPendingAsksOnlyForWhatIsOffered(t *testing.T) {
 	p.nodeChanged(0)
 	p.wantStart(3, "blocked")
 	p.ended(3, "blocked", blocked)
+	p.asked = nil
 	p.core.Pending(at(3))
 	if slices.Sort(p.asked); !slices.Equal(p.asked, []types.UID{"also", "offered"}) {
 		t.Errorf("asked for %v", p.asked)

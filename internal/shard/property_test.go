@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -20,13 +20,11 @@ import (
 type machine struct {
 	*play
 	now      float64
-	outcomes map[types.UID]shard.CallEnded // that the shard has not taken in
 	accepted map[types.UID]bool
 	refused  map[types.UID]float64           // when a request was first refused
-	met      map[types.UID][]shard.CallEnded // of the present eviction
+	met      map[types.UID][]*dispatch.Ended // of the present eviction
 	states   map[eviction.Pending]int        // how often a check has seen each
 
-	judge  policy.Judge
 	rated  bool // by the judge
 	untold bool // the node has not been judged by this judge, or with these taints, yet
 }
@@ -38,11 +36,22 @@ var (
 
 func TestAShardKeepsItsPromises(t *testing.T) {
 	states := map[eviction.Pending]int{}
+	for rounds := 0; rounds == 0 || len(states) < 7 && rounds < 20; rounds++ {
+		playHistories(t, states)
+	}
+	if len(states) < 7 {
+		t.Errorf("the histories are too calm: only these states were seen: %v", states)
+	}
+}
+
+// playHistories plays random histories, and counts the states that it has seen.
+func playHistories(t *testing.T, states map[eviction.Pending]int) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{
-			play: newPlay(t), outcomes: map[types.UID]shard.CallEnded{}, accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},
-			met: map[types.UID][]shard.CallEnded{}, states: states,
+			play: newPlay(t), accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},
+			met: map[types.UID][]*dispatch.Ended{}, states: states,
 		}
+		m.turns.settled = m.meets
 		rt.Repeat(map[string]func(*rapid.T){
 			"time passes": func(rt *rapid.T) { m.now += rapid.Float64Range(0.001, 10).Draw(rt, "seconds") },
 			"taint": func(rt *rapid.T) {
@@ -67,9 +76,6 @@ func TestAShardKeepsItsPromises(t *testing.T) {
 		})
 		m.drain(rt)
 	})
-	if len(states) < 7 {
-		t.Errorf("the histories are too calm: only these states were seen: %v", states)
-	}
 }
 
 func (m *machine) told() {
@@ -95,7 +101,6 @@ func (m *machine) reconfigure(rt *rapid.T) {
 		guards.Rates = []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}
 	}
 	m.judge = judgeWith(m.t, guards, list...)
-	m.step(m.now, shard.Reconfigured{Judge: m.judge})
 	m.tell(rt)
 }
 
@@ -174,25 +179,27 @@ func (m *machine) callEnds(rt *rapid.T) {
 	kind := rapid.SampledFrom([]eviction.Kind{
 		eviction.Accepted, eviction.NotFound, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Blocked, eviction.Refused, eviction.Interrupted,
 	}).Draw(rt, "kind")
-	if m.calls[uid] != nil && !m.turns.ended[uid] {
-		m.outcomes[uid] = m.end(uid, eviction.Outcome{Kind: kind})
+	if m.calls[uid] != nil && m.turns.ended[uid] == nil {
+		m.end(uid, eviction.Outcome{Kind: kind})
 	}
 }
 
-// takeIn passes an outcome to the shard.
+// takeIn has the shard take in the outcome of a call that has ended.
 func (m *machine) takeIn(uid types.UID) {
-	o, some := m.outcomes[uid]
-	if !some {
-		return
+	if m.turns.ended[uid] != nil {
+		m.podChanged(m.now, uid)
+		m.judged(uid)
 	}
-	delete(m.outcomes, uid)
+}
+
+// meets notes what the shard takes in.
+func (m *machine) meets(o *dispatch.Ended) {
+	uid := o.Request.Pod.UID
 	m.accepted[uid] = o.Outcome.Kind == eviction.Accepted
 	m.met[uid] = append(m.met[uid], o)
 	if _, before := m.refused[uid]; o.Outcome.Kind == eviction.Blocked && o.Request.Method == policy.Evict && !before {
 		m.refused[uid] = m.now
 	}
-	m.step(m.now, o)
-	m.judged(uid)
 }
 
 // mayStart returns the method of the call that may start now; empty if none may.
@@ -222,17 +229,17 @@ func (m *machine) check(rt *rapid.T) {
 		pod, node := m.Pod(uid)
 		verdict := m.judge.Decide(pod, node)
 		method := m.mayStart(uid, &verdict)
-		tracked := m.core.Tracked(uid)
+		view := m.view(m.now, uid)
 		candidate, offered := m.waiting[uid]
 		switch {
 		case m.calls[uid] != nil, m.accepted[uid]:
-			if offered || tracked.Queued {
+			if offered || queued(&view) {
 				rt.Fatalf("%s is offered while a call is under way, or after one was accepted", uid)
 			}
-		case method != "" && !tracked.Queued:
+		case method != "" && !queued(&view):
 			rt.Fatalf("%s is due, and does not wait", uid)
-		case offered != (method != "" && !tracked.At.After(at(m.now))):
-			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, tracked.At)
+		case offered != (method != "" && queued(&view) && !view.Next.After(at(m.now))):
+			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, view.Next)
 		}
 		for _, way := range candidate.Ways {
 			verdict := m.judge.Decide(pod, node)
@@ -263,7 +270,7 @@ func (m *machine) forgetRefusals() {
 		pod, node := m.Pod(uid)
 		if pod == nil {
 			delete(m.refused, uid)
-		} else if v := m.judge.Decide(pod, node); !v.Goes() && !m.core.Tracked(uid).Queued && m.calls[uid] == nil {
+		} else if v, view := m.judge.Decide(pod, node), m.view(m.now, uid); !v.Goes() && !queued(&view) && m.calls[uid] == nil {
 			delete(m.refused, uid)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Options are the settings of a shard. Of CoreOptions, Done and Jitter need not be set. The functions receive the
-// [Effects] of the core, and must not block.
+// Options are the settings of a shard. Of CoreOptions, Jitter need not be set. The functions receive the [Effects] of the
+// core, and must not block.
 type Options struct {
 	CoreOptions
 
@@ -23,18 +23,17 @@ type Options struct {
 	Drained   func(node string)
 }
 
-// Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine, before and while
-// Run runs; they do not block.
+// Shard is the goroutine round a [Core].
 type Shard struct {
 	core      *Core
 	options   Options
-	inbox     *inbox
-	questions chan func() // that the goroutine answers
+	nodes     *workqueue.Typed[string]
+	pods      *workqueue.Typed[types.UID]
+	some      chan struct{} // holds a token if anything was queued since the shard has looked
+	questions chan func()   // that the goroutine answers
 	timer     *time.Timer
 	now       chan struct{} // closed, so that it is always ready
-
-	judge    atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
-	progress atomic.Pointer[progress]
+	progress  atomic.Pointer[progress]
 }
 
 // progress is what a shard shows of its evictions at any time.
@@ -43,16 +42,34 @@ type progress struct {
 	next      time.Time
 }
 
-// New returns a shard that does nothing before Run.
+// New returns a shard that does nothing before Open and Run.
 func New(o Options) *Shard {
 	s := &Shard{
-		options: o, inbox: newInbox(), questions: make(chan func()), timer: time.NewTimer(0), now: make(chan struct{}),
+		options: o, some: make(chan struct{}, 1), questions: make(chan func()), timer: time.NewTimer(0),
+		now: make(chan struct{}),
 	}
 	close(s.now)
 	s.progress.Store(&progress{})
-	o.Done, o.Jitter = s.inbox.addEnded, rand.Float64
+	o.Jitter = rand.Float64
 	s.core = NewCore(o.CoreOptions)
 	return s
+}
+
+// Open makes the queues, which have goroutines until Close. They are client-go workqueues under the names that the
+// original has, so that their metrics stay.
+func (s *Shard) Open() {
+	s.nodes = newQueue[string]("noexec_taint_node")
+	s.pods = newQueue[types.UID]("noexec_taint_pod")
+}
+
+func newQueue[T comparable](name string) *workqueue.Typed[T] {
+	return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: name})
+}
+
+// Close ends the queues. What is reported later is dropped.
+func (s *Shard) Close() {
+	s.nodes.ShutDown()
+	s.pods.ShutDown()
 }
 
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
@@ -61,11 +78,6 @@ func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
 // Upcoming returns when the shard next judges a pod if nothing else happens before; zero if no pod has a time. It is
 // safe for concurrent use.
 func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
-
-// SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
-// whose pods may have another verdict with NodeChanged. It may be called by any goroutine, and does not block; of
-// several judges the latest counts.
-func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs. It fails if the
 // context ends first.
@@ -101,17 +113,28 @@ func Index(node string, n int) int {
 	return int(h.Sum32() % uint32(n))
 }
 
-// NodeChanged puts a node into the inbox; repeats collapse.
-func (s *Shard) NodeChanged(name string) { s.inbox.addNode(name) }
+// NodeChanged reports that a node has changed; repeats collapse. Between Open and Close it may be called by any
+// goroutine, and does not block.
+func (s *Shard) NodeChanged(name string) {
+	s.nodes.Add(name)
+	s.wake()
+}
 
-// PodChanged puts a pod into the inbox; repeats collapse.
-func (s *Shard) PodChanged(uid types.UID) { s.inbox.addPod(uid) }
+// PodChanged reports that a pod has changed, or that a call for it has ended. It is called as NodeChanged is.
+func (s *Shard) PodChanged(uid types.UID) {
+	s.pods.Add(uid)
+	s.wake()
+}
 
-// Run judges until the context ends. The cache must be in sync. Run is called once; changes that are reported after it
-// has returned are dropped.
+func (s *Shard) wake() {
+	select {
+	case s.some <- struct{}{}:
+	default:
+	}
+}
+
+// Run judges until the context ends. The cache must be in sync. Run is called once, between Open and Close.
 func (s *Shard) Run(ctx context.Context) {
-	s.inbox.open()
-	defer s.inbox.close()
 	defer s.timer.Stop()
 	for {
 		var again <-chan struct{}
@@ -122,25 +145,19 @@ func (s *Shard) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again:
-		case <-s.inbox.some:
+		case <-s.some:
 		case <-s.timer.C:
 		case answer := <-s.questions:
-			s.reconfigure()
 			answer()
 		}
 	}
 }
 
-// process processes one pod that has changed, the calls that have ended, and one pod whose time has come: before each
-// of them the nodes that have changed. It reports false if there was nothing but nodes to process.
+// process processes one pod that has changed, and one pod whose time has come: before each of them the nodes that have
+// changed. It reports false if there was nothing but nodes to process.
 func (s *Shard) process() (some bool) {
 	s.drainNodes()
-	some = s.inbox.pods.process(func(uid types.UID) { s.step(PodChanged{UID: uid}) })
-	for _, ended := range s.inbox.takeEnded() {
-		s.drainNodes()
-		s.step(CallEnded{ended})
-		some = true
-	}
+	some = take(s.pods, func(uid types.UID) { s.step(PodChanged{UID: uid}) })
 	s.drainNodes()
 	next, timed := s.core.Next()
 	switch wait := time.Until(next); {
@@ -157,13 +174,23 @@ func (s *Shard) process() (some bool) {
 
 // drainNodes processes every node update that is queued: they come before all else.
 func (s *Shard) drainNodes() {
-	for s.inbox.nodes.process(func(name string) { s.step(NodeChanged{Name: name}) }) {
+	for take(s.nodes, func(name string) { s.step(NodeChanged{Name: name}) }) {
 	}
+}
+
+// take takes the next item and processes it; false if there is none. It does not block, as no other goroutine takes.
+func take[T comparable](q *workqueue.Typed[T], process func(T)) bool {
+	if q.Len() == 0 {
+		return false
+	}
+	item, _ := q.Get()
+	defer q.Done(item)
+	process(item)
+	return true
 }
 
 // step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) {
-	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
 	next, _ := s.core.Next()
 	if now := (progress{s.core.Scheduled(), next}); now != *s.progress.Load() {
@@ -177,15 +204,5 @@ func (s *Shard) step(in Input) {
 	}
 	for _, node := range do.Drained {
 		s.options.Drained(node)
-	}
-}
-
-// reconfigure passes a new judge to the core. It comes before any other input.
-func (s *Shard) reconfigure() {
-	if s.judge.Load() == nil {
-		return
-	}
-	if j := s.judge.Swap(nil); j != nil {
-		s.core.Step(time.Now(), Reconfigured{Judge: *j})
 	}
 }

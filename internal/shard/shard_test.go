@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,7 @@ type real struct {
 	dispatcher *dispatch.Dispatcher
 	lasts      time.Duration                             // of a call
 	answer     func(e eviction.Request) eviction.Outcome // to a call; nil: it is accepted
+	judge      atomic.Pointer[policy.Judge]
 
 	mu    sync.Mutex
 	made  []eviction.Request // calls
@@ -42,13 +44,18 @@ func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real
 	d.Slots, d.SlowPlaces = cmp.Or(d.Slots, 32), cmp.Or(d.SlowPlaces, 64)
 	d.Leading = func() bool { return true }
 	r.dispatcher = dispatch.New(dispatch.Options{
-		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {}, Ended: func(eviction.Request, eviction.Outcome, time.Time) {},
+		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {},
+		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) { r.PodChanged(e.Pod.UID) },
 	})
 	o := shard.Options{CoreOptions: core}
 	o.Reader, o.Dispatcher = r.world, r.dispatcher
+	r.SetJudge(policy.Judge{})
+	o.Judge = func() policy.Judge { return *r.judge.Load() }
 	o.Overtaken, o.Drained = func(eviction.Overtaken) {}, func(string) {}
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
+	r.Open()
+	t.Cleanup(r.Close)
 	r.background(func(ctx context.Context) {
 		if err := r.dispatcher.Lead(ctx); err != nil {
 			t.Error(err)
@@ -56,6 +63,9 @@ func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real
 	})
 	return r
 }
+
+// SetJudge replaces the judge of all further steps.
+func (r *real) SetJudge(j policy.Judge) { r.judge.Store(&j) }
 
 func (r *real) pending(t *testing.T) shard.Pending {
 	t.Helper()
@@ -76,7 +86,8 @@ func (r *real) background(f func(context.Context)) {
 
 // running returns a shard that runs, with these rates, and the judge of the policies.
 func running(t *testing.T, d dispatch.CoreOptions, policies ...policy.Policy) *real {
-	r := newReal(t, d, shard.CoreOptions{Judge: judgeWith(t, policy.Guards{Rates: d.Rates}, policies...)})
+	r := newReal(t, d, shard.CoreOptions{})
+	r.SetJudge(judgeWith(t, policy.Guards{Rates: d.Rates}, policies...))
 	r.background(r.Run)
 	return r
 }
@@ -197,7 +208,12 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, d, busy := newWorld(), newTurns(t), make(chan struct{})
-		s := shard.New(shard.Options{CoreOptions: shard.CoreOptions{Reader: w, Dispatcher: d}, Notify: func(eviction.Note) { <-busy }})
+		s := shard.New(shard.Options{
+			CoreOptions: shard.CoreOptions{Reader: w, Dispatcher: d, Judge: func() policy.Judge { return policy.Judge{} }},
+			Notify:      func(eviction.Note) { <-busy },
+		})
+		s.Open()
+		defer s.Close()
 		for i := range 1000 {
 			w.add(types.UID(fmt.Sprint(i)))
 		}
@@ -208,13 +224,13 @@ func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 		synctest.Wait()
 		offered := maps.Clone(d.waiting)
 		for e := d.start(); e != nil; e = d.start() {
-			d.ended[e.Pod.UID] = true
+			d.ended[e.Pod.UID] = &dispatch.Ended{Request: *e, Outcome: accepted}
 		}
 		w.tolerate("late", v1.Toleration{Operator: v1.TolerationOpExists})
 		s.PodChanged("late")
 		synctest.Wait() // the shard reports that, and takes nothing in meanwhile
-		for _, c := range offered {
-			c.Done(dispatch.Ended{Request: c.Ways[0], Outcome: accepted})
+		for uid := range offered {
+			s.PodChanged(uid)
 		}
 		close(busy)
 		synctest.Wait()
@@ -260,7 +276,8 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 		"a policy chooses":    {true, "gpu", policy.Evict},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own})
+			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{OwnMethod: c.own})
+			r.SetJudge(judgeOf(t, of(c.policy, policy.Evict)))
 			r.background(r.Run)
 			r.answer = func(e eviction.Request) eviction.Outcome {
 				if e.Method != c.want || e.First != (e.Attempt == 1) {

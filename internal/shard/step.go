@@ -14,6 +14,9 @@ import (
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
+	if c.judge = c.options.Judge(); !c.judge.Audits() {
+		clear(c.audited)
+	}
 	switch in := in.(type) {
 	case NodeChanged:
 		node, pods := c.options.Reader.PodsOn(in.Name)
@@ -26,20 +29,14 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		if e, ok := c.timed.First(); ok && !e.evaluation.After(now) {
 			c.reevaluate(now, e.uid, &do)
 		}
-	case CallEnded:
-		c.ended(now, in, &do)
-	case Reconfigured:
-		c.judge = in.Judge
-		if !in.Judge.Audits() {
-			clear(c.audited)
-		}
 	}
 	return do
 }
 
-// reevaluate judges a pod, or drops its state if it is gone.
+// reevaluate takes in the outcome of a call for the pod, and judges the pod, or drops its state if it is gone.
 func (c *Core) reevaluate(now time.Time, uid types.UID, do *Effects) {
 	pod, node := c.options.Reader.Pod(uid)
+	c.settle(now, uid, pod, do)
 	if pod == nil {
 		c.forget(uid, do)
 		return
@@ -47,21 +44,22 @@ func (c *Core) reevaluate(now time.Time, uid types.UID, do *Effects) {
 	c.evaluate(now, pod, node, do)
 }
 
-// ended records the outcome of a call and judges the pod again.
-func (c *Core) ended(now time.Time, in CallEnded, do *Effects) {
-	uid := in.Request.Pod.UID
-	c.options.Dispatcher.Settled(uid)
+// settle takes in the outcome of a call, if a call for the pod has ended. The pod is nil if it is gone.
+func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, do *Effects) {
 	e := c.entries[uid]
-	if e == nil {
+	if e == nil || e.state != offered {
 		return
 	}
-	c.record(now, e, in)
-	if pod, _ := c.options.Reader.Pod(uid); pod != nil && e.calls.delayed() && e.calls.report(in.Outcome.Cause) {
+	ended := c.options.Dispatcher.Settle(uid)
+	if ended == nil {
+		return
+	}
+	c.record(now, e, ended)
+	if pod != nil && e.calls.delayed() && e.calls.report(ended.Outcome.Cause) {
 		note := e.note(eviction.EvictionDelayed, pod)
-		note.Outcome = in.Outcome
+		note.Outcome = ended.Outcome
 		do.Notes = append(do.Notes, note)
 	}
-	c.reevaluate(now, uid, do)
 }
 
 // evaluate schedules, moves, offers, holds or cancels the eviction of a pod, by the present verdict.
@@ -86,11 +84,10 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	switch {
 	case e == nil:
 		e = &entry{uid: pod.UID}
-	case e.state == held:
-		e.hold.ended = now
-		c.become(e, none)
-		e = &entry{uid: pod.UID, hold: e.hold}
-	case e.state == dryRun && first.At.After(now):
+	case e.state == held || e.state == dryRun && first.At.After(now):
+		if e.state == held {
+			e.hold.ended = now
+		}
 		c.become(e, none)
 		e = &entry{uid: pod.UID, hold: e.hold}
 	}

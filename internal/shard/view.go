@@ -3,8 +3,6 @@ package shard
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/taint"
@@ -13,6 +11,7 @@ import (
 // Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
+	c.judge = c.options.Judge()
 	views := make([]eviction.View, 0, len(c.entries))
 	for uid, e := range c.entries {
 		pod, node := c.options.Reader.Pod(uid)
@@ -104,44 +103,4 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// Tracked is a core's state of one pod.
-type Tracked struct {
-	// Queued: the eviction waits for its time, its next try or its turn.
-	Queued bool
-
-	// Deadline is the verdict's time, and At the moment before which no call starts: the deadline,
-	// or later after a call that has failed. Both are zero when Queued is false.
-	Deadline, At time.Time
-
-	// Calling: a call is under way. Accepted: the API server has accepted the deletion.
-	Calling, Accepted bool
-
-	// Held: something holds the pod, and it has no other reason to go.
-	Held bool
-
-	// Attempts counts the calls made so far.
-	Attempts int
-}
-
-// Tracked returns the state of a pod; the zero value if there is none.
-func (c *Core) Tracked(uid types.UID) (t Tracked) {
-	e := c.entries[uid]
-	if e == nil {
-		return t
-	}
-	t.Held, t.Accepted = e.state == held, e.state == accepted
-	if e.calls != nil {
-		t.Attempts = e.calls.attempts
-	}
-	if e.state == offered {
-		if call := c.options.Dispatcher.Status(uid).Request; call != nil {
-			t.Calling, t.Attempts = true, call.Attempt
-		}
-	}
-	if t.Queued = e.state == scheduled || e.state == offered && !t.Calling; t.Queued {
-		t.Deadline, t.At = e.plan.verdict.At, e.due
-	}
-	return t
 }

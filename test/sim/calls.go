@@ -10,6 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
@@ -17,10 +18,9 @@ import (
 // flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it sends a
 // request, or waits for the GET of another call, the world continues until the answer arrives.
 type flight struct {
-	p     *process
-	start dispatch.Start
-	e     eviction.Request
-	term  *term
+	p    *process
+	e    eviction.Request
+	term *term
 
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
@@ -47,14 +47,13 @@ func (p *process) connectEvictor() {
 }
 
 // call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
-func (p *process) call(s dispatch.Start) {
-	e := s.Request
+func (p *process) call(e eviction.Request) {
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
 	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At), e.Attempt)
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
-	f := &flight{p: p, start: s, e: e, term: p.term}
+	f := &flight{p: p, e: e, term: p.term}
 	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -196,7 +195,8 @@ func (f *flight) ended(o eviction.Outcome) {
 	}
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, wait)
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
-	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
+	p.w.say(p.name, "call for pod %s ended: %s %s", f.e.Pod.UID, o.Kind.String(), o.Cause)
+	p.shardOf(f.e.Pod.Node).put(shard.PodChanged{UID: f.e.Pod.UID})
 }
 
 func interrupted() eviction.Outcome {

@@ -128,11 +128,8 @@ func (p *process) await(a *request) error {
 	return a.err
 }
 
-// Now implements evict.Clock, as the next two methods do.
+// Now implements evict.Clock, as Wait does.
 func (p *process) Now() time.Time { return p.clock.at(p.w.now()) }
-
-// AfterFunc calls do after the duration.
-func (p *process) AfterFunc(d time.Duration, do func()) { p.after(d, do) }
 
 // Wait suspends the evictor until done is closed.
 func (p *process) Wait(_ context.Context, done <-chan struct{}) error {

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 )
 
@@ -31,28 +30,27 @@ func (d dispatcher) Offer(c dispatch.Candidate) bool {
 // Withdraw withdraws a candidate.
 func (d dispatcher) Withdraw(uid types.UID) bool { return d.step(dispatch.Withdrawn{UID: uid}).Taken }
 
-// Settled permits the next offer of a pod.
-func (d dispatcher) Settled(uid types.UID) { d.step(dispatch.Settled{UID: uid}) }
+// Settle returns the outcome of a call that has ended.
+func (d dispatcher) Settle(uid types.UID) *dispatch.Ended {
+	return d.step(dispatch.Settled{UID: uid}).Settled
+}
 
 // Status returns the status of a pod's eviction.
 func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status(d.now(), uid) }
-
-// WaitsOf returns what pods wait for.
-func (d dispatcher) WaitsOf(uids []types.UID) []eviction.Wait { return d.Core.WaitsOf(d.now(), uids) }
 
 // newDispatcher returns the dispatcher of a process.
 func (p *process) newDispatcher() dispatcher {
 	plan, config := p.w.plan, &p.governance.config
 	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{
 		Slots: plan.workers, SlowPlaces: plan.places, Rates: config.Guards.Rates, Paused: config.Paused,
-		Leading: p.leading, Jitter: p.r.Float64,
+		Leading: func() bool { return !p.ending && p.leading() }, Jitter: p.r.Float64,
 	})
 	return dispatcher{core, p.Now, p.dispatch}
 }
 
 // dispatch carries out the effects of a step of the dispatcher.
 func (p *process) dispatch(do dispatch.Effects) {
-	p.w.counts["KeptSlots"] += len(do.Kept)
+	p.w.counts["KeptSlots"] += do.Kept
 	for _, s := range do.Starts {
 		p.call(s)
 	}

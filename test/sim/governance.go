@@ -111,13 +111,10 @@ func (g *governance) step(in guard.Input) {
 	g.p.wakeBy(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
 
-// replaceJudge passes a new judge to all shards, and has the pods of all nodes judged again.
+// replaceJudge puts a new judge into force, and has the pods of all nodes judged again.
 func (g *governance) replaceJudge(j policy.Judge) {
 	g.judge = j
 	g.p.feed.Need(j.Needs().Or(g.extra))
-	for _, s := range g.p.shards {
-		s.step(shard.Reconfigured{Judge: j})
-	}
 	for i := range g.p.w.plan.nodes {
 		g.p.shardOf(nodeName(i)).put(shard.NodeChanged{Name: nodeName(i)})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/permutations"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
@@ -91,7 +92,8 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	half := func() float64 { return 0.5 }
 	d.waiting = dispatch.NewCore(d.now(), dispatch.CoreOptions{Slots: 1, SlowPlaces: 1, Jitter: half})
 	d.core = shard.NewCore(shard.CoreOptions{
-		Reader: d.feed, Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}}, Jitter: half,
+		Reader: d.feed, Judge: func() policy.Judge { return policy.Judge{} }, Jitter: half,
+		Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}},
 	})
 	d.list()
 	d.server.createNode("n0")
@@ -153,10 +155,9 @@ func (d *desk) deliver(events []*written) {
 func (d *desk) schedule() string {
 	d.judge()
 	var lines []string
-	for _, p := range d.server.pods {
-		h := d.core.Tracked(p.UID)
+	for uid, h := range heldBy(d.core, d.clock, d.now()) {
 		if h.Queued {
-			lines = append(lines, fmt.Sprintf("%s at %v", name(p.UID), d.clock.moment(h.Deadline)-preface))
+			lines = append(lines, fmt.Sprintf("%s at %v", name(uid), h.Deadline-preface))
 		}
 	}
 	if n := d.core.Scheduled() + d.waiting.Waiting(); len(lines) != n {
@@ -308,10 +309,8 @@ func (d *desk) check(order []change, schedules map[string]string) {
 		d.t.Fatalf("order %v ends in\n%s\nwith the schedule %q; another order with %q", order, state, schedule, before)
 	}
 	schedules[state] = schedule
-	err := d.observer.Settled(d.line.time, func(uid types.UID) oracle.Held {
-		h := d.core.Tracked(uid)
-		return oracle.Held{Queued: h.Queued, Deadline: d.clock.moment(h.Deadline), At: d.clock.moment(h.At)}
-	})
+	held := heldBy(d.core, d.clock, d.now())
+	err := d.observer.Settled(d.line.time, func(uid types.UID) oracle.Held { return held[uid] })
 	if err != nil {
 		d.t.Fatalf("order %v: %v", order, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -181,7 +180,6 @@ func (p *process) die() {
 // lease back.
 func (p *process) stop() {
 	p.ending = true
-	p.dispatcher.step(dispatch.Drained{})
 	p.stopped(p.w.now() + 30*time.Second)
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -9,8 +10,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
@@ -30,7 +31,7 @@ const never = time.Duration(1<<63 - 1)
 func (p *process) newShard() *shardRun {
 	s := &shardRun{p: p, next: never}
 	s.core = shard.NewCore(shard.CoreOptions{
-		Reader: reader{p.feed}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.done,
+		Reader: reader{p.feed}, Judge: func() policy.Judge { return p.governance.judge }, Dispatcher: p.dispatcher,
 		Jitter: p.r.Float64,
 	})
 	return s
@@ -50,11 +51,6 @@ func (s *shardRun) put(in shard.Input) {
 	if !slices.Contains(s.inbox, in) {
 		s.inbox = append(s.inbox, in)
 	}
-	s.soon()
-}
-
-func (s *shardRun) done(e dispatch.Ended) {
-	s.inbox = append(s.inbox, shard.CallEnded{Ended: e})
 	s.soon()
 }
 
@@ -119,10 +115,6 @@ func byTurn(a, b shard.Input) int { return cmp.Compare(turnOf(a), turnOf(b)) }
 
 // take processes an input. It stays in the inbox meanwhile.
 func (s *shardRun) take(i int) {
-	if in, ok := s.inbox[i].(shard.CallEnded); ok {
-		s.p.w.say(s.p.name, "call for pod %s ended: %s %s", in.Request.Pod.UID, in.Outcome.Kind.String(),
-			in.Outcome.Cause)
-	}
 	s.step(s.inbox[i])
 	s.inbox = slices.Delete(s.inbox, i, i+1)
 }
@@ -147,31 +139,34 @@ func (p *process) settle() {
 	if slices.ContainsFunc(p.shards, func(s *shardRun) bool { return len(s.inbox) > 0 }) {
 		return
 	}
-	queued := p.dispatcher.Waiting()
+	queued, held := p.dispatcher.Waiting(), map[types.UID]oracle.Held{}
 	for _, s := range p.shards {
 		queued += s.core.Scheduled()
+		maps.Copy(held, heldBy(s.core, p.clock, p.Now()))
 	}
 	p.w.check(p.observer.Settled(p.w.now(), func(uid types.UID) oracle.Held {
-		h := p.holds(uid)
-		if h.Queued {
+		if held[uid].Queued {
 			queued--
 		}
-		return h
+		return held[uid]
 	}))
 	if queued != 0 {
 		p.w.check(oracle.Broken(oracle.Empty, "%s holds pods that are gone", p.name))
 	}
 }
 
-// holds returns the state that the process has of a pod.
-func (p *process) holds(uid types.UID) (held oracle.Held) {
-	for _, s := range p.shards {
-		h := s.core.Tracked(uid)
-		held.Calling = held.Calling || h.Calling
-		held.Accepted = held.Accepted || h.Accepted
-		if h.Queued {
-			held.Queued, held.Deadline, held.At = true, p.clock.moment(h.Deadline), p.clock.moment(h.At)
+// heldBy returns the state that a shard has of each pod, by what it shows of them.
+func heldBy(core *shard.Core, c *clock, now time.Time) map[types.UID]oracle.Held {
+	held := map[types.UID]oracle.Held{}
+	for _, v := range core.Views(now) {
+		h := oracle.Held{Calling: v.State == eviction.InFlight, Accepted: v.State == eviction.Done}
+		if h.Queued = !h.Calling && !h.Accepted && !v.IsHeld(); h.Queued {
+			h.Deadline, h.At = c.moment(v.Verdict.At), c.moment(v.Next)
+			if v.Waits.Cause == eviction.WaitsForRate {
+				h.At = h.Deadline // the rate may be slow
+			}
 		}
+		held[v.Pod.UID] = h
 	}
 	return held
 }
