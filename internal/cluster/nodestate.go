@@ -92,7 +92,7 @@ func (nm *nodeModel) node(history journal.NodeHistory) taint.Node {
 // sameTaints returns the node after an observation that shows the same taints: with the version for its record, and
 // with its present labels. It reports whether the labels have changed.
 func sameTaints(n *taint.Node, history journal.NodeHistory, m *nodeModel) (now *taint.Node, relabelled bool) {
-	version := history.UpTo(n.Version, m.version)
+	version := history.UpTo(n.Version)
 	relabelled = !maps.Equal(n.Labels, m.Labels)
 	if version == n.Version && !relabelled {
 		return n, false
@@ -120,7 +120,7 @@ func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, cha
 	}
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
-	node.Version = history.UpTo(node.Version, old.version)
+	node.Version = history.UpTo(node.Version)
 	return nodeState{Node: &node, history: history, version: old.version, needs: old.needs}, true
 }
 
