@@ -102,11 +102,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	for number := range len(k.core.partitions) {
 		k.running.Go(func() {
 			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
-				if err != nil {
-					k.put(Heard{number, nil, err})
-					return
-				}
-				k.put(Heard{number, &s, nil})
+				k.put(Heard{number, &s, err})
 			})
 		})
 	}
