@@ -39,25 +39,17 @@ func (c *clock) moment(t time.Time) time.Duration {
 	return oracle.Far
 }
 
-// clocks are how far the wall clocks of a plan are ahead of the true time. Those of the zero value are right.
+// clocks are how far the wall clocks of a plan are ahead of the true time.
 type clocks struct {
 	server   time.Duration
-	replicas []time.Duration // nil if all are right
+	replicas []time.Duration
 }
 
-// drawClocks draws clocks: in every other world right ones, otherwise clocks that differ by little or by much.
-func drawClocks(r *rand.Rand, replicas int) (c clocks) {
-	if r.IntN(2) == 0 {
-		return c
-	}
+// draw draws clocks that differ by little or by much.
+func (c *clocks) draw(r *rand.Rand) {
 	apart := pick(r, 5*time.Second, 3*time.Minute, 3*time.Hour)
 	c.server = span(r, -apart, apart)
-	for range replicas {
-		ahead := c.server
-		if r.IntN(3) > 0 {
-			ahead += span(r, -apart, apart)
-		}
-		c.replicas = append(c.replicas, ahead)
+	for i := range c.replicas {
+		c.replicas[i] = c.server + pick(r, 0, span(r, -apart, apart), span(r, -apart, apart))
 	}
-	return c
 }

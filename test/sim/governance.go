@@ -11,7 +11,7 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
-// package guard, as the root wires it; and what the process was shown, for the promises.
+// package guard, as the root wires it.
 type governance struct {
 	p       *process
 	core    *guard.Core
@@ -22,16 +22,14 @@ type governance struct {
 	listing int           // how many lists it waits for
 	timer   time.Duration // when the core has a step due
 
-	last    []guard.NodeChange                  // the last batch of changes of nodes
-	changed time.Duration                       // when that was received
-	shown   map[string]map[string]time.Duration // since when nodes were shown with taints, by name and group
+	last    []guard.NodeChange // the last batch of changes of nodes
+	changed time.Duration      // when that was received
 }
 
 // govern sets up the policies and guards with which a process starts: those of the latest file.
 func (p *process) govern() {
 	g := &p.governance
-	p.w.everGoverned = append(p.w.everGoverned, g)
-	*g = governance{p: p, timer: never, shown: map[string]map[string]time.Duration{}}
+	*g = governance{p: p, timer: never}
 	for i := range p.w.plan.files {
 		if p.w.plan.files[i].at <= p.w.now() {
 			g.file = i

@@ -22,8 +22,7 @@ type partition struct {
 	records map[string]oracle.Record // the oracle's counterparts, by node
 	written time.Time                // by its writer's clock
 	stored  time.Duration            // true time
-	writer  *process                 // nil once others have written
-	forged  bool                     // the times are not those of the counterparts
+	writer  *process                 // nil if it was lost
 }
 
 // heard is a partition as a process has heard of it.
@@ -32,10 +31,10 @@ type heard struct {
 	way oracle.Way
 }
 
-// has reports whether the partition has a record of the node at this version, or a forged record.
+// has reports whether the partition has a record of the node at this version.
 func (h *heard) has(node, version string) bool {
 	r, ok := h.records[node]
-	return ok && (h.forged || r.IsOf(version))
+	return ok && r.IsOf(version)
 }
 
 // keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
@@ -51,7 +50,6 @@ type keeper struct {
 	deaf   time.Duration // until then, the watch of the partitions is broken
 	heard  [journal.Partitions][]*heard
 	calls  [journal.Partitions]*request // the last writes
-	wrote  [journal.Partitions]int      // the terms in which the process has written last
 }
 
 func newKeeper(p *process) keeper {
@@ -95,17 +93,10 @@ func (k *keeper) watch(i int, missed bool) {
 	}
 }
 
-// hear passes a partition to the oracle, unless the process has written it in this term, and to the core.
+// hear passes a partition to the core.
 func (k *keeper) hear(i int, read partition, watched bool) {
-	h := &heard{read, oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}}
-	k.heard[i] = append(k.heard[i], h)
-	own := h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms
-	for node := range k.p.w.plan.nodes {
-		if name := nodeName(node); !own && !h.forged && journal.PartitionOf(name) == i {
-			r, ok := h.records[name]
-			k.p.observer.Heard(h.way, name, r, ok)
-		}
-	}
+	way := oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}
+	k.heard[i] = append(k.heard[i], &heard{read, way})
 	s := journal.StoredPartition{Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
 	if watched {
 		s.Received = k.p.Now()
@@ -189,7 +180,6 @@ func (k *keeper) write(w *store.Write) {
 		answer: func(err error) {
 			switch {
 			case err == nil:
-				k.wrote[w.Partition] = w.Term
 				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
 			case errors.Is(err, errConflict):
 				k.p.w.counts["Conflicts"]++
@@ -212,7 +202,6 @@ func (k *keeper) records(w *store.Write) map[string]oracle.Record {
 		version := content.Records[node].Version
 		h := k.latest(w.Partition, func(h *heard) bool { return h.writer != k.p && h.has(node, version) })
 		if h != nil && journal.IsNewer(version, k.p.feed.Reached()) {
-			k.p.w.excused = k.p.w.excused || h.forged
 			k.p.w.counts["Forwarded"]++
 			all[node] = k.p.observer.Forwarded(now, h.way, h.records[node])
 			continue
@@ -232,15 +221,21 @@ func (w *World) writePartition(i, version int, now partition) (int, error) {
 	case s.partitions[i].version != version:
 		return 0, errConflict
 	}
-	s.version++
-	now.version, now.stored = s.version, w.now()
-	s.partitions[i] = now
-	w.partitionChanged(i)
-	return now.version, nil
+	now.stored = w.now()
+	return s.storePartition(i, now), nil
 }
 
-// partitionChanged shows the change of a partition to all replicas.
-func (w *World) partitionChanged(i int) {
+// storePartition stores the next version of a partition.
+func (s *server) storePartition(i int, now partition) int {
+	s.version++
+	now.version = s.version
+	s.partitions[i] = now
+	s.stored(i)
+	return now.version
+}
+
+// stored shows the change of a partition to all replicas.
+func (w *World) stored(i int) {
 	for _, p := range w.up() {
 		p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
 	}
@@ -252,23 +247,14 @@ type source struct {
 	p *process
 }
 
-// Adopt passes a record to the cache, and its counterpart to the oracle. What a standby makes of a forged record is
-// judged once the leader's next record has replaced it; a leader may go by it.
+// Adopt passes a record to the cache, and its counterpart to the oracle.
 func (s source) Adopt(node string, r journal.Record) bool {
 	p := s.p
 	h := p.keeper.latest(journal.PartitionOf(node), func(h *heard) bool {
 		return h.written.Equal(r.Writing.At) && h.has(node, r.Version)
 	})
 	if h != nil {
-		p.observer.Fooled(node, h.forged)
-		switch {
-		case !h.forged:
-			p.observer.Adopted(p.w.now(), h.way, h.records[node])
-		case p.term != nil:
-			p.w.excused = true
-		default:
-			p.w.counts["Forged"]++
-		}
+		p.observer.Adopted(p.w.now(), h.way, h.records[node])
 	}
 	return s.Feed.Adopt(node, r)
 }

@@ -63,7 +63,6 @@ func (p *process) elect() {
 // lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
-	p.w.excused = p.w.excused || p.observer.IsFooled()
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
 	p.keeper.lead()

@@ -224,12 +224,8 @@ func (p *process) shown(w *written, event watch.EventType) {
 	case w.pod != nil:
 		store, object = p.feed.Pods(), w.pod
 		p.observer.WatchedPod(now, w.pod, gone)
-	case gone:
-		p.observer.WatchedNode(now, w.node, true)
-		delete(p.governance.shown, w.node.Name)
 	default:
-		p.observer.WatchedNode(now, w.node, false)
-		p.governance.shows(w.node, now)
+		p.observer.WatchedNode(now, w.node, gone)
 	}
 	if gone {
 		must(store.Delete(object))
@@ -241,26 +237,23 @@ func (p *process) shown(w *written, event watch.EventType) {
 // listedNodes passes a list of nodes to the oracle and to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
 	p.observer.ListedNodes(p.w.now(), nodes, how)
-	since := p.w.now()
-	if how == oracle.FirstListed {
-		since = 0 // a breaker that finds taints at its start has nothing to wait for
-	}
-	p.governance.showsAll(nodes, since)
-	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
+	listed(p, p.nodes, p.feed.Nodes(), nodes, version, showNode)
 }
 
 // listedPods passes a list of pods to the oracle and to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.observer.ListedPods(p.w.now(), pods, how)
-	listed(p, p.pods, p.feed.Pods(), pods, "")
+	listed(p, p.pods, p.feed.Pods(), pods, "", showPod)
 }
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
-func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
+func listed[T any](
+	p *process, s *stream, to cache.TransformingStore, list []T, version string, show func(T) string,
+) {
 	p.w.say(p.name, "lists %d %s:", len(list), s.what)
 	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
 	for i := range list {
-		p.w.say(p.name, "  %v", shown{list[i]})
+		p.w.say(p.name, "  %s", show(list[i]))
 		if items[i] = list[i]; trimmed {
 			items[i], _ = to.Transformer()(list[i]) // never fails
 		}

@@ -111,6 +111,9 @@ func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	s.later(lasts, s.connect)
 }
 
+// stall stops the deliveries for a while.
+func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }
+
 // plan schedules the next delivery, unless one is scheduled or there is nothing to deliver.
 func (s *stream) plan() {
 	if !s.open || s.planned {

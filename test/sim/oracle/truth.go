@@ -91,10 +91,7 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
 	}
-	story.edited = story.edited || story.pod != nil && !slices.EqualFunc(story.pod.Spec.Tolerations, p.Spec.Tolerations,
-		func(a, b v1.Toleration) bool {
-			return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds)
-		})
+	story.edited = story.edited || story.pod != nil && story.pod.Generation != p.Generation
 	story.pod = p
 }
 
@@ -132,18 +129,6 @@ func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 		i--
 	}
 	return n.versions[i].at
-}
-
-// absentAt returns the latest version after one version and up to another at which the taint, with any value, was
-// absent; 0 if there is none.
-func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
-	for i := range n.versions {
-		v := &n.versions[i]
-		if v.version > after && v.version <= upTo && len(of(v.taints, g)) == 0 {
-			last = v.version
-		}
-	}
-	return last
 }
 
 // carries reports whether one of the taints has this key and value, and the effect NoExecute.

@@ -25,42 +25,22 @@ func (p *Process) evaluate(s *podView) verdict {
 	case k == nil:
 		return verdict{cause: "its node is not known"}
 	}
-	v := verdict{cause: "no taint, or all tolerated"}
+	v := verdict{lo: far, hi: far, cause: "no taint, or all tolerated"}
 	for _, l := range k.lives {
-		for i := range l.states {
-			next, evict := p.evaluateState(s, l, &l.states[i])
-			switch {
-			case evict && !v.evict:
-				v = next
-			case evict: // the earlier deadline counts
-				if next.lo < v.lo {
-					v.cause = next.cause
-				}
-				v.lo, v.hi = min(v.lo, next.lo), min(v.hi, next.hi)
+		for _, st := range l.now() {
+			tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
+			if forever {
+				continue
 			}
+			lo, hi := l.exposure(p.oracle.pod(s.pod.UID), s.pod.Spec.Tolerations)
+			lo, hi = later(max(lo, s.boundLo), tolerated), later(max(hi, s.bound), tolerated)
+			if lo < v.lo || !v.evict {
+				v.cause = fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated)
+			}
+			v.evict, v.lo, v.hi = true, min(v.lo, lo), min(v.hi, hi) // the earlier deadline counts
 		}
 	}
 	return v
 }
 
 func mirrors(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
-
-// evaluateState returns the verdict because of one state of a taint; false if the pod stays in spite of it.
-func (p *Process) evaluateState(s *podView, l *life, st *state) (v verdict, evict bool) {
-	tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
-	if forever || st.to != standing {
-		return verdict{}, false
-	}
-	lo, hi := l.exposure(s.pod.Spec.Tolerations)
-	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
-		// docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
-		lo = l.earliest()
-		if l.recorded > 0 {
-			hi = l.latest() // a record that has the first of two joined states replaces both
-		}
-	}
-	return verdict{
-		evict: true, lo: later(max(lo, s.boundLo), tolerated), hi: later(max(hi, s.bound), tolerated),
-		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
-	}, true
-}
