@@ -119,7 +119,7 @@ func (s *server) touchPartition(node string, lost bool) {
 		return
 	}
 	if lost {
-		now.data, now.records, now.writer = nil, nil, nil
+		now.data, now.records = nil, nil
 	}
 	s.storePartition(i, now)
 }

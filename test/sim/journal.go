@@ -20,22 +20,17 @@ type partition struct {
 	version int // 0 if it does not exist
 	data    map[string]string
 	records map[string]oracle.Record // the oracle's counterparts, by node
-	written time.Time                // by its writer's clock
 	stored  time.Duration            // true time
-	writer  *process                 // nil if it was lost
 }
 
-// heard is a partition as a process has heard of it.
+// heard is the oracle's counterpart of a record, and how a process has received it last.
 type heard struct {
-	partition
-	way oracle.Way
+	record oracle.Record
+	way    oracle.Way
 }
 
-// has reports whether the partition has a record of the node at this version.
-func (h *heard) has(node, version string) bool {
-	r, ok := h.records[node]
-	return ok && r.IsOf(version)
-}
+// subject is the node, and its version, that a record is about.
+type subject struct{ node, version string }
 
 // keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
 // server, and makes the writes.
@@ -47,14 +42,19 @@ type keeper struct {
 
 	loaded bool // decisions may begin
 	synced bool
-	deaf   time.Duration // until then, the watch of the partitions is broken
-	heard  [journal.Partitions][]*heard
+	deaf   time.Duration                // until then, the watch of the partitions is broken
+	read   [journal.Partitions]int      // the versions of the partitions, as heard of last; -1: not listed yet
 	calls  [journal.Partitions]*request // the last writes
+	heard  map[subject]heard
 }
 
 func newKeeper(p *process) keeper {
 	core := store.NewCore(store.CoreOptions{Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess})
-	return keeper{p: p, timer: never, core: core}
+	k := keeper{p: p, timer: never, core: core, heard: map[subject]heard{}}
+	for i := range k.read {
+		k.read[i] = -1
+	}
+	return k
 }
 
 // list reads a partition, until that succeeds, and watches it from then on.
@@ -83,12 +83,12 @@ func (k *keeper) list(i int) {
 // watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
 // when that happened, and resumes.
 func (k *keeper) watch(i int, missed bool) {
-	w, all := k.p.w, k.heard[i]
+	w := k.p.w
 	switch {
-	case len(all) == 0: // it is not listed yet
+	case k.read[i] < 0:
 	case !w.server.answers() || k.deaf > w.now():
 		k.p.after(time.Second, func() { k.watch(i, true) })
-	case all[len(all)-1].version != w.server.partitions[i].version:
+	case k.read[i] != w.server.partitions[i].version:
 		k.hear(i, w.server.partitions[i], !missed)
 	}
 }
@@ -96,7 +96,10 @@ func (k *keeper) watch(i int, missed bool) {
 // hear passes a partition to the core.
 func (k *keeper) hear(i int, read partition, watched bool) {
 	way := oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}
-	k.heard[i] = append(k.heard[i], &heard{read, way})
+	k.read[i] = read.version
+	for node, r := range read.records {
+		k.heard[subject{node, r.Version()}] = heard{r, way}
+	}
 	s := journal.StoredPartition{Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
 	if watched {
 		s.Received = k.p.Now()
@@ -105,16 +108,6 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 		s.Version = strconv.Itoa(read.version)
 	}
 	k.step(store.Heard{Partition: i, Content: &s})
-}
-
-// latest returns the latest partition that the process has heard of and for which is returns true, or nil.
-func (k *keeper) latest(i int, is func(*heard) bool) *heard {
-	for _, h := range slices.Backward(k.heard[i]) {
-		if is(h) {
-			return h
-		}
-	}
-	return nil
 }
 
 // step passes one input to the core, and its effects on.
@@ -170,7 +163,7 @@ var errConflict = errors.New("the partition was written by somebody else")
 
 // write makes a write of the core.
 func (k *keeper) write(w *store.Write) {
-	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), records: k.records(w)}
+	now := partition{data: w.Content.Data, records: k.records(w)}
 	version, _ := strconv.Atoi(w.Content.Version)
 	call := &request{
 		do: func() (err error) {
@@ -200,10 +193,9 @@ func (k *keeper) records(w *store.Write) map[string]oracle.Record {
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
 		version := content.Records[node].Version
-		h := k.latest(w.Partition, func(h *heard) bool { return h.writer != k.p && h.has(node, version) })
-		if h != nil && journal.IsNewer(version, k.p.feed.Reached()) {
+		if h, ok := k.heard[subject{node, version}]; ok && journal.IsNewer(version, k.p.feed.Reached()) {
 			k.p.w.counts["Forwarded"]++
-			all[node] = k.p.observer.Forwarded(now, h.way, h.records[node])
+			all[node] = k.p.observer.Forwarded(now, h.way, h.record)
 			continue
 		}
 		all[node], err = k.p.observer.Recorded(now, node, version)
@@ -249,12 +241,8 @@ type source struct {
 
 // Adopt passes a record to the cache, and its counterpart to the oracle.
 func (s source) Adopt(node string, r journal.Record) bool {
-	p := s.p
-	h := p.keeper.latest(journal.PartitionOf(node), func(h *heard) bool {
-		return h.written.Equal(r.Writing.At) && h.has(node, r.Version)
-	})
-	if h != nil {
-		p.observer.Adopted(p.w.now(), h.way, h.records[node])
+	if h, ok := s.p.keeper.heard[subject{node, r.Version}]; ok {
+		s.p.observer.Adopted(s.p.w.now(), h.way, h.record)
 	}
 	return s.Feed.Adopt(node, r)
 }

@@ -42,8 +42,6 @@ func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
 	reached := p.w.server.answers()
 	switch {
-	case p.ending && p.term == nil:
-		return
 	case p.term != nil && reached && l.holder == p.name:
 		l.renewed, p.term.renewed = now, p.Now()
 	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.term.renewed) >= renewDeadline):

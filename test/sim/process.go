@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -32,7 +31,6 @@ type process struct {
 	skew     skew.Interval // between the clock and the API server's, as far as the process knows it
 	observer *oracle.Process
 	dead     bool
-	ending   bool          // it takes no new work
 	frozen   time.Duration // the process does nothing before this moment
 	putOff   []func()      // what it does then
 
@@ -55,8 +53,11 @@ type process struct {
 	governance governance
 }
 
-// start starts a process of a replica.
+// start starts a process of a replica, unless it is up.
 func (w *World) start(replica int) {
+	if w.processes[replica] != nil {
+		return
+	}
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
@@ -175,28 +176,6 @@ func (p *process) die() {
 	}
 	p.flights = nil
 	p.w.processes[p.replica] = nil
-}
-
-// stop ends the process as SIGTERM does: it takes no new work, lets calls end, writes the journal, and gives the
-// lease back.
-func (p *process) stop() {
-	p.ending = true
-	p.dispatcher.step(dispatch.Drained{})
-	p.stopped(p.w.now() + 30*time.Second)
-}
-
-// stopped waits for the calls under way, up to a moment.
-func (p *process) stopped(bound time.Duration) {
-	if len(p.flights) > 0 && p.w.now() < bound {
-		p.after(100*time.Millisecond, func() { p.stopped(bound) })
-		return
-	}
-	p.keeper.step(store.Flush{})
-	p.after(50*time.Millisecond, func() {
-		p.release()
-		p.w.say(p.name, "ends")
-		p.die()
-	})
 }
 
 // NodeChanged is called by the cache.

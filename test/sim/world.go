@@ -183,12 +183,12 @@ func (w *World) befalls(replica int, m mishap, pods bool, lasts time.Duration) {
 		watch.breaks(lasts, m == forgetWatch)
 	case stallWatch:
 		watch.stall(lasts)
-	case kill:
+	case kill, stop:
+		if m == stop {
+			p.release()
+		}
 		p.die()
-		w.after(lasts, func() { w.startAgain(replica) })
-	case stop:
-		p.stop()
-		w.after(lasts, func() { w.startAgain(replica) })
+		w.after(lasts, func() { w.start(replica) })
 	case pause:
 		p.freeze(lasts)
 	case setClock:
@@ -201,16 +201,6 @@ func (w *World) befalls(replica int, m mishap, pods bool, lasts time.Duration) {
 		if p.term != nil {
 			p.release()
 		}
-	}
-}
-
-// startAgain starts a replica that is down, or waits until it is down.
-func (w *World) startAgain(replica int) {
-	switch p := w.processes[replica]; {
-	case p == nil:
-		w.start(replica)
-	case p.ending:
-		w.after(time.Second, func() { w.startAgain(replica) })
 	}
 }
 

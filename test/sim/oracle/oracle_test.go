@@ -362,8 +362,6 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// twoWriters returns a process that has seen the taint gpu appear, at version 1 of the node, and the record of
-// another one that has found it at version 2.
 // States are in the order in which they began.
 func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T) {
 	s := newScene()

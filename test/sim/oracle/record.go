@@ -19,8 +19,8 @@ type Record struct {
 	set     bool          // the clock was set before
 }
 
-// IsOf reports whether the record is of this version of the node.
-func (r *Record) IsOf(version string) bool { return strconv.FormatInt(r.version, 10) == version }
+// Version returns the version of the node.
+func (r *Record) Version() string { return strconv.FormatInt(r.version, 10) }
 
 // Way is how a process has received a record.
 type Way struct {
