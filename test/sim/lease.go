@@ -51,11 +51,7 @@ func (p *process) elect() {
 		l.holder, l.renewed = p.name, now
 		p.lead()
 	}
-	wait := retryPeriod + span(p.r, 0, retryPeriod/10)
-	if p.term == nil && l.holder != "" {
-		wait = max(wait, l.renewed+leaseDuration-now)
-	}
-	p.after(wait, p.elect)
+	p.after(retryPeriod+span(p.r, 0, retryPeriod/10), p.elect)
 }
 
 // lead starts a term.
@@ -90,11 +86,6 @@ func (p *process) endTerm() {
 func (p *process) release() {
 	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""
-		for _, other := range p.w.up() {
-			if other != p {
-				other.after(span(other.r, 0, retryPeriod), other.elect)
-			}
-		}
 	}
 	p.endTerm()
 }

@@ -41,37 +41,27 @@ type Options struct {
 	Policies bool
 }
 
-// plan returns the plan of a seed.
-func (o *Options) plan(seed uint64) *plan {
+// Run runs the world of a seed.
+func Run(seed uint64, o Options) Result {
 	p := draw(seed)
 	if o.Policies {
 		p.govern()
 	}
-	return p
-}
-
-// Run runs the world of a seed.
-func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
-
-func run(p *plan, o Options) Result {
 	w := newWorld(p, o)
 	w.live()
 	w.counts["Worlds"] = 1
 	w.counts.Add(w.oracle.Seen)
-	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
+	return Result{Seed: seed, Err: w.err, Counts: w.counts}
 }
 
 func newWorld(p *plan, o Options) *World {
 	w := &World{
-		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		plan: p, trace: o.Trace, counts: Counts{},
 		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
 		clocks: slices.Clone(p.clocks.replicas),
 	}
 	w.oracle = oracle.New(epoch())
-	w.oracle.Rated = o.Policies
-	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
-		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
-	})
+	w.oracle.Governed = o.Policies
 	w.oracle.ServerAhead = p.clocks.server
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.stored = w.stored
@@ -119,7 +109,7 @@ const maxEvents = 1_000_000
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && w.step(moment) {
-		if w.seq > maxEvents {
+		if w.ran > maxEvents {
 			w.check(oracle.Broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}

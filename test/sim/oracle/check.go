@@ -104,8 +104,6 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, uid, v.cause)
 	case at < v.lo:
 		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, uid, at, v.lo, v.cause)
-	case p.oracle.Rated:
-		v.hi = far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }

@@ -42,11 +42,8 @@ type Oracle struct {
 	// ServerAhead is how far the API server's clock is ahead of the true time.
 	ServerAhead time.Duration
 
-	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
+	// Governed means that there may be policies, breakers and rates. These may hold pods, and put off deadlines.
 	Governed bool
-
-	// Rated means that there may be rates. A call is made because of any taint that is due and has tokens.
-	Rated bool
 
 	// Seen counts notable events by name, each where it happens.
 	Seen map[string]int

@@ -2,11 +2,56 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/test/faketime"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
+
+// event is a function to run at a moment.
+type event struct {
+	at time.Duration
+	do func()
+}
+
+// loop runs events one after the other, in simulated time.
+type loop struct {
+	time   time.Duration
+	ran    int     // events so far
+	events []event // by their times; those of one moment in the order in which they were scheduled
+}
+
+// now returns the true time.
+func (l *loop) now() time.Duration { return l.time }
+
+// at schedules a function for a moment, or for now if that has passed.
+func (l *loop) at(moment time.Duration, do func()) {
+	e := event{max(moment, l.time), do}
+	i, _ := slices.BinarySearchFunc(l.events, e, func(other, e event) int {
+		if other.at <= e.at {
+			return -1
+		}
+		return 1
+	})
+	l.events = slices.Insert(l.events, i, e)
+}
+
+// after schedules a function for later.
+func (l *loop) after(d time.Duration, do func()) { l.at(l.time+d, do) }
+
+// step runs the next event up to a moment. It returns false if there is none.
+func (l *loop) step(until time.Duration) bool {
+	if len(l.events) == 0 || l.events[0].at > until {
+		return false
+	}
+	next := l.events[0]
+	l.events = slices.Delete(l.events, 0, 1)
+	l.time = next.at
+	l.ran++
+	next.do()
+	return true
+}
 
 // epoch returns the true time at which worlds begin; moments count from it.
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
