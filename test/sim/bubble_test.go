@@ -109,12 +109,16 @@ func (b *bubble) begin() {
 		b.server.createNode(nodeName(i))
 	}
 	for i := range b.plan.actions {
-		d := &b.plan.actions[i]
-		if d.at <= preface {
-			b.do(d)
+		a := &b.plan.actions[i]
+		do := func() {
+			b.say("world", "%s: %s", a.kind, a.object)
+			a.do(b)
+		}
+		if a.at <= preface {
+			do()
 			continue
 		}
-		b.after(d.at-b.now(), func() { b.do(d) })
+		b.after(a.at-b.now(), do)
 	}
 	for i := range b.plan.replicas {
 		b.after(time.Duration(i)*time.Second/2+time.Millisecond, func() { b.start(i) })
@@ -136,7 +140,7 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.observer = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
-	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
+	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method, Leading: m.leading})
 	var err error
 	m.Manager, err = taintmanager.New(client, nil, taintmanager.Options{
 		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
@@ -208,20 +212,14 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 	b.after(lasts+time.Second, func() { b.start(m.replica) })
 }
 
-// do performs an action, where a real manager permits it.
-func (b *bubble) do(d *action) {
-	b.say("world", "%v", d)
-	m := b.managers[d.replica]
-	switch {
-	case b.server.do(d):
-	case d.kind.isFault():
-		b.server.begin(d.kind, d.lasts)
-		if d.kind == away {
-			b.counts["Outages"]++
-			b.breakAll()
-		}
-	case m != nil:
-		b.doManager(d, m)
+func (b *bubble) api() *server { return b.server }
+
+// strikes starts a fault.
+func (b *bubble) strikes(f fault, lasts time.Duration) {
+	b.server.begin(f, lasts)
+	if f == away {
+		b.counts["Outages"]++
+		b.breakAll()
 	}
 }
 
@@ -234,25 +232,29 @@ func (b *bubble) breakAll() {
 	}
 }
 
-// doManager performs an action on a manager.
-func (b *bubble) doManager(d *action, m *manager) {
-	switch d.kind {
+// befalls has something happen to a manager, where a real one permits it.
+func (b *bubble) befalls(replica int, what mishap, pods bool, lasts time.Duration) {
+	m := b.managers[replica]
+	if m == nil {
+		return
+	}
+	switch what {
 	case breakWatch, forgetWatch:
-		m.breaks(d.pods, d.kind == forgetWatch)
+		m.breaks(pods, what == forgetWatch)
 	case stallWatch:
-		m.quiet[resource(d.pods)] = b.now() + d.lasts
+		m.quiet[resource(pods)] = b.now() + lasts
 	case kill, stop:
 		b.counts["Restarts"]++
-		b.down(m, d.lasts, d.kind == kill)
+		b.down(m, lasts, what == kill)
 	case pause, handOver:
-		b.depose(m, d.lasts)
+		b.depose(m, lasts)
 	}
 }
 
 // calmDown ends all faults.
 func (b *bubble) calmDown() {
 	b.say("world", "all faults end")
-	b.server.faults = map[kind]time.Duration{}
+	b.server.faults = map[fault]time.Duration{}
 	for i, m := range b.managers {
 		if m == nil {
 			b.start(i)
@@ -270,7 +272,7 @@ func (b *bubble) end() {
 		b.check(nil, oracle.Broken(oracle.Behind, "nobody leads"))
 	} else {
 		m := b.managers[b.leader]
-		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
+		b.check(nil, b.oracle.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
 		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
 			b.check(nil, oracle.Broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
 		}
@@ -304,14 +306,13 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	b := j.m.b
 	b.mu.Lock()
 	b.say(j.m.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	b.check(j.m, j.m.observer.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
+	b.check(j.m, j.m.observer.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At)))
 	b.mu.Unlock()
 	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[o.Kind.String()]++
 	b.say(j.m.name, "call for pod %s ended: %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
-	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o
 }
 
@@ -349,9 +350,7 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	counts := Counts{}
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
-			p := draw(seed)
-			p.clocks = clocks{}
-			b := live(t, p)
+			b := live(t, draw(seed))
 			b.counts["Worlds"] = 1
 			b.counts.Add(b.oracle.Seen)
 			counts.Add(b.counts)
