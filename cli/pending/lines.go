@@ -13,7 +13,6 @@ import (
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -32,6 +31,8 @@ type pendingChange struct {
 	// Why is the reason why the pod stays, if the change is cancelled.
 	Why string               `json:"why,omitempty"`
 	Pod foresight.PendingPod `json:"pod"`
+
+	begins bool // the pod was not to be evicted before
 }
 
 // lines writes each change in a line, for files and other programs.
@@ -46,8 +47,8 @@ type lines struct {
 // show writes the notes that are new, and the changes.
 func (l *lines) show(now *foresight.Pending, of following) error {
 	all := now.All()
-	for _, n := range all {
-		if !slices.Contains(l.noted, n) {
+	for i, n := range all {
+		if !slices.Contains(l.noted, n) && !slices.Contains(all[:i], n) {
 			answer.Note(l.notes, n)
 		}
 	}
@@ -69,7 +70,8 @@ func (l *lines) show(now *foresight.Pending, of following) error {
 func (l *lines) changes(now *foresight.Pending, of following) []pendingChange {
 	var list []pendingChange
 	add := func(change, reason string, p foresight.PendingPod) {
-		list = append(list, pendingChange{foresight.APIVersion, "PendingChange", now.At, change, reason, p})
+		begins := p.Evict && !l.shown[p.UID].Evict
+		list = append(list, pendingChange{foresight.APIVersion, "PendingChange", now.At, change, reason, p, begins})
 	}
 	before, after := l.shown, map[string]foresight.PendingPod{}
 	for _, p := range now.Pods {
@@ -109,7 +111,7 @@ func (l *lines) write(c pendingChange) error {
 	case answer.AsTable, answer.AsWide:
 		text = []byte(terminal.Escape(c.String()) + "\n")
 	case answer.AsName:
-		if c.Change == status.Scheduled {
+		if c.begins {
 			text = []byte(terminal.Escape(c.Pod.String()) + "\n")
 		}
 	case answer.AsJSON: // in a line

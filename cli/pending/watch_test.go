@@ -73,6 +73,25 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// A pod that does not tolerate a taint is due at once.
+func TestEachEvictionIsNamedOnce(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	var out strings.Builder
+	l := &lines{form: answer.AsName, w: &out, notes: new(strings.Builder)}
+	due, scheduled, held := pendingPod("d", "d", 0, at), pendingPod("s", "s", 1, at), pendingPod("h", "h", 0, at)
+	due.State, held.State, held.Evict = foresight.Due, foresight.Held, false
+	free, late := held, scheduled
+	free.State, free.Evict, late.State = foresight.Due, true, foresight.Due
+	for _, pods := range [][]foresight.PendingPod{{due, scheduled, held}, {due, late, held}, {due, late, free}, {}} {
+		if err := l.show(foresight.NewPending(at, foresight.Focus{}, nil, pods), stays{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := out.String(); got != "shop/d\nshop/s\nshop/h\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // stays returns the changes of two pods.
 type stays struct{ following }
 
@@ -97,7 +116,7 @@ func TestOnlyChangesAreShown(t *testing.T) {
 	a, b := pendingPod("goes", "a", 10, at), pendingPod("stays", "b", 20, at)
 	later, moment, due := pendingPod("goes", "a", 15, at), pendingPod("stays", "b", 20.5, at), pendingPod("goes", "a", 15, at)
 	due.State = foresight.Due
-	show(0, []string{"one"}, a, b)
+	show(0, []string{"one", "one"}, a, b)
 	show(1, []string{"one", "two"}, a, b)
 	show(2, []string{"two"}, later, moment)
 	show(15, nil, due, moment)

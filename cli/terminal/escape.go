@@ -78,7 +78,7 @@ func (b *Builder) Printf(format string, args ...any) {
 type SafeError struct{ Err error }
 
 func (s SafeError) Error() string {
-	joined, ok := s.Err.(interface{ Unwrap() []error }) //nolint:errorlint // that within a message are part of its line
+	joined, ok := s.Err.(interface{ Unwrap() []error })
 	if !ok {
 		return Escape(s.Err.Error())
 	}

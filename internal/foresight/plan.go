@@ -155,8 +155,9 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 		return nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
 	}
 	for _, c := range q.Changes {
-		if t := c.Taint.ToString(); c.Remove && len(nodesWith(plan.Nodes, Absent, t)) == len(plan.Nodes) {
-			return nil, &QuestionError{What: "no node has a taint " + t, Kubectl: "describe nodes"}
+		t := c.Taint.ToString()
+		if lack := nodesWith(plan.Nodes, Absent, t); c.Remove && len(lack) == len(plan.Nodes) {
+			return nil, &QuestionError{What: "no taint " + t + " is on " + ShortList(lack), Kubectl: "describe nodes"}
 		}
 	}
 	return taints, nil

@@ -233,7 +233,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 		t.Errorf("nothing selected: got %v", err)
 	}
 	_, err = planned(ask("gpu:NoExecute-"), node("n1", parsed("gpu:NoSchedule")))
-	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no node has a taint gpu:NoExecute" {
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no taint gpu:NoExecute is on n1" {
 		t.Errorf("nothing to be removed: got %v", err)
 	}
 	for _, twice := range [][]any{{node("n1"), node("n1")}, {node("n1"), pod("a"), pod("a")}} {
