@@ -108,7 +108,7 @@ const (
 	reported = "reported" // no limit
 )
 
-// verdict says whether the median of the figures, or of the ratios, is within the limit. Without figures it is not.
+// verdict is "met" if the median of the figures, or of the ratios, is within the limit. Without figures it is missed.
 func (t target) verdict(figures series) string {
 	median := figures.median()
 	switch {
