@@ -180,24 +180,24 @@ func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
 // the same one. Another build, if there is one, is compared instead of the original and the plain workers.
-func (k work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
+func (w work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 	if on.against != "" {
-		k.subjects = []string{ours, otherBuild}
-		for i := range k.rows {
-			k.rows[i].targets = []target{{otherBuild, reported, 0}}
+		w.subjects = []string{ours, otherBuild}
+		for i := range w.rows {
+			w.rows[i].targets = []target{{otherBuild, reported, 0}}
 		}
 	}
 	all := map[string][]outcome{}
-	for round := range rounds * max(k.starts, 1) {
-		turn := slices.Clone(k.subjects)
+	for round := range rounds * max(w.starts, 1) {
+		turn := slices.Clone(w.subjects)
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, name := range turn {
-			if round > 0 && slices.Contains(k.once, name) {
+			if round > 0 && slices.Contains(w.once, name) {
 				continue
 			}
-			o, err := k.measure(ctx, on, subject{name: name, evict: k.evict})
+			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -205,14 +205,14 @@ func (k work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 			on.say("%-24s %v", name, o)
 		}
 	}
-	return k.results(all), nil
+	return w.results(all), nil
 }
 
 // results returns the rows with the figures of each subject, round by round.
-func (k work) results(all map[string][]outcome) (rows []row) {
-	for _, want := range k.rows {
+func (w work) results(all map[string][]outcome) (rows []row) {
+	for _, want := range w.rows {
 		r := row{
-			Work: k.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
+			Work: w.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
 			Rounds: map[string]series{},
 		}
 		for name, outcomes := range all {
