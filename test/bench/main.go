@@ -50,7 +50,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	s := summary{
-		Date: began.UTC().Format(time.DateOnly), Cores: runtime.NumCPU(), CPU: processor(), Rounds: o.rounds, Rows: rows,
+		Date: began.UTC().Format(time.DateOnly), Cores: runtime.NumCPU(), CPU: processor(),
+		Rounds: o.rounds, Rows: rows,
 	}
 	fmt.Printf("\n%s\nAll of it took %v.\n", s.markdown(), time.Since(began).Round(time.Second))
 	return o.write(s)

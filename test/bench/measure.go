@@ -58,7 +58,7 @@ func burstOf(l size) measurement {
 
 // burst measures the eviction of the workload's pods, which are tainted at once, by a subject that it starts and stops.
 func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
-	r, err := w.w.ready(ctx, s)
+	r, err := w.on.ready(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (w *workload) evict(ctx context.Context, s subject) ([]time.Time, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return w.w.waitFor(ctx, w.pods)
+	return w.on.waitFor(ctx, w.pods)
 }
 
 // plainly evicts all pods if the subject is plain workers, which decide nothing. Their client is that of
@@ -107,7 +107,7 @@ func (w *workload) plainly(ctx context.Context, s subject) error {
 		return nil
 	}
 	return load.Spread(ctx, load.PlainWorkers, len(w.pods), func(ctx context.Context, i int) error {
-		return s.call(ctx, w.w.worker, w.pods[i])
+		return s.call(ctx, w.on.worker, w.pods[i])
 	})
 }
 
@@ -240,7 +240,7 @@ func (w *workload) one(ctx context.Context, s subject, i int) (time.Duration, er
 	if err != nil {
 		return 0, err
 	}
-	times, err := w.w.waitFor(ctx, one.pods)
+	times, err := w.on.waitFor(ctx, one.pods)
 	if err != nil {
 		return 0, err
 	}

@@ -108,12 +108,13 @@ const (
 	reported = "reported" // no limit
 )
 
-// verdict says whether the median of the figures, or of the ratios, is within the limit. Without figures it is not.
+// verdict is "met" if the median of the figures, or of the ratios, is within the limit. Without figures it is missed.
 func (t target) verdict(figures series) string {
+	median := figures.median()
 	switch {
 	case t.Bound == reported:
 		return ""
-	case len(figures) > 0 && (t.Bound == least && figures.median() >= t.Limit || t.Bound == most && figures.median() <= t.Limit):
+	case len(figures) > 0 && (t.Bound == least && median >= t.Limit || t.Bound == most && median <= t.Limit):
 		return "met"
 	}
 	return "**missed**"

@@ -37,72 +37,92 @@ type stage struct {
 
 // stages returns all works, in order. The works of the second stage share 30,000 pods, and so do those of the third.
 func stages() []stage {
-	memoryWork := work{
+	return []stage{
+		{works: evictions()},
+		{works: []work{memoryWork(), statusWork(), startWork(), scaleWork()}},
+		{kubernetes: "1.30", works: []work{older(memoryWork()), older(startWork())}},
+	}
+}
+
+// evictions are the works that create their own pods.
+func evictions() []work {
+	return []work{
+		{
+			name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on",
+			subjects: []string{baseline, ours, original, originalDefault}, once: []string{originalDefault},
+			measure: burstOf(size{nodes: burstNodes, each: podsEach}),
+			rows: []wanted{
+				{rate, []target{{baseline, least, 0.9}, {original, least, 1.3}, {originalDefault, least, 30}}},
+				{median, []target{{baseline, most, late}, {original, reported, 0}}},
+				{p99, []target{{baseline, most, late}, {original, reported, 0}}},
+				{events, []target{{"", most, 30}}},
+				{cpu, []target{{original, reported, 0}}},
+				{peak, []target{{original, reported, 0}}},
+			},
+		},
+		{
+			name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
+			subjects: []string{baseline, ours, original}, measure: besideHeld,
+			rows: []wanted{
+				{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {original, reported, 0}}},
+				{last, []target{{"", most, 2}, {baseline, reported, 0}, {original, reported, 0}}},
+			},
+		},
+		{
+			name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due",
+			subjects: []string{baseline, ours}, measure: instant,
+			rows: []wanted{
+				{first, []target{{"", most, 100}, {"", least, 0}}}, // a negative figure means an early deletion
+				{last, []target{{baseline, most, late}}},
+			},
+		},
+		{
+			name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, original},
+			measure: idle,
+			rows:    []wanted{{onePod, []target{{baseline, most, 1.4}, {original, most, 1}}}},
+		},
+		{
+			name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,
+			subjects: []string{baseline, ours},
+			measure:  burstOf(size{nodes: burstNodes, each: podsEach, running: true}),
+			rows:     []wanted{{rate, []target{{baseline, least, 0.9}}}, {median, []target{{baseline, reported, 0}}}},
+		},
+	}
+}
+
+func memoryWork() work {
+	return work{
 		name: "memory", title: "30,000 pods, nothing tainted", subjects: []string{ours, original}, measure: idleMemory,
 		rows: []wanted{{memory, []target{{original, most, 0.2}}}},
 	}
-	startWork := work{
+}
+
+func statusWork() work {
+	return work{
+		name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
+		subjects: []string{ours, original}, measure: statusUpdates,
+		rows: []wanted{{cpuEach, []target{{original, most, 1}}}},
+	}
+}
+
+func startWork() work {
+	return work{
 		name: "start", title: "start with 30,000 pods, of which one is due", starts: 3,
 		subjects: []string{ours, original}, measure: start,
 		rows: []wanted{{starting, []target{{original, most, 0.75}}}},
 	}
-	return []stage{
-		{works: []work{
-			{
-				name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on",
-				subjects: []string{baseline, ours, original, originalDefault}, once: []string{originalDefault},
-				measure: burstOf(size{nodes: burstNodes, each: podsEach}),
-				rows: []wanted{
-					{rate, []target{{baseline, least, 0.9}, {original, least, 1.3}, {originalDefault, least, 30}}},
-					{median, []target{{baseline, most, late}, {original, reported, 0}}},
-					{p99, []target{{baseline, most, late}, {original, reported, 0}}},
-					{events, []target{{"", most, 30}}},
-					{cpu, []target{{original, reported, 0}}},
-					{peak, []target{{original, reported, 0}}},
-				},
-			},
-			{
-				name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
-				subjects: []string{baseline, ours, original}, measure: besideHeld,
-				rows: []wanted{
-					{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {original, reported, 0}}},
-					{last, []target{{"", most, 2}, {baseline, reported, 0}, {original, reported, 0}}},
-				},
-			},
-			{
-				name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due",
-				subjects: []string{baseline, ours}, measure: instant,
-				rows: []wanted{
-					{first, []target{{"", most, 100}, {"", least, 0}}}, // a negative figure means an early deletion
-					{last, []target{{baseline, most, late}}},
-				},
-			},
-			{
-				name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, original},
-				measure: idle, rows: []wanted{{onePod, []target{{baseline, most, 1.4}, {original, most, 1}}}},
-			},
-			{
-				name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,
-				subjects: []string{baseline, ours},
-				measure:  burstOf(size{nodes: burstNodes, each: podsEach, running: true}),
-				rows: []wanted{
-					{rate, []target{{baseline, least, 0.9}}}, {median, []target{{baseline, reported, 0}}},
-				},
-			},
-		}},
-		{works: []work{memoryWork, {
-			name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
-			subjects: []string{ours, original}, measure: statusUpdates,
-			rows: []wanted{{cpuEach, []target{{original, most, 1}}}},
-		}, startWork, {
-			name: "scale", title: "a burst of 30,000 pods, out of 45,000, beside bursts of 3000",
-			subjects: []string{ours}, once: []string{ours}, measure: scale,
-			rows: []wanted{
-				{rate, []target{{"", reported, 0}}}, {peak, []target{{"", reported, 0}}},
-				{rateRatio, []target{{"", least, 0.8}}}, {cpuRatio, []target{{"", most, 1.25}}},
-			},
-		}}},
-		{kubernetes: "1.30", works: []work{older(memoryWork), older(startWork)}},
+}
+
+func scaleWork() work {
+	return work{
+		name: "scale", title: "a burst of 30,000 pods, out of 45,000, beside bursts of 3000",
+		subjects: []string{ours}, once: []string{ours}, measure: scale,
+		rows: []wanted{
+			{rate, []target{{"", reported, 0}}},
+			{peak, []target{{"", reported, 0}}},
+			{rateRatio, []target{{"", least, 0.8}}},
+			{cpuRatio, []target{{"", most, 1.25}}},
+		},
 	}
 }
 
@@ -160,24 +180,24 @@ func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
 // the same one. Another build, if there is one, is compared instead of the original and the plain workers.
-func (k work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
+func (w work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 	if on.against != "" {
-		k.subjects = []string{ours, otherBuild}
-		for i := range k.rows {
-			k.rows[i].targets = []target{{otherBuild, reported, 0}}
+		w.subjects = []string{ours, otherBuild}
+		for i := range w.rows {
+			w.rows[i].targets = []target{{otherBuild, reported, 0}}
 		}
 	}
 	all := map[string][]outcome{}
-	for round := range rounds * max(k.starts, 1) {
-		turn := slices.Clone(k.subjects)
+	for round := range rounds * max(w.starts, 1) {
+		turn := slices.Clone(w.subjects)
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, name := range turn {
-			if round > 0 && slices.Contains(k.once, name) {
+			if round > 0 && slices.Contains(w.once, name) {
 				continue
 			}
-			o, err := k.measure(ctx, on, subject{name: name, evict: k.evict})
+			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -185,14 +205,14 @@ func (k work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 			on.say("%-24s %v", name, o)
 		}
 	}
-	return k.results(all), nil
+	return w.results(all), nil
 }
 
 // results returns the rows with the figures of each subject, round by round.
-func (k work) results(all map[string][]outcome) (rows []row) {
-	for _, want := range k.rows {
+func (w work) results(all map[string][]outcome) (rows []row) {
+	for _, want := range w.rows {
 		r := row{
-			Work: k.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
+			Work: w.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
 			Rounds: map[string]series{},
 		}
 		for name, outcomes := range all {

@@ -34,7 +34,7 @@ type size struct {
 // workload is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
 // gone at once.
 type workload struct {
-	w     *world
+	on    *world
 	name  string
 	nodes []string
 	pods  []load.Identity
@@ -49,7 +49,7 @@ func (w *world) newWorkload(ctx context.Context, s size) (*workload, error) {
 
 func (w *world) emptyWorkload() *workload {
 	w.workloads++
-	return &workload{w: w, name: fmt.Sprintf("workload-%d", w.workloads)}
+	return &workload{on: w, name: fmt.Sprintf("workload-%d", w.workloads)}
 }
 
 // grow adds nodes and pods.
@@ -59,7 +59,7 @@ func (w *workload) grow(ctx context.Context, s size) error {
 		w.nodes = append(w.nodes, fmt.Sprintf("%s-node-%d", w.name, first+i))
 	}
 	err := load.Each(ctx, s.nodes, func(ctx context.Context, i int) error {
-		_, err := w.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(w.nodes[first+i]), metav1.CreateOptions{})
+		_, err := w.on.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(w.nodes[first+i]), metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *workload) grow(ctx context.Context, s size) error {
 // fill adds pods to nodes of the workload.
 func (w *workload) fill(ctx context.Context, nodes []string, s size) error {
 	s.namespace = cmp.Or(s.namespace, load.Namespace)
-	if err := load.EnsureNamespace(ctx, w.w.admin, s.namespace); err != nil {
+	if err := load.EnsureNamespace(ctx, w.on.admin, s.namespace); err != nil {
 		return err
 	}
 	old, n := len(w.pods), len(nodes)*s.each
@@ -97,7 +97,7 @@ func (w *workload) makePod(ctx context.Context, i int, node string, s size) erro
 			TolerationSeconds: ptr.To(int64(s.tolerates.Seconds())),
 		})
 	}
-	pods := w.w.admin.CoreV1().Pods(pod.Namespace)
+	pods := w.on.admin.CoreV1().Pods(pod.Namespace)
 	made, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (w *workload) makePod(ctx context.Context, i int, node string, s size) erro
 // taint sets the NoExecute taint on all nodes, several at a time. since is its timeAdded, which may be nil.
 func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
 	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
-		return load.SetTaints(ctx, w.w.admin, w.nodes[i],
+		return load.SetTaints(ctx, w.on.admin, w.nodes[i],
 			v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
 func (w *workload) clear(ctx context.Context) error {
-	core := w.w.admin.CoreV1()
+	core := w.on.admin.CoreV1()
 	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
 		return core.Nodes().Delete(ctx, w.nodes[i], metav1.DeleteOptions{})
 	})
@@ -152,7 +152,7 @@ func (w *workload) clear(ctx context.Context) error {
 // It fails after a minute.
 func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	stored := func(ctx context.Context) (bool, error) {
-		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
+		list, err := w.on.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
 			metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
 			return false, err

@@ -128,7 +128,7 @@ func (w *world) launch(ctx context.Context, s subject) (*testcluster.Component, 
 	case otherBuild:
 		binary = w.against
 	}
-	m, err := w.LaunchBuild(ctx, binary, flags...)
+	m, err := w.Launch(ctx, binary, "", flags...)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ func (s *stage) compare() bool {
 	for _, r := range cast {
 		seen, good := s.observed(r)
 		agree = agree && good
-		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.kind+", "+r.summary, when("gone at %.0f s", r.goes), mark(good), seen,
-			r.because)
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.kind+", "+r.summary,
+			when("gone at %.0f s", r.goes), mark(good), seen, r.because)
 	}
 	others := 0
 	for uid := range s.went {

@@ -28,7 +28,7 @@ func TestTheBinary(t *testing.T) {
 // refused runs taint-manager, requires it to end with an exit code other than 0, and returns its output.
 func (w *world) refused(t *testing.T, flags ...string) string {
 	t.Helper()
-	m, err := w.LaunchBuild(t.Context(), "", flags...)
+	m, err := w.Launch(t.Context(), "", "", flags...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (w *world) launchIn(t *testing.T, pod string, flags ...string) *testcluster
 	t.Helper()
 	kubeconfig, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
 	must(t, err)
-	m, err := w.LaunchWith(t.Context(), w.withEnv(t, "POD_NAME="+pod), kubeconfig, flags...)
+	m, err := w.Launch(t.Context(), w.withEnv(t, "POD_NAME="+pod), kubeconfig, flags...)
 	must(t, err)
 	return m
 }

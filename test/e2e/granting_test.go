@@ -67,7 +67,7 @@ func (w *world) launchUnpermitted(t *testing.T, flags ...string) *testcluster.Ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := w.LaunchWith(t.Context(), w.binary(t), kubeconfig, flags...)
+	m, err := w.Launch(t.Context(), w.binary(t), kubeconfig, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (o *ownKubelet) startBoth() {
 
 func (o *ownKubelet) start(pod v1.Pod) {
 	o.t.Helper()
-	m, err := o.LaunchBuild(o.t.Context(), o.withEnv(o.t, "POD_UID="+string(pod.UID)), election...)
+	m, err := o.Launch(o.t.Context(), o.withEnv(o.t, "POD_UID="+string(pod.UID)), "", election...)
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func (w *world) replica(t *testing.T, namespace string, flags ...string) *testcl
 	if got := d.Spec.Template.Spec.Containers[0].Command; !slices.Equal(got, []string{"/taint-manager"}) {
 		t.Fatalf("the Deployment runs %v", got)
 	}
-	m, err := w.LaunchWith(t.Context(), w.binary(t), w.kubeconfigOf(t, namespace, "taint-manager"), append(w.argsOnThisMachine(t, d), flags...)...)
+	m, err := w.Launch(t.Context(), w.binary(t), w.kubeconfigOf(t, namespace, "taint-manager"), append(w.argsOnThisMachine(t, d), flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,42 +79,36 @@ func (c *Cluster) writeKubeconfigs() (err error) {
 	return nil
 }
 
-// writePKI creates the key and the certificate of all servers. One authority signs for servers and clients. The API
-// server takes the servers' certificate for the aggregator's, by its name, which no client has.
-func (c *Cluster) writePKI() (err error) {
-	if c.authority, err = newAuthority("testcluster-authority"); err != nil {
-		return err
-	}
-	certificate, key, err := c.authority.issue(serverName)
-	if err != nil {
-		return err
-	}
-	return c.write(map[string][]byte{
-		"pki/authority.crt": c.authority.pem(), "pki/server.crt": certificate, "pki/server.key": key,
-	})
-}
-
-const serverName = "testcluster"
-
 // validity is far longer than the lifetime of any cluster.
 const validity = 365 * 24 * time.Hour
 
-// authority signs certificates. It is safe for concurrent use.
+// authority signs the certificates of all servers and clients. It is safe for concurrent use.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-func newAuthority(name string) (*authority, error) {
+const serverName = "testcluster"
+
+// writePKI creates the authority, and the key and the certificate of all servers. The API server takes this certificate
+// for the aggregator's, too, by its name, which no client has.
+func (c *Cluster) writePKI() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("generating a key: %w", err)
+		return fmt.Errorf("generating a key: %w", err)
 	}
-	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: name}, key)
+	own, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "testcluster-authority"}, key)
 	if err != nil {
-		return nil, fmt.Errorf("signing the authority %s: %w", name, err)
+		return fmt.Errorf("signing the authority: %w", err)
 	}
-	return &authority{certificate, key}, nil
+	c.authority = &authority{own, key}
+	serverCertificate, serverKey, err := c.authority.issue(serverName)
+	if err != nil {
+		return err
+	}
+	return c.write(map[string][]byte{
+		"pki/authority.crt": c.authority.pem(), "pki/server.crt": serverCertificate, "pki/server.key": serverKey,
+	})
 }
 
 // pem returns the authority's own certificate as PEM.

@@ -2,7 +2,6 @@ package testcluster
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,22 +34,6 @@ func (o Options) chosenMinor() (int, error) {
 	return minor, nil
 }
 
-// binaryOf returns the name of the binary of one version of Kubernetes.
-func binaryOf(minor int) string {
-	if minor == defaultMinor {
-		return "controlplane"
-	}
-	return fmt.Sprintf("controlplane-1.%d", minor)
-}
-
-// targetOf returns the target of the Makefile that builds the binary of one version of Kubernetes.
-func targetOf(minor int) string {
-	if minor == defaultMinor {
-		return "controlplane"
-	}
-	return "bin/" + binaryOf(minor)
-}
-
 const auditPolicyFormat = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -66,15 +49,19 @@ func (c *Cluster) findBinaries(withoutNodes bool) error {
 	}
 	for _, path := range needed {
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", filepath.Base(path),
-				targetOf(c.minor), err)
+			return fmt.Errorf("the control plane's binary is missing: run `make bin/%s` (%w)", filepath.Base(path), err)
 		}
 	}
 	return nil
 }
 
 // Binary returns the path of the program that contains the control plane and kubectl.
-func (c *Cluster) Binary() string { return c.bin(binaryOf(c.minor)) }
+func (c *Cluster) Binary() string {
+	if c.minor == defaultMinor {
+		return c.bin("controlplane")
+	}
+	return c.bin(fmt.Sprintf("controlplane-1.%d", c.minor))
+}
 
 // bin returns the path of a program that `make` builds.
 func (c *Cluster) bin(name string) string { return filepath.Join(c.root, "bin", name) }
@@ -98,11 +85,11 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// writeFiles writes all files that the components read, and removes the files of an earlier attempt.
+// writeFiles writes all files that the components read.
 func (c *Cluster) writeFiles(o Options) error {
 	for _, dir := range []string{c.path("etcd"), c.path("logs"), c.path("pki")} {
-		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-			return fmt.Errorf("clearing the cluster's folder: %w", err)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("filling the cluster's folder: %w", err)
 		}
 	}
 	if err := c.writePKI(); err != nil {

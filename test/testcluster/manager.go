@@ -26,7 +26,7 @@ type Manager struct {
 // [ManagerUser], with the permissions that [Cluster.Permit] gives. The binary is bin/taint-manager of the repository.
 // The error has the end of the manager's log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
-	m, err := c.LaunchBuild(ctx, "", flags...)
+	m, err := c.Launch(ctx, "", "", flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -39,28 +39,21 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// LaunchBuild is like [Cluster.StartManager], but runs another build of taint-manager, and does not wait until the
-// manager is ready. An empty path means bin/taint-manager of the repository.
-func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
-	if err := c.Permit(ctx, flags...); err != nil {
-		return nil, err
-	}
-	kubeconfig, err := c.ManagerKubeconfig()
-	if err != nil {
-		return nil, err
-	}
-	return c.LaunchWith(ctx, cmp.Or(binary, c.bin("taint-manager")), kubeconfig, flags...)
-}
-
-// ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
-func (c *Cluster) ManagerKubeconfig() (string, error) {
-	return c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
-}
-
-// LaunchWith is like [Cluster.LaunchBuild], with the permissions of a kubeconfig's user and no others.
-func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
+// Launch is like [Cluster.StartManager], but does not wait until the manager is ready. It runs this build of
+// taint-manager, unless the path is empty, with the permissions of the kubeconfig's user, unless there is none.
+func (c *Cluster) Launch(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
+	binary = cmp.Or(binary, c.bin("taint-manager"))
 	if _, err := os.Stat(binary); err != nil {
 		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
+	}
+	if kubeconfig == "" {
+		err := c.Permit(ctx, flags...)
+		if err == nil {
+			kubeconfig, err = c.ManagerKubeconfig()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
@@ -74,6 +67,11 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	m.Component = c.newComponent("taint-manager", binary, "https://"+m.address+"/readyz", append(args, flags...)...)
 	m.log, m.client = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0])), unauthenticated()
 	return m, m.launch()
+}
+
+// ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
+func (c *Cluster) ManagerKubeconfig() (string, error) {
+	return c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
 }
 
 // unauthenticated returns a client for endpoints that need no credentials. The client takes any certificate: that of a

@@ -71,29 +71,27 @@ var stages []byte
 // in the namespace default. The start ends with ctx, or after 90 seconds; the cluster runs until [Cluster.Stop].
 // The error names the component that failed and has the end of its log.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	c, err := prepare(o)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
-		err = c.boot(ctx, o)
-		if err == nil {
+		c, err := prepare(o)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.boot(ctx, o); err == nil {
 			return c, nil
 		}
-		c.killAll()
+		err = errors.Join(err, c.Stop())
 		if try == startTries || !strings.Contains(err.Error(), "address already in use") {
-			return nil, errors.Join(err, c.Stop())
+			return nil, err
 		}
 		c.say("trying other ports")
 	}
 }
 
 // prepare finds the binaries and creates the cluster's folder.
-func prepare(o Options) (*Cluster, error) {
-	c := &Cluster{log: cmp.Or[io.Writer](o.Log, io.Discard)}
-	var err error
+func prepare(o Options) (c *Cluster, err error) {
+	c = &Cluster{log: cmp.Or[io.Writer](o.Log, io.Discard)}
 	if c.minor, err = o.chosenMinor(); err != nil {
 		return nil, err
 	}
@@ -159,19 +157,15 @@ func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
 // does nothing and returns the same.
 func (c *Cluster) Stop() error {
 	c.stop.Do(func() {
-		c.killAll()
+		for _, component := range slices.Backward(c.components) {
+			component.Kill()
+		}
+		if c.http != nil {
+			c.http.CloseIdleConnections()
+		}
 		c.err = os.RemoveAll(c.dir)
 	})
 	return c.err
-}
-
-func (c *Cluster) killAll() {
-	for _, component := range slices.Backward(c.components) {
-		component.Kill()
-	}
-	if c.http != nil {
-		c.http.CloseIdleConnections()
-	}
 }
 
 // URL returns the API server's address.

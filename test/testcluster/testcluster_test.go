@@ -311,7 +311,7 @@ func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
 		_ = c.Stop()
 		t.Fatal("the cluster started without binaries")
 	}
-	for _, want := range []string{filepath.Join(dir, "bin", "controlplane"), "is missing", "run `make controlplane`"} {
+	for _, want := range []string{filepath.Join(dir, "bin", "controlplane"), "is missing", "run `make bin/controlplane`"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error %q does not say %q", err, want)
 		}
@@ -323,7 +323,7 @@ func TestAnotherVersionOfKubernetesHasABinaryOfItsOwn(t *testing.T) {
 	inCheckout(t)
 	for option, chosen := range map[string]string{"": "1.30", "1.33": "1.33"} {
 		_, err := Start(t.Context(), Options{Kubernetes: option})
-		want := fmt.Sprintf("controlplane-%s is missing: run `make bin/controlplane-%[1]s`", chosen)
+		want := fmt.Sprintf("is missing: run `make bin/controlplane-%s`", chosen)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
 		}
