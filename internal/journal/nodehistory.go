@@ -56,19 +56,17 @@ func (n NodeHistory) UpTo(changed string) string {
 
 // Observe returns the history after one more observation, and reports whether the history changed.
 //
-// A taint is identified by its key and effect. The NoExecute taints not-ready and unreachable count as one, because the
-// node lifecycle controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
+// A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
 // NoSchedule taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
 func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	known := slices.DeleteFunc(slices.Clone(n.list), func(p presence) bool {
-		t := &p.seen[0].Taint
-		return s.added(t) || s.Keys.roleOf(t) != p.role
-	})
+	known := slices.DeleteFunc(slices.Clone(n.list), func(p presence) bool { return s.added(&p.seen[0].Taint) })
 	var list []presence
 	for i := range s.Taints {
 		t := &s.Taints[i]
-		if r := s.Keys.roleOf(t); r != ignored && presenceOf(list, t) == nil {
-			list = append(list, continued(known, r, t, &s).observed(t, &s))
+		if r := s.Keys.roleOf(t); r != ignored && presenceOf(list, r, t) == nil {
+			these := s.only(r)
+			list = append(list, continued(known, r, t, these).observed(t, these))
 		}
 	}
 	if len(known) == len(n.list) && slices.EqualFunc(known, list, samePresence) {
@@ -79,7 +77,7 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 
 // continued returns the presence that the observed taint continues, or a new presence.
 func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
-	known := presenceOf(list, t)
+	known := presenceOf(list, r, t)
 	if known == nil || s.Gap && known.renewed(s) {
 		return newPresence(r, t, s)
 	}
@@ -110,7 +108,7 @@ func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	}
 	list, changed := slices.Clone(n.list), false
 	for i := range list {
-		if merged, isNew := list[i].after(r.about(&list[i]), &r, &now); isNew {
+		if merged, isNew := list[i].after(r.about(&list[i], now.Keys), &r, &now); isNew {
 			list[i], changed = merged, true
 		}
 	}
@@ -120,27 +118,28 @@ func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	return historyOf(list, now.Distinguishes), true
 }
 
-// about returns the recorded states of the taint of a presence.
-func (r *Record) about(p *presence) taint.History {
+// about returns the recorded states of the taint of a presence, without states of keys that are no triggers.
+func (r *Record) about(p *presence, keys Keys) taint.History {
 	switch t := &p.seen[0].Taint; p.role {
 	case noExecute:
 		return find(r.Taints, t)
 	case trigger:
-		return find(r.Triggers, t)
+		return statesOf(keys, trigger, find(r.Triggers, t))
 	}
 	return nil
 }
 
 // Recorded reports whether a record tells since when this taint, of an observed effect, is there.
 func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	p := presenceOf(n.list, t)
-	return p != nil && len(p.recorded.states) > 0
+	return slices.ContainsFunc(n.list, func(p presence) bool {
+		return counts(&p.seen[0].Taint, t) && len(p.recorded.states) > 0
+	})
 }
 
-// presenceOf returns the presence of the taint, or nil.
-func presenceOf(list []presence, t *v1.Taint) *presence {
+// presenceOf returns the presence of the taint in this role, or nil.
+func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 	for i := range list {
-		if counts(&list[i].seen[0].Taint, t) {
+		if list[i].role == r && counts(&list[i].seen[0].Taint, t) {
 			return &list[i]
 		}
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -53,13 +54,33 @@ type Observation struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
+// only returns the observation of the taints in this role.
+func (o *Observation) only(r role) *Observation {
+	if r == noExecute {
+		return o // its effect tells it from the others
+	}
+	these := *o
+	these.Taints = slices.DeleteFunc(slices.Clone(o.Taints), func(t v1.Taint) bool { return o.Keys.roleOf(&t) != r })
+	return &these
+}
+
 // relisted reports whether a list shows this after a gap of the watch.
 func (o *Observation) relisted() bool { return o.Gap && !o.Watched.IsZero() }
 
 // added reports whether the previous observation says nothing about the taint, because the taint had no role then, or
-// another role.
+// another role. The two taints that the node lifecycle controller swaps are added together.
 func (o *Observation) added(t *v1.Taint) bool {
-	return o.KeysBefore != nil && o.KeysBefore.roleOf(t) != o.Keys.roleOf(t)
+	if o.KeysBefore == nil {
+		return false
+	}
+	keys := []string{t.Key}
+	if swapped(t.Key) {
+		keys = []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
+	}
+	return slices.ContainsFunc(keys, func(key string) bool {
+		one := v1.Taint{Key: key, Effect: t.Effect}
+		return o.KeysBefore.roleOf(&one) != o.Keys.roleOf(&one)
+	})
 }
 
 // found reports whether the taint, if it is new, may have been there before this observation.

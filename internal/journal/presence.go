@@ -136,7 +136,7 @@ func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
 		return false
 	}
 	added := s.moment(t.TimeAdded.Time)
-	if swapped(t) && !added.After(s.Watched) {
+	if swapped(t.Key) && !added.After(s.Watched) {
 		return false
 	}
 	return added.After(slices.MaxFunc(known, bySince).Since)

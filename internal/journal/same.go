@@ -9,15 +9,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// counts reports whether two taints count as one, perhaps with different values: they have the same key and effect, or
-// are those that the node lifecycle controller swaps.
+// counts reports whether two taints count as one, perhaps with different values: they have the same effect, and the
+// same key or both keys of the pair that the node lifecycle controller swaps.
 func counts(a, b *v1.Taint) bool {
-	return a.Key == b.Key && a.Effect == b.Effect || swapped(a) && swapped(b)
+	return a.Effect == b.Effect && (a.Key == b.Key || swapped(a.Key) && swapped(b.Key))
 }
 
-// swapped reports whether the node lifecycle controller swaps the taint for another.
-func swapped(t *v1.Taint) bool {
-	return t.Effect == v1.TaintEffectNoExecute && (t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable)
+func swapped(key string) bool {
+	return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable
 }
 
 // find returns the history of the taint t, or nil.

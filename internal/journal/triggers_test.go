@@ -76,7 +76,13 @@ func TestObserveTriggers(t *testing.T) {
 		{"other policies for the same key change nothing", [][]journal.Observation{with(keys, look(1, drain)), with(triggers("drain", "old"), look(5, drain, old))}, []string{"drain=@1", "old=@5"}},
 		{"one that was audited begins when it is enforced", [][]journal.Observation{with(journal.Keys{Audited: []string{"drain"}}, look(1, drain)), with(keys, look(5, drain))}, []string{"drain=@5"}},
 		{"one that is audited is none", [][]journal.Observation{with(journal.Keys{Audited: []string{"drain"}}, look(1, drain))}, nil},
-		{"not-ready and unreachable are two triggers", [][]journal.Observation{with(both, look(1, notReady), look(2, unreachable))}, []string{unreachable.Key + "=@2"}},
+		{"the swap of not-ready for unreachable is one presence", [][]journal.Observation{with(both, look(1, notReady), look(2, unreachable))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"unless only one of both is a trigger", [][]journal.Observation{with(triggers(unreachable.Key), look(1, notReady), look(2, unreachable))}, []string{unreachable.Key + "=@2"}},
+		{
+			"both begin anew if one of both was not named for a while",
+			[][]journal.Observation{with(both, look(1, notReady), look(2, unreachable)), with(triggers(unreachable.Key), look(3, unreachable)), with(both, look(4, unreachable, notReady))},
+			[]string{unreachable.Key + "=@4 " + notReady.Key + "=@4"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := afterAll(c.looks...)
@@ -165,6 +171,19 @@ func TestAdoptTriggers(t *testing.T) {
 				t.Errorf("read once more, it changes to %v", show(again.Triggers()))
 			}
 		})
+	}
+}
+
+// A record may have states of a key that this process's policies do not name.
+func TestStatesOfOtherKeysAreNotAdopted(t *testing.T) {
+	notReady, unreachable := noSchedule(v1.TaintNodeNotReady, ""), noSchedule(v1.TaintNodeUnreachable, "")
+	record := recordedTriggers("2", with(triggers(notReady.Key, unreachable.Key), look(1, notReady), look(2, unreachable)))
+	own := afterAll(with(triggers(unreachable.Key), on("10", listed(100, unreachable))))
+	now := own.reading(0)
+	now.Keys = triggers(unreachable.Key)
+	adopted, _ := own.Adopt(record, now)
+	if diff := cmp.Diff([]string{unreachable.Key + "=@2"}, show(adopted.Triggers())); diff != "" {
+		t.Error(diff)
 	}
 }
 
