@@ -318,10 +318,10 @@ func TestAFullQueueDropsTheNewestOfTheNamespaceWithMost(t *testing.T) {
 			q.Put(noteIn("big", 1000+i))
 		}
 		var kept []string
-		for _, n := range q.lines["big"] {
+		for _, n := range q.lines["big"].notes {
 			kept = append(kept, n.note.Pod.Name)
 		}
-		if got := len(q.lines["shop"]); got != 30 || len(kept) != 70 || kept[0] != "web-0" || kept[69] != "web-69" {
+		if got := len(q.lines["shop"].notes); got != 30 || len(kept) != 70 || kept[0] != "web-0" || kept[69] != "web-69" {
 			t.Errorf("%d notes wait, and of the namespace with most %v; want 30, and the 70 oldest", got, kept)
 		}
 		if q.droppedBy(droppedFull) != 960 || q.dropped["n1"] != 960 {

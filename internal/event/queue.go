@@ -14,13 +14,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/guard"
@@ -85,18 +83,27 @@ type Queue struct {
 	written prometheus.Counter
 	drops   *prometheus.CounterVec
 	leading atomic.Bool
+	changed chan struct{} // a write may start
 
-	// turns has the namespaces that may be served, in turn. A namespace waits for a timer instead after a failed write.
-	turns    *workqueue.Typed[string]
-	failures workqueue.TypedRateLimiter[string]
+	mu        sync.Mutex
+	closed    bool // Run has ended
+	lines     map[string]*line
+	waiting   int    // notes in all lines
+	writing   int    // writes under way
+	serial    uint64 // of the latest note
+	turn      uint64 // of the latest line
+	dropped   map[string]int
+	summaries time.Time // when summaries of dropped are due
+}
 
-	mu      sync.Mutex
-	ending  bool                     // the context of Run has ended
-	closed  bool                     // Run has returned
-	lines   map[string][]*queuedNote // by namespace, in the order of arrival; a namespace that waits has a line, too
-	waiting int                      // notes in all lines, and writes under way
-	serial  uint64                   // of the latest note
-	dropped map[string]int           // by node, for the next summary
+// line holds the notes of a namespace that wait, or those on nodes, in the order of their arrival.
+type line struct {
+	namespace string
+	notes     []*queuedNote
+	turn      uint64 // the line with the lowest is next
+	writing   bool
+	wait      time.Duration // after the last write; 0 if it has not failed
+	notBefore time.Time     // of the next write
 }
 
 // queuedNote is a note on a pod, or on the node if onNode is set.
@@ -118,9 +125,7 @@ func New(o Options) *Queue {
 		o.Busy = func() bool { return false }
 	}
 	q := &Queue{
-		options: o, lines: map[string][]*queuedNote{}, dropped: map[string]int{},
-		turns:    workqueue.NewTyped[string](),
-		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[string](minWait, maxWait),
+		options: o, lines: map[string]*line{}, dropped: map[string]int{}, changed: make(chan struct{}, 1),
 		written: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taint_manager_events_written_total", Help: "Events written.",
 		}),
@@ -175,76 +180,60 @@ func (q *Queue) put(namespace string, n *queuedNote) {
 	}
 	q.add(namespace, n)
 	if q.waiting > q.options.Capacity {
-		q.drop()
+		q.drop(n.at)
 	}
+	q.signal()
 }
 
-// add appends a note to the line of its namespace; q.mu is held.
+// add appends a note to its line; q.mu is held.
 func (q *Queue) add(namespace string, n *queuedNote) {
 	q.serial++
 	n.serial = q.serial
-	if _, waits := q.lines[namespace]; !waits {
-		q.turns.Add(namespace)
+	l := q.lines[namespace]
+	if l == nil {
+		q.turn++
+		l = &line{namespace: namespace, turn: q.turn}
+		q.lines[namespace] = l
 	}
-	q.lines[namespace] = append(q.lines[namespace], n)
+	l.notes = append(l.notes, n)
 	q.waiting++
 }
 
 // drop drops the newest note of the namespace with the most, and a note on a node only if no other waits; q.mu is held.
-func (q *Queue) drop() {
-	longest := onNodes
-	for namespace, notes := range q.lines {
-		if namespace != onNodes && len(notes) > 0 && (longest == onNodes || len(notes) > len(q.lines[longest])) {
-			longest = namespace
+func (q *Queue) drop(now time.Time) {
+	longest := q.lines[onNodes]
+	for name, l := range q.lines {
+		if name != onNodes && len(l.notes) > 0 &&
+			(longest == nil || longest.namespace == onNodes || len(l.notes) > len(longest.notes)) {
+			longest = l
 		}
 	}
+	last := len(longest.notes) - 1
 	if len(q.dropped) == 0 {
-		time.AfterFunc(summaryEvery, q.summarize)
+		q.summaries = now.Add(summaryEvery)
 	}
-	last := len(q.lines[longest]) - 1
-	q.dropped[q.lines[longest][last].node]++
-	q.lines[longest] = q.lines[longest][:last]
+	q.dropped[longest.notes[last].node]++
+	longest.notes = slices.Delete(longest.notes, last, last+1)
 	q.waiting--
 	q.countDropped(droppedFull, 1)
 }
 
-// summarize queues a note for each node about its dropped notes, although the queue may be full.
-func (q *Queue) summarize() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case q.closed:
-	case len(q.lines[onNodes]) > 0 && !q.ending: // summaries would pile up
-		time.AfterFunc(summaryEvery, q.summarize)
+// signal wakes the goroutine that starts writes; repeats collapse.
+func (q *Queue) signal() {
+	select {
+	case q.changed <- struct{}{}:
 	default:
-		for node, n := range q.dropped {
-			q.add(onNodes, &queuedNote{onNode: summary(n), node: node, at: time.Now()})
-		}
-		clear(q.dropped)
 	}
-	q.endIfIdle()
 }
 
 // Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It
 // is called once.
 func (q *Queue) Run(ctx context.Context) {
+	// Writes outlive ctx by the time to flush.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	context.AfterFunc(ctx, func() { q.end(); time.AfterFunc(flushTime, stop) })
-	context.AfterFunc(writing, q.turns.ShutDown)
-	var writes errgroup.Group
-	writes.SetLimit(maxWrites)
-	for {
-		namespace, ended := q.turns.Get()
-		if ended || writing.Err() != nil {
-			break
-		}
-		if n := q.first(namespace); n != nil {
-			q.pause(ctx)
-			writes.Go(func() error { q.write(writing, namespace, n); return nil })
-		}
-	}
-	_ = writes.Wait()
+	context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
+	q.startWrites(ctx, writing)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
@@ -252,80 +241,138 @@ func (q *Queue) Run(ctx context.Context) {
 	q.lines, q.waiting, q.dropped = nil, 0, nil
 }
 
-// end queues summaries at once, and lets Run return as soon as everything is written.
-func (q *Queue) end() {
-	q.mu.Lock()
-	q.ending = true
-	q.mu.Unlock()
-	q.summarize()
-}
-
-// endIfIdle ends Run if its context has ended and everything is written; q.mu is held.
-func (q *Queue) endIfIdle() {
-	if q.ending && q.waiting == 0 {
-		q.turns.ShutDown()
+// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have
+// ended.
+func (q *Queue) startWrites(ctx, writing context.Context) {
+	var writes sync.WaitGroup
+	defer writes.Wait()
+	for writing.Err() == nil {
+		q.pause(ctx)
+		l, n, wake := q.next(time.Now(), ctx.Err() != nil)
+		switch {
+		case n != nil:
+			writes.Go(func() { q.write(writing, l, n) })
+			continue
+		case ctx.Err() != nil && q.idle():
+			return
+		}
+		ended, timer := ctx.Done(), time.NewTimer(time.Until(wake))
+		if ctx.Err() != nil {
+			ended = writing.Done()
+		}
+		select {
+		case <-q.changed:
+		case <-timer.C:
+		case <-ended:
+		}
+		timer.Stop()
 	}
 }
 
 // pause waits between two writes while evictions are under way, unless ctx ends.
 func (q *Queue) pause(ctx context.Context) {
-	if !q.options.Busy() {
+	q.mu.Lock()
+	waiting := q.waiting
+	q.mu.Unlock()
+	if waiting == 0 || !q.options.Busy() {
 		return
 	}
 	d := politeness
-	q.mu.Lock()
-	if q.waiting > q.options.Capacity/2 {
+	if waiting > q.options.Capacity/2 {
 		d = haste
 	}
-	q.mu.Unlock()
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
 }
 
-// first takes the first note of a namespace off its line. Without a note, the line ends.
-func (q *Queue) first(namespace string) *queuedNote {
+// idle reports whether nothing is queued or under way.
+func (q *Queue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	notes := q.lines[namespace]
-	if len(notes) == 0 {
-		delete(q.lines, namespace)
-		q.failures.Forget(namespace)
-		q.turns.Done(namespace)
-		return nil
+	return q.waiting+q.writing+len(q.dropped) == 0
+}
+
+// next takes the note whose turn it is, off its line. If no write may start, it returns when to ask again unless
+// something changes before.
+func (q *Queue) next(now time.Time, ended bool) (first *line, n *queuedNote, wake time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	wake = q.summarize(now, ended)
+	if q.writing == maxWrites {
+		return nil, nil, wake
 	}
-	q.lines[namespace] = notes[1:]
-	return notes[0]
+	for name, l := range q.lines {
+		switch {
+		case l.writing:
+		case now.Before(l.notBefore):
+			if l.notBefore.Before(wake) {
+				wake = l.notBefore
+			}
+		case len(l.notes) == 0:
+			delete(q.lines, name)
+		case first == nil || l.turn < first.turn:
+			first = l
+		}
+	}
+	if first == nil {
+		return nil, nil, wake
+	}
+	n = first.notes[0]
+	first.notes = slices.Delete(first.notes, 0, 1)
+	first.writing = true
+	q.waiting--
+	q.writing++
+	return first, n, wake
+}
+
+// summarize queues a note for each node about its dropped notes if that is due, although the queue may be full, and
+// otherwise returns when to ask again; q.mu is held.
+func (q *Queue) summarize(now time.Time, ended bool) (wake time.Time) {
+	l := q.lines[onNodes]
+	switch {
+	case len(q.dropped) == 0:
+	case !ended && now.Before(q.summaries):
+		return q.summaries
+	case l == nil || len(l.notes) == 0 || ended: // otherwise nodes would have summaries for many minutes
+		for node, n := range q.dropped {
+			q.add(onNodes, &queuedNote{onNode: summary(n), node: node, at: now})
+		}
+		clear(q.dropped)
+	}
+	return now.Add(summaryEvery)
 }
 
 // write writes a note. After a failure its namespace waits, and the note is tried once more.
-func (q *Queue) write(ctx context.Context, namespace string, n *queuedNote) {
-	defer q.turns.Done(namespace)
+func (q *Queue) write(ctx context.Context, l *line, n *queuedNote) {
 	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	err := q.options.Sink.Create(attempt, render(n))
 	reason := whyDropped(ctx, err)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if reason == droppedFailed || reason == droppedTimeout {
-		time.AfterFunc(q.failures.When(namespace), func() { q.turns.Add(namespace) })
+	q.turn++ // lines that have come during the write are served before
+	l.turn, l.writing = q.turn, false
+	q.writing--
+	q.signal()
+	if reason != droppedFailed && reason != droppedTimeout {
+		l.wait = 0
+	} else {
+		l.wait = min(max(minWait, 2*l.wait), maxWait)
+		l.notBefore = time.Now().Add(l.wait)
 		if !n.failed {
 			n.failed = true
-			q.lines[namespace] = slices.Insert(q.lines[namespace], 0, n)
+			l.notes = slices.Insert(l.notes, 0, n)
+			q.waiting++
 			return
 		}
-	} else {
-		q.failures.Forget(namespace)
-		q.turns.Add(namespace) // its turn comes after those of namespaces that have come during the write
 	}
-	q.waiting--
 	if reason == "" {
 		q.written.Inc()
 	} else {
 		q.countDropped(reason, 1)
 	}
-	q.endIfIdle()
 }
 
 // whyDropped returns why an event that could not be written is dropped, at the latest when the second try fails too;
