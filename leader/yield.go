@@ -73,10 +73,11 @@ func (e *Election) standAside(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
 	// The end of the context is no error: it ends the waiting.
-	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, func(ctx context.Context) (bool, error) {
+	otherLed := func(ctx context.Context) (bool, error) {
 		_, _, _ = e.lock.Get(ctx) // the lock notes who leads; the elector reports an error that lasts
 		return e.lock.ledByOtherSince(at), nil
-	})
+	}
+	_ = wait.PollUntilContextCancel(ctx, e.settings.RetryPeriod.Duration, false, otherLed)
 }
 
 // noteFailedYield notes, at the beginning of a term, whether the last yield has failed.

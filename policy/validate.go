@@ -212,7 +212,8 @@ func (p problems) unique(list []string) {
 func (p problems) selector(s *metav1.LabelSelector) {
 	options := metav1validation.LabelSelectorValidationOptions{}
 	refused := metav1validation.ValidateLabelSelector(s, options, field.NewPath(p.path))
-	slices.SortFunc(refused, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) }) // labels are a map
+	// The order of labels, which are a map, is random.
+	slices.SortFunc(refused, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
 	for _, e := range refused {
 		cause, _, _ := strings.Cut(e.ErrorBody(), " (e.g.") // a regular expression follows
 		problems{e.Field, p.all}.refuse("it takes selectors of labels ("+cause+")",

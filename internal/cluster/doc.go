@@ -39,7 +39,7 @@ type Handler interface {
 	// verdict depends on has changed. For a pod that moves it is called for both nodes.
 	PodChanged(uid types.UID, node string)
 
-	// NodesChanged is called with the nodes of each list, of which all is true, and with each node that an event shows,
+	// NodesChanged is called with the nodes of each list, where all is true, and with each node that an event shows,
 	// even if the node has not changed: only while breakers are needed, and before the reader shows the nodes. The first
 	// call has all nodes.
 	NodesChanged(changes []guard.NodeChange, all bool)

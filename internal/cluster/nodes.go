@@ -150,7 +150,8 @@ func (no *nodes) observe(all bool, changes ...guard.NodeChange) {
 }
 
 func changeOf(n *v1.Node) guard.NodeChange {
-	return guard.NodeChange{Name: n.Name, Node: &guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}}
+	node := guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+	return guard.NodeChange{Name: n.Name, Node: &node}
 }
 
 // delivered notes that the API server has shown everything up to this version.

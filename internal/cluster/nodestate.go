@@ -74,7 +74,7 @@ func (no *nodes) historyAfter(
 // sameTaints returns the node after an observation that shows the same taints: with the version for its record, and
 // with its present labels. It reports whether the labels have changed.
 func sameTaints(old *taint.Node, history journal.NodeHistory, n *v1.Node) (now *taint.Node, relabelled bool) {
-	version := history.UpTo(old.Version)
+	version := history.UpTo(old.Version, n.ResourceVersion)
 	relabelled = !maps.Equal(old.Labels, n.Labels)
 	if version == old.Version && !relabelled {
 		return old, false
@@ -99,7 +99,7 @@ func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, cha
 	}
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
-	node.Version = history.UpTo(node.Version)
+	node.Version = history.UpTo(node.Version, old.version)
 	return nodeState{Node: &node, history: history, version: old.version, needs: old.needs}, true
 }
 

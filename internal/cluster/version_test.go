@@ -23,7 +23,7 @@ func TestARecordHasTheVersionOfTheOneThatWasTakenOver(t *testing.T) {
 		"without a record":                        {before: []string{"3", "7"}, want: "3"},
 		"of a version that was looked at":         {told: "7", before: []string{"3", "9"}, want: "7"},
 		"of a version that is still to be seen":   {told: "7", before: []string{"3", "5"}, want: "3"},
-		"of a version that is seen afterwards":    {told: "7", before: []string{"3"}, after: []string{"6", "8"}, want: "3"},
+		"of a version that is seen afterwards":    {told: "7", before: []string{"3"}, after: []string{"6", "8"}, want: "7"},
 		"of an earlier version than that of here": {told: "3", before: []string{"5", "9"}, want: "5"},
 		"of another node UID":                     {told: "7/other", before: []string{"3", "9"}, want: "3"},
 	} {

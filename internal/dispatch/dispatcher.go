@@ -69,8 +69,8 @@ func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c})
 // Withdraw removes a candidate. It returns false if its call has begun.
 func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
 
-// Settle returns the outcome of the last call for the UID once, after the call has ended; nil if there is none. Then the
-// pod may be offered again.
+// Settle returns the outcome of the last call for the UID once, after the call has ended; nil if there is none. Then
+// the pod may be offered again.
 func (d *Dispatcher) Settle(uid types.UID) *Ended { return d.step(Settled{uid}).Settled }
 
 // SetRates replaces the rates, which must be valid, and the number of slots. A rate that keeps its name and its
@@ -117,8 +117,8 @@ func (d *Dispatcher) Status(uid types.UID) Status {
 	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
-// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term, and not
-// once Drain was called. Under the lock.
+// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term, and
+// not once Drain was called. Under the lock.
 func (d *Dispatcher) leading() bool {
 	return !d.drained && d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
 }

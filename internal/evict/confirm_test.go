@@ -580,7 +580,7 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 			d.Offer(candidates[e.Pod.UID])
 		},
 	})
-	c.PausedSince, c.Confirmed.NodeRead = d.PausedSince, d.NodeRead
+	c.PausedSince, c.NodeRead = d.PausedSince, d.NodeRead
 	pod, node := c.cache.Pod("uid")
 	for i := range n {
 		of := *pod

@@ -60,7 +60,8 @@ func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
 		view.history, _ = view.history.Adopt(r, journal.Observation{
-			UID: view.UID, Created: view.Created, At: clockOf(r, at), Watched: watched(r, at), Keys: by.keys(),
+			UID: view.UID, Created: view.Created, Version: view.Version, At: clockOf(r, at), Watched: watched(r, at),
+			Keys: by.keys(),
 		})
 	}
 	return ne.refreshed()

@@ -85,7 +85,8 @@ func (r Record) Bounded() Record {
 		}
 	}
 	if len(r.Holds)-len(holding) > MaxEnded {
-		r.Holds = append(holding, earlier)
+		holding = append(holding, earlier)
+		r.Holds = holding
 	}
 	return r
 }

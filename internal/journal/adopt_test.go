@@ -93,7 +93,7 @@ func TestAdopt(t *testing.T) {
 		{"nor if it was seen to be absent then", after(on("5", look(1)), on("10", gap(3, gpu))), recorded("5", look(2, gpu)), 0, []string{"gpu=@10"}},
 
 		{"a record that has seen as much wins over what was seen here", seen(look(20, gpu)), recorded("10", look(19.5, gpu)), 0, []string{"gpu=@19.5"}},
-		{"a record that has seen more wins", seen(look(20, gpu), look(21, gpu)), recorded("11", on("10", look(19.5, gpu)), look(20, gpu, disk)), 0, []string{"gpu=@19.5"}},
+		{"a record that has seen more wins", seen(look(20, gpu)), recorded("11", on("10", look(19.5, gpu)), look(20, gpu, disk)), 0, []string{"gpu=@19.5"}},
 		{"a record that has seen less means nothing", seen(look(20, gpu)), recorded("9", look(3, gpu)), 0, []string{"gpu=@20"}},
 		{"a record that has seen less of another taint wins", seen(look(20, gpu), look(21, gpu, disk)), recorded("10", look(19.5, gpu)), 0, []string{"gpu=@19.5", "disk=@21"}},
 		{"a record without a version means nothing for what was seen here", seen(look(20, gpu)), recorded("", look(3, gpu)), 0, []string{"gpu=@20"}},
@@ -103,9 +103,14 @@ func TestAdopt(t *testing.T) {
 			[]string{"(load=1@19) (load=2@20.5) load=3@22"},
 		},
 		{
-			"a record of a version that is still to come means nothing", seen(look(20, load("1"))),
+			"a record that has seen more of the same states ends none of them", seen(look(20, load("1"))),
 			recorded("11", on("10", look(19, load("1"))), look(20.5, load("2"))), 0,
-			[]string{"load=1@20"},
+			[]string{"load=1@19"},
+		},
+		{
+			"nor does one that has seen the value come back", seen(look(20, load("1"))),
+			recorded("12", on("10", look(19, load("1"))), on("11", look(20.5, load("2"))), look(21, load("1"))), 0,
+			[]string{"load=1@19"},
 		},
 		{
 			"a record of who has missed what was seen here wins, as there is to be one deadline", seen(look(20, load("1")), look(21, load("2")), look(22, load("1"))),
@@ -141,7 +146,7 @@ func TestAdopt(t *testing.T) {
 			"but not while the record is of a version that is still to come",
 			after(on("10", look(20, load("1"))), on("15", relisted(160, load("1"), load("2")))),
 			recorded("17", on("13", look(150, load("2")))), 0,
-			[]string{"load=1@20 load=2@160"},
+			[]string{"load=1@20 load=2@150"},
 		},
 
 		{
@@ -169,10 +174,10 @@ func TestAdopt(t *testing.T) {
 			[]string{"(load=1@21) (load=2@150) load=1@155"},
 		},
 		{
-			"a record that contradicts what this process has seen makes it later at most",
+			"nor if there was no gap since",
 			after(on("10", relisted(20, load("1"))), on("15", look(160, load("1"), disk))),
 			recorded("13", on("10", look(21, load("1"))), on("13", look(150, load("2")))), 0,
-			[]string{"(load=1@21) (load=2@150) load=1@150", "disk=@160"},
+			[]string{"load=1@21", "disk=@160"},
 		},
 
 		{"a time before the node was made is clamped", found(gpu), recorded("3", look(-500, gpu)), 0, []string{"gpu=@-100"}},
@@ -194,6 +199,16 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+func TestStatesThatARecordTellsOfInAdvanceCountFromItsTimesOnceTheyAreSeen(t *testing.T) {
+	load := func(v string) v1.Taint { return noExecute("load", v) }
+	own := seen(look(20, load("1")))
+	own.read(recorded("12", on("10", look(19, load("1"))), on("11", look(20.5, load("2"))), look(21, load("1"))))
+	own.look(on("11", look(21.5, load("2"))))
+	own.wants(t, "(load=1@19) load=2@20.5")
+	own.look(on("12", look(22.5, load("1"))))
+	own.wants(t, "(load=1@19) (load=2@20.5) load=1@21")
+}
+
 // Otherwise a leader that has adopted such a record would move the deadline at each list.
 func TestAListAfterTheRecordWasAdoptedMovesNothing(t *testing.T) {
 	load := func(v string) v1.Taint { return noExecute("load", v) }
@@ -202,6 +217,15 @@ func TestAListAfterTheRecordWasAdoptedMovesNothing(t *testing.T) {
 	own.look(on("15", relisted(300, load("1"))))
 	own.look(on("16", look(310, load("1"), noExecute("disk", ""))))
 	own.wants(t, "(load=2@150) load=1@160", "disk=@310")
+}
+
+func TestALifeThatOnlyTheRecordHasSeenChangesNothing(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.read(recorded("8", look(7, gpu)))
+	if own.read(recorded("14", look(150, gpu))) {
+		t.Errorf("got %v", show(own.Taints()))
+	}
 }
 
 func TestATaintThatTheRecordSawComeBackInAGapCountsFromThen(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,14 +23,13 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	var head heading
-	switch err := json.Unmarshal([]byte(data[Head]), &head); {
-	case head.Version != formatVersion:
-		return Partition{}, nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, data[Head], formatVersion)
-	case err != nil: // the invalid field is missing, and those after it
-		problems = append(problems, fmt.Errorf("its entry %s is dropped in part: %w", Head, err))
+	head, problem, err := decodeHead(data[Head])
+	if err != nil {
+		return Partition{}, nil, err
 	}
-	p.Written, p.Undone = head.Written, head.Undone
+	if p.Written, p.Undone = head.Written, head.Undone; problem != nil {
+		problems = append(problems, problem)
+	}
 	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
 		record, err := decodeRecord(partition, node, data[node], v1.TaintEffectNoExecute)
 		if err != nil {
@@ -49,6 +49,36 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 		}
 	}
 	return p, problems, nil
+}
+
+// decodeHead parses the entry [Head]. Of another format version it reads nothing else, because that version may define
+// all other fields differently. The problem describes an invalid field.
+func decodeHead(text string) (head heading, problem, err error) {
+	var format struct{ Version int }
+	_ = json.Unmarshal([]byte(text), &format) // the result is checked
+	if format.Version != formatVersion {
+		return heading{}, nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, text, formatVersion)
+	}
+	// An invalid time would end the decoding of the fields after it, so the times are decoded by themselves.
+	var raw struct {
+		Written, Undone json.RawMessage
+		Guards          json.RawMessage
+		Triggers        map[string]json.RawMessage
+	}
+	problem = json.Unmarshal([]byte(text), &raw)
+	head.Guards, head.Triggers = raw.Guards, raw.Triggers
+	problem = errors.Join(problem, decodeTime(raw.Written, &head.Written), decodeTime(raw.Undone, &head.Undone))
+	if problem != nil {
+		return head, fmt.Errorf("its entry %s is dropped in part: %w", Head, problem), nil
+	}
+	return head, nil, nil
+}
+
+func decodeTime(raw json.RawMessage, t *time.Time) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	return json.Unmarshal(raw, t)
 }
 
 func decodeGuards(raw json.RawMessage) (*guard.Record, error) {

@@ -12,10 +12,11 @@ import (
 // value has no taints. A NodeHistory is immutable.
 type NodeHistory struct{ list []presence }
 
-// historyOf returns the history of a node with these presences.
-func historyOf(list []presence, apart func(a, b *v1.Taint) bool) NodeHistory {
+// historyOf returns the history of a node with these presences. lastVersion is the node's version at the last
+// observation.
+func historyOf(list []presence, lastVersion string, apart func(a, b *v1.Taint) bool) NodeHistory {
 	for i := range list {
-		list[i].history = list[i].joined(apart)
+		list[i].history = list[i].joined(lastVersion, apart)
 	}
 	return NodeHistory{list}
 }
@@ -43,11 +44,12 @@ func (n NodeHistory) of(r role) (histories []taint.History) {
 // Empty reports whether there are no taints.
 func (n NodeHistory) Empty() bool { return len(n.list) == 0 }
 
-// UpTo returns the newest resourceVersion at which the taints are known, for a record of the node: the version at which
-// this process last saw them change, or that of an adopted record if that is newer.
-func (n NodeHistory) UpTo(changed string) string {
+// UpTo returns the newest resourceVersion at which the taints are known, for a record of the node. changed is the
+// version at which this process last saw the taints change. The version of an adopted record is used instead if it is
+// newer, and not newer than lastVersion, the node's version at the last observation.
+func (n NodeHistory) UpTo(changed, lastVersion string) string {
 	for i := range n.list {
-		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) {
+		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) && reaches(lastVersion, recorded) {
 			changed = recorded
 		}
 	}
@@ -72,7 +74,7 @@ func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	if len(known) == len(n.list) && slices.EqualFunc(known, list, samePresence) {
 		return NodeHistory{list}, false // a later list may have shown the same
 	}
-	return historyOf(list, s.Distinguishes), true
+	return historyOf(list, s.Version, s.Distinguishes), true
 }
 
 // continued returns the presence that the observed taint continues, or a new presence.
@@ -88,15 +90,16 @@ func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
 // recorded states are kept apart. A record is not used for a taint
 //
 //   - if the record is of a node with another UID, or does not have that taint;
-//   - if the record is of a later version of the node than this process has observed;
 //   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
 //     observed the node up to that version, or the versions cannot be compared;
+//   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
+//     another presence of the taint, which this process has not seen yet;
 //   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
 //     presence.
 //
-// Records must be adopted in the order of their writings: a later record replaces an earlier one, also if it is not
-// used. The parameter now describes the last observation of the node, at the moment at which the record is read; its
-// Taints are not used. An empty Version means that the record is not of a later one.
+// Records must be adopted in the order of their writings: a later record replaces the states of an earlier record.
+// The node should have reached the version of the record. The parameter now describes the last observation of
+// the node, at the moment at which the record is read; its Taints are not used.
 //
 // Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
 // monotonic clock of this process if this process received the writing. If it found the record, the time since then
@@ -115,7 +118,7 @@ func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
 	if !changed {
 		return n, false
 	}
-	return historyOf(list, now.Distinguishes), true
+	return historyOf(list, now.Version, now.Distinguishes), true
 }
 
 // about returns the recorded states of the taint of a presence, without states of keys that are no triggers.

@@ -160,6 +160,19 @@ func TestAPartitionThatDoesNotSayWhenItWasWrittenIsUsed(t *testing.T) {
 	}
 }
 
+func TestAnInvalidTimeInTheHeadDropsNothingElse(t *testing.T) {
+	const rest = `"guards":{"holds":[{"by":"pause","ended":"2026-01-01T00:00:08Z"}]}`
+	node := onPartition(3, 1)[0]
+	trigger := strings.Replace(good, "NoExecute", "NoSchedule", 1)
+	for _, invalid := range []string{`"written":"x"`, `"written":7`, `"undone":5`} {
+		head := `{"version":1,` + invalid + `,` + rest + `,"triggers":{"` + node + `":` + trigger + `}}`
+		p, problems, err := journal.Decode(3, map[string]string{"_journal": head})
+		if err != nil || len(problems) != 1 || p.Guards == nil || len(p.Records[node].Triggers) != 1 {
+			t.Errorf("%s: got %v, %v, %v", invalid, p, problems, err)
+		}
+	}
+}
+
 // bulk returns the records of n nodes whose names and values are as long as in a large cluster; the first is the
 // oldest. Each has not-ready, and with more also a realistic maximum of further states and taints.
 func bulk(n int, more bool) map[string]journal.Record {

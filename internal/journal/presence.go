@@ -28,11 +28,26 @@ type presence struct {
 	// relisted is when the latest list after a gap of the watch showed the taint; zero if there was no such gap.
 	relisted time.Time
 
+	// shortened means that states of seen were dropped.
+	shortened bool
+
 	// recorded has the states of a record.
 	recorded recorded
 
 	// history is seen and recorded merged.
 	history taint.History
+}
+
+// recorded is the history that a record holds.
+type recorded struct {
+	states  taint.History // on the clock of this process
+	read    taint.History // as it was read
+	version string        // of the node when the record's writer last saw its taints change
+	writing Writing       // that contained it
+
+	// relisted is the presence's relisted when the record was adopted. Later lists must not move a state that began
+	// again.
+	relisted time.Time
 }
 
 // newPresence returns a presence that begins with the observation.
@@ -70,7 +85,9 @@ func (p *presence) observed(t *v1.Taint, s *Observation) presence {
 	// If versions do not change, as those of a fake API server, nothing can show later which state outlasted which.
 	unmoved := !IsNewer(s.Version, s.Before) && !unchangedHistory(p.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
+		all := len(now.seen)
 		now.seen = bound(dropCovered(now.seen), s.Distinguishes)
+		now.shortened = now.shortened || len(now.seen) < all
 	}
 	return now
 }

@@ -32,8 +32,8 @@ type Dispatcher interface {
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
 type CoreOptions struct {
-	// Reader is the cache to judge by. Judge returns the latest judge, and is asked once in each step: the pods that may
-	// have another verdict by a new judge are judged when the nodes follow as NodeChanged.
+	// Reader is the cache to judge by. Judge returns the latest judge, and is asked once in each step: the pods that
+	// may have another verdict by a new judge are judged when the nodes follow as NodeChanged.
 	Reader Reader
 	Judge  func() policy.Judge
 

@@ -4,7 +4,7 @@
 // [Dispatcher]: [Core.Step] takes the time and one [Input], and returns the [Effects]. It has no clock, no client and
 // no goroutine, and nothing else uses its state, so that no part of it needs a lock.
 //
-// [Shard] is the goroutine round it: it passes on what its two queues and the timer bring, node updates before all else.
+// [Shard] is the goroutine round it: it passes on what its queues and the timer bring, node updates before all else.
 //
 // An eviction whose time has come is offered to the dispatcher, and withdrawn as soon as the pod is judged to stay, to
 // be held or to go later. Between the offer and the call, package evict judges the pod once more, by the latest state

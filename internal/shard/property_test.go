@@ -51,7 +51,7 @@ func playHistories(t *testing.T, states map[eviction.Pending]int) {
 			play: newPlay(t), accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},
 			met: map[types.UID][]*dispatch.Ended{}, states: states,
 		}
-		m.turns.settled = m.meets
+		m.settled = m.meets
 		rt.Repeat(map[string]func(*rapid.T){
 			"time passes": func(rt *rapid.T) { m.now += rapid.Float64Range(0.001, 10).Draw(rt, "seconds") },
 			"taint": func(rt *rapid.T) {

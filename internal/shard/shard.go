@@ -13,8 +13,8 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// Options are the settings of a shard. Of CoreOptions, Jitter need not be set. The functions receive the [Effects] of the
-// core, and must not block.
+// Options are the settings of a shard. Of CoreOptions, Jitter need not be set. The functions receive the [Effects] of
+// the core, and must not block.
 type Options struct {
 	CoreOptions
 

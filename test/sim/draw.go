@@ -86,7 +86,7 @@ func (d *drawer) faults() []choice {
 		d.befall(6, kill, 0, long), d.befall(2, stop, 0, long), d.befall(2, pause, time.Second, 25*time.Second),
 		d.befall(1, setClock, -time.Hour, time.Hour), d.befall(2, handOver, 0, 0),
 		d.onNode(1, "journal partition lost", func(s *server, node string) { s.touchPartition(node, true) }),
-		d.onNode(1, "journal partition written by others", func(s *server, node string) { s.touchPartition(node, false) }),
+		d.onNode(1, "journal partition of others", func(s *server, node string) { s.touchPartition(node, false) }),
 	}
 }
 
@@ -187,7 +187,8 @@ func (d *drawer) unseen(at time.Duration) {
 	d.plan.add(at, befall(d.replica(), pick(d.Rand, forgetWatch, kill), false, lasts))
 	for range 1 + d.IntN(2) {
 		d.plan.add(at+span(d.Rand, 0, lasts), d.draw([]choice{
-			{1, func() act { return d.flap(lasts / 2) }}, {1, d.set},
+			{1, func() act { return d.flap(lasts / 2) }},
+			{1, d.set},
 			d.onNode(1, "swap", (*server).swap), d.onNode(1, "rewrite", (*server).rewrite),
 		}))
 	}

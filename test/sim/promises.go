@@ -31,7 +31,8 @@ func (f *flight) permitted() error {
 func (f *flight) decided() error {
 	key := f.e.Verdict.Taint.Key
 	if by := f.p.governance.heldBy(key, f.e.Pod.Node); by != "" {
-		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", f.p.name, f.e.Pod.UID, key, by)
+		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds",
+			f.p.name, f.e.Pod.UID, key, by)
 	}
 	return nil
 }

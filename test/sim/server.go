@@ -220,14 +220,12 @@ func (s *server) deletePod(uid types.UID) {
 	s.line.after(lasts, func() { s.removePod(uid) })
 }
 
-// removePod removes a pod, and reports whether it existed.
-func (s *server) removePod(uid types.UID) bool {
-	p := s.podOf(uid)
-	if p != nil {
+// removePod removes a pod if it exists.
+func (s *server) removePod(uid types.UID) {
+	if p := s.podOf(uid); p != nil {
 		last := *p
 		s.write(written{pod: &last, before: p, gone: true})
 	}
-	return p != nil
 }
 
 // watched reports whether the program watches the pod.

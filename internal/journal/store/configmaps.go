@@ -2,25 +2,27 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
-
-// watchTimeout is how long the API server keeps a watch of a ConfigMap open.
-const watchTimeout = 10 * time.Minute
 
 // ConfigMaps stores the partitions in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. It needs the
 // permissions to list, watch and update these, and to create ConfigMaps there.
@@ -51,25 +53,19 @@ func PartitionNames(name string) (names []string) {
 
 // Read reads a partition once. If the ConfigMap does not exist, the result has no version.
 func (c *ConfigMaps) Read(ctx context.Context, partition int) (journal.StoredPartition, error) {
-	object, _, err := c.list(ctx, partition)
-	return c.content(partition, object), err
-}
-
-// list returns the ConfigMap of a partition as it is now, nil if it does not exist, and the version of the list. A list
-// from the API server's cache may lack the last writing.
-func (c *ConfigMaps) list(ctx context.Context, partition int) (object *v1.ConfigMap, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	list, err := c.client.List(ctx, c.only(partition))
 	if err != nil {
-		return nil, "", fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
+		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition],
+			err)
 	}
 	for i := range list.Items {
 		if list.Items[i].Name == c.names[partition] {
-			object = &list.Items[i]
+			return c.content(partition, &list.Items[i]), nil
 		}
 	}
-	return object, list.ResourceVersion, nil
+	return c.content(partition, nil), nil
 }
 
 // only selects the one ConfigMap by its name, because permissions that name their objects require it.
@@ -123,54 +119,115 @@ func (c *ConfigMaps) Write(ctx context.Context, partition int, s journal.StoredP
 	return stored.ResourceVersion, nil
 }
 
-// Watch calls report for a partition; see [Partitions].
+// Watch calls report for a partition; see [Partitions]. A reflector lists the ConfigMap, and watches it.
 func (c *ConfigMaps) Watch(ctx context.Context, partition int, report func(journal.StoredPartition, error)) {
-	pause := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
-	retry := pause
-	for ctx.Err() == nil {
-		switch err := c.follow(ctx, partition, report); {
-		case err == nil:
-			retry = pause
-		case ctx.Err() == nil:
-			report(journal.StoredPartition{}, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retry.Step()):
-		}
-	}
+	w := &watcher{maps: c, partition: partition, name: c.names[partition], report: report}
+	// The errors are reported, so the reflector need not log them.
+	ctx = klog.NewContext(ctx, logr.Discard())
+	cache.NewReflectorWithOptions(listing{&cache.ListWatch{ListWithContextFunc: w.list, WatchFuncWithContext: w.watch}},
+		&v1.ConfigMap{}, w, cache.ReflectorOptions{
+			Name:    "taint-manager." + w.name,
+			Backoff: &wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second},
+		}).RunWithContext(ctx)
 }
 
-// follow lists the ConfigMap, and watches it until the stream ends. Each watch follows a list: a change that a resumed
-// watch shows may have been written long before.
-func (c *ConfigMaps) follow(ctx context.Context, partition int, report func(journal.StoredPartition, error)) error {
-	object, version, err := c.list(ctx, partition)
+// listing makes a reflector list, instead of streaming the list by a watch: a streamed list may be old.
+type listing struct{ *cache.ListWatch }
+
+// IsWatchListSemanticsUnSupported is asked by the reflector.
+func (listing) IsWatchListSemanticsUnSupported() bool { return true }
+
+// watcher makes the requests of a reflector for one ConfigMap, and is its store. Only the reflector uses it.
+type watcher struct {
+	maps      *ConfigMaps
+	partition int
+	name      string
+	report    func(journal.StoredPartition, error)
+	listed    bool // the next watch continues a list
+}
+
+// list lists the ConfigMap as it is now: an old state, which reflectors ask for, may lack the last writing.
+func (w *watcher) list(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := w.maps.client.List(ctx, w.maps.only(w.partition))
 	if err != nil {
-		return err
+		return nil, w.fail(ctx, "reading", err)
 	}
-	read := func(object *v1.ConfigMap, received time.Time) {
-		c.latest[partition].Store(object)
-		s := c.content(partition, object)
-		s.Received = received
-		report(s, nil)
+	return list, nil
+}
+
+// watch watches the ConfigMap after each list, and only then: a change that a resumed watch shows may have been written
+// long before.
+func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if !w.listed {
+		return nil, apierrors.NewResourceExpired("a list is due")
 	}
-	read(object, time.Time{})
-	o := c.only(partition)
-	o.ResourceVersion, o.TimeoutSeconds = version, new(int64(watchTimeout.Seconds()))
-	stream, err := c.client.Watch(ctx, o)
+	w.listed = false
+	o.FieldSelector = w.maps.only(w.partition).FieldSelector
+	stream, err := w.maps.client.Watch(ctx, o)
 	if err != nil {
-		return fmt.Errorf("watching the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
+		return nil, w.fail(ctx, "watching", err)
 	}
-	defer context.AfterFunc(ctx, stream.Stop)()
-	defer stream.Stop()
-	for event := range stream.ResultChan() {
-		switch object, ok := event.Object.(*v1.ConfigMap); {
-		case !ok || object.Name != c.names[partition]: // an error ends the stream, and the next list shows it if it lasts
-		case event.Type == watch.Deleted:
-			read(nil, time.Now())
-		default:
-			read(object, time.Now())
+	return stream, nil
+}
+
+// fail reports an error, and returns the error for the reflector.
+func (w *watcher) fail(ctx context.Context, doing string, err error) error {
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		w.report(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name,
+			err))
+	}
+	return err
+}
+
+// read reports the ConfigMap; nil if it does not exist.
+func (w *watcher) read(object *v1.ConfigMap, watched bool) {
+	w.maps.latest[w.partition].Store(object)
+	s := w.maps.content(w.partition, object)
+	if watched {
+		s.Received = time.Now()
+	}
+	w.report(s, nil)
+}
+
+// named returns the object as a ConfigMap if its name is the watched name.
+func (w *watcher) named(obj any) (*v1.ConfigMap, bool) {
+	object, ok := obj.(*v1.ConfigMap)
+	return object, ok && object.Name == w.name
+}
+
+// Replace takes in a list.
+func (w *watcher) Replace(items []any, _ string) error {
+	var found *v1.ConfigMap
+	for _, item := range items {
+		if object, ok := w.named(item); ok {
+			found = object
 		}
+	}
+	w.listed = true
+	w.read(found, false)
+	return nil
+}
+
+// Add takes in the ConfigMap that was created.
+func (w *watcher) Add(obj any) error { return w.Update(obj) }
+
+// Update takes in the ConfigMap that was changed.
+func (w *watcher) Update(obj any) error {
+	if object, ok := w.named(obj); ok {
+		w.read(object, true)
 	}
 	return nil
 }
+
+// Delete takes in that the ConfigMap was deleted.
+func (w *watcher) Delete(obj any) error {
+	if _, ok := w.named(obj); ok {
+		w.read(nil, true)
+	}
+	return nil
+}
+
+// Resync does nothing: everything was reported.
+func (w *watcher) Resync() error { return nil }

@@ -14,11 +14,20 @@ type Input interface{ input() }
 // because a record of an unknown node has no effect.
 type Synced struct{}
 
-// Heard reports what the watch of a partition shows: its content, or the error of a read.
+// Heard reports what the watch of a partition shows: its content, or the error of a read, or a content and the error of
+// a later read.
 type Heard struct {
 	Partition int
-	Content   *journal.StoredPartition
-	Err       error
+	Content   *journal.StoredPartition // nil if none was read
+	Err       error                    // nil if the last read succeeded
+}
+
+// after returns this input with the content of the input before if it has no content itself.
+func (h Heard) after(before Heard) Heard {
+	if h.Content == nil {
+		h.Content = before.Content
+	}
+	return h
 }
 
 // NodesChanged reports that the taints of nodes of this partition have changed, or that such nodes were deleted.
@@ -96,8 +105,8 @@ type Write struct {
 
 // Trouble is a change of one problem of one partition.
 type Trouble struct {
-	Number    int
 	Partition string // its name
 	Kind      Kind
+	New       bool   // the partition had no problem of this kind
 	Text      string // empty if the problem is over
 }

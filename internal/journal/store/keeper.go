@@ -102,7 +102,11 @@ func (k *Keeper) Run(ctx context.Context) {
 	for number := range len(k.core.partitions) {
 		k.running.Go(func() {
 			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
-				k.put(Heard{number, &s, err})
+				if err != nil {
+					k.put(Heard{number, nil, err})
+					return
+				}
+				k.put(Heard{number, &s, nil})
 			})
 		})
 	}

@@ -235,7 +235,7 @@ func TestAnEditThatTheLeaderHasUndoneIsNowhere(t *testing.T) {
 		w.taint("n", "gpu") // at version 101
 		w.pass(15)
 		standby.knows("before", "n", "gpu@5")
-		w.taint("n", "gpu") // at a later version, which the edit claims
+		w.taint("m", "disk") // at a later version, which the edit claims
 		w.put("n", map[string]string{"_journal": w.head(15), "n": w.entry("n", latest, "gpu", 1)})
 		w.pass(75)
 		leader.knows("the leader, a minute later", "n", "gpu@5")
@@ -268,7 +268,7 @@ func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
 				w.pass(5)
 				w.taint("n", "gpu") // at version 101
 				w.pass(25.5)        // the leader has written at 25 s, and writes again at 26 s
-				w.taint("n", "gpu")
+				w.taint("m", "disk")
 				w.put("n", map[string]string{"_journal": w.head(edit.ahead), "n": w.entry("n", edit.version, "gpu", 5)})
 				standby.knows("at the edit", "n", edit.adopted)
 				w.pass(27)
@@ -344,7 +344,7 @@ func TestAnEditOfTheTimeOfWritingThatOnlyAStandbyHeardOfIsNowhere(t *testing.T) 
 		w.taint("n", "gpu") // at version 101
 		w.pass(15)
 		standby.knows("before", "n", "gpu@5")
-		w.taint("n", "gpu") // at a later version, which the edit claims
+		w.taint("m", "disk") // at a later version, which the edit claims
 		before := w.partition("n").Data
 		d.deafen(true)
 		w.put("n", map[string]string{"_journal": w.head(600), "n": w.entry("n", latest, "gpu", 5)})

@@ -15,8 +15,8 @@ import (
 type partition struct {
 	*Core
 	number int
-	news   *journal.StoredPartition // the latest content that was not processed yet
-	known  bool                     // it was read, or found to be forbidden
+	news   *Heard // that was not processed yet
+	known  bool   // it was read, or found to be forbidden
 
 	content journal.StoredPartition // the latest known content
 	writing journal.Writing         // of the content
@@ -24,12 +24,14 @@ type partition struct {
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
 	own     bool                    // this process has written the content in this term
-	waiting map[string]waiting      // records of nodes that are not read so far yet
+	undone  time.Time               // when a leader last replaced what another client had written
+	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
 	dirty   bool          // there may be something to write
 	awaited bool          // a flush waits for it
 	call    *writing      // the write under way; nil if there is none
 	sent    *writing      // the last write that may be stored; nil before the first
+	stamp   time.Time     // when it was last written
 	paced   time.Time     // no write starts before
 	retry   time.Time     // no write starts before, except for a flush or after a successful read
 	pause   time.Duration // after the last write, if it failed
@@ -43,13 +45,12 @@ func newPartition(c *Core, number int) *partition {
 	return &partition{Core: c, number: number, problems: map[Kind]string{}}
 }
 
-// hear notes news of the partition.
+// hear notes news, until it is processed.
 func (p *partition) hear(in Heard) {
-	p.fail(unread, in.Err)
-	if in.Err == nil {
-		p.news = in.Content
+	if p.news != nil {
+		in = in.after(*p.news)
 	}
-	p.known = p.known || apierrors.IsForbidden(in.Err)
+	p.news = &in
 }
 
 // work processes the news and writes if a write is due. News waits until a write is answered, as it may be about that
@@ -59,14 +60,25 @@ func (p *partition) work() {
 		p.awaited = false
 		return
 	}
-	if s := p.news; s != nil && p.call == nil {
-		p.news, p.retry, p.known = nil, time.Time{}, true
-		if p.isNews(s.Version) {
-			p.open(*s)
-		}
+	if p.call == nil && p.news != nil {
+		p.process()
 	}
 	p.resolveWaiting()
 	p.writeIfDue()
+}
+
+// process processes the news.
+func (p *partition) process() {
+	h := p.news
+	p.news = nil
+	if h.Content != nil && p.isNews(h.Content.Version) {
+		p.open(*h.Content)
+	}
+	p.fail(unread, h.Err)
+	if h.Err == nil {
+		p.retry = time.Time{}
+	}
+	p.known = p.known || p.opened || apierrors.IsForbidden(h.Err)
 }
 
 // isNews reports whether a version of the partition differs from the known version. A watch may lag behind this
@@ -100,12 +112,16 @@ func (p *partition) open(s journal.StoredPartition) {
 	p.foreign = err == nil && !p.mine
 	before := p.writing
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received, Undone: content.Undone}
+	if p.undone = content.Undone; p.mine {
+		p.undone = p.now
+	}
+	if p.stamp = content.Written; p.stamp.After(p.now) {
+		p.stamp = p.now
+	}
 	p.fail(foreign, err)
 	p.problem(invalid, joined(dropped, 10, "; "))
 	p.count(len(content.Records), content.Guards != nil)
-	if p.mine {
-		p.writing.Undone = p.now
-	} else {
+	if !p.mine {
 		p.adopt(content, first, before.Undone)
 	}
 }
@@ -121,7 +137,7 @@ func (p *partition) adopt(content journal.Partition, first bool, undoneBefore ti
 		p.problem(stale, "")
 	}
 	p.adoptGuards(content.Guards, first)
-	if p.foreign && !p.writing.Undone.IsZero() && !p.writing.Undone.Equal(undoneBefore) {
+	if p.foreign && !p.undone.IsZero() && !p.undone.Equal(undoneBefore) {
 		p.withUnrecorded(content.Records)
 	}
 	p.offer(content.Records)

@@ -44,10 +44,16 @@ const logInterval = time.Minute
 
 // problem notes a problem of the partition; an empty text removes it.
 func (p *partition) problem(k Kind, text string) {
-	if text = truncate.Text(text); text != p.problems[k] {
-		p.problems[k] = text
-		p.effects.Troubles = append(p.effects.Troubles, Trouble{p.number, p.name(), k, text})
+	text = truncate.Text(text)
+	before := p.problems[k]
+	if text == before {
+		return
 	}
+	p.problems[k] = text
+	if text == "" {
+		delete(p.problems, k)
+	}
+	p.effects.Troubles = append(p.effects.Troubles, Trouble{p.name(), k, before == "", text})
 }
 
 // fail notes an error as a problem; nil removes it.
@@ -71,38 +77,33 @@ func joined[T any](values []T, most int, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// troubles logs the problems of all partitions, and counts them. It is safe for concurrent use.
+// troubles counts the problems of all partitions and logs them. It is safe for concurrent use.
 type troubles struct {
 	logger  logr.Logger
 	metrics *Metrics
 
-	mu     sync.Mutex
-	texts  map[Kind]map[int]string // by partition
-	logged map[string]time.Time
+	mu         sync.Mutex
+	partitions map[Kind]int // that have such a problem
+	logged     map[string]time.Time
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	t := &troubles{logger: logger, metrics: m, texts: map[Kind]map[int]string{}, logged: map[string]time.Time{}}
-	for _, p := range phrases {
-		t.texts[p.kind] = map[int]string{}
-	}
-	return t
+	return &troubles{logger: logger, metrics: m, partitions: map[Kind]int{}, logged: map[string]time.Time{}}
 }
 
 // note notes a change of a problem.
 func (t *troubles) note(one *Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	texts := t.texts[one.Kind]
-	before := len(texts)
-	if texts[one.Number] = one.Text; one.Text == "" {
-		delete(texts, one.Number)
+	if one.New {
+		t.add(one.Kind, 1)
 	}
-	t.metrics.problems.WithLabelValues(string(one.Kind)).Add(float64(len(texts) - before))
-	switch {
-	case one.Text != "":
+	if one.Text != "" {
 		t.log(one)
-	case len(texts) == 0:
+		return
+	}
+	t.add(one.Kind, -1)
+	if t.partitions[one.Kind] == 0 {
 		t.logger.Info("A problem of the journal is over", "kind", one.Kind)
 	}
 }
@@ -125,10 +126,14 @@ func (t *troubles) log(one *Trouble) {
 func (t *troubles) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for k, texts := range t.texts {
-		t.metrics.problems.WithLabelValues(string(k)).Add(float64(-len(texts)))
-		clear(texts)
+	for k, n := range t.partitions {
+		t.add(k, -n)
 	}
+}
+
+func (t *troubles) add(k Kind, n int) {
+	t.partitions[k] += n
+	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
 }
 
 // summary returns a short description of all problems; nil if there are none.
@@ -137,7 +142,7 @@ func (t *troubles) summary() error {
 	defer t.mu.Unlock()
 	var parts []string
 	for _, p := range phrases {
-		if n := len(t.texts[p.kind]); n > 0 {
+		if n := t.partitions[p.kind]; n > 0 {
 			parts = append(parts, fmt.Sprintf("partitions that %s: %d", p.phrase, n))
 		}
 	}

@@ -22,14 +22,13 @@ type waiting struct {
 // instead: the present state of the nodes can't show which presence of a taint the record is about.
 func (p *partition) offer(records map[string]journal.Record) {
 	before := p.waiting
-	p.waiting = make(map[string]waiting, len(records))
+	p.waiting = make(map[string]*waiting, len(records))
 	for node, r := range records {
-		w := before[node]
-		if w.record.UID != r.UID || w.record.Version != r.Version {
-			w = waiting{since: p.now}
+		r.Writing = p.writing
+		w := &waiting{record: r, since: p.now}
+		if known := before[node]; known != nil && known.record.UID == r.UID && known.record.Version == r.Version {
+			w.since, w.refusedAt = known.since, known.refusedAt
 		}
-		w.record = r
-		w.record.Writing = p.writing
 		p.waiting[node] = w
 	}
 	p.resolveWaiting()
@@ -59,7 +58,10 @@ func (p *partition) offerAgain() {
 // refused record is named, and this process no longer writes it. A refused record is dropped once the nodes are read
 // further, but not up to its version.
 func (p *partition) resolveWaiting() {
-	reached := p.options.Source.Reached()
+	reached := ""
+	if len(p.waiting) > 0 {
+		reached = p.options.Source.Reached()
+	}
 	var refused []string
 	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
 		w := p.waiting[node]
@@ -74,7 +76,6 @@ func (p *partition) resolveWaiting() {
 		case p.now.Sub(w.since) >= unreachedAfter:
 			p.dirty = p.dirty || w.refusedAt == ""
 			w.refusedAt = reached
-			p.waiting[node] = w
 			refused = append(refused, fmt.Sprintf("%.80q at version %.40q", node, w.record.Version))
 		}
 	}

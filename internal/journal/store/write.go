@@ -39,8 +39,8 @@ func (p *partition) due() (time.Time, bool) {
 		return time.Time{}, false
 	case p.dirty:
 		return latest(p.paced, p.retry), true
-	case p.own && p.filled:
-		return latest(p.paced, p.retry, p.sent.at.Add(stampEvery)), true
+	case p.filled:
+		return latest(p.paced, p.retry, p.stamp.Add(stampEvery)), true
 	}
 	return time.Time{}, false
 }
@@ -76,23 +76,23 @@ func (p *partition) writeIfDue() {
 func (p *partition) write() {
 	p.dirty = false // later changes set it again
 	p.offerAgain()
-	content := journal.Partition{Undone: p.writing.Undone, Records: p.recorded(), Guards: p.guardsToWrite()}
-	if p.own && (!p.filled || p.now.Before(p.sent.at.Add(stampEvery))) {
-		content.Written = p.sent.at
-		if data, leftOut := journal.Encode(content); maps.Equal(data, p.content.Data) {
-			p.problem(full, describe(leftOut))
-			return
-		}
-	}
-	content.Written = p.now
+	content := journal.Partition{Written: p.stamp, Undone: p.undone, Records: p.recorded(), Guards: p.guardsToWrite()}
 	data, leftOut := journal.Encode(content)
 	p.problem(full, describe(leftOut))
+	stamped := !p.filled || p.now.Before(p.stamp.Add(stampEvery))
+	if stamped && p.own && maps.Equal(data, p.content.Data) {
+		return
+	}
+	content.Written = p.now
+	data, _ = journal.Encode(content)
 	p.call = &writing{
 		data: data, term: p.term, at: p.now,
 		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
 	}
-	s := journal.StoredPartition{Name: p.content.Name, Version: p.content.Version, Data: data}
-	p.effects.Writes = append(p.effects.Writes, Write{p.term, p.number, s})
+	p.effects.Writes = append(p.effects.Writes, Write{p.term, p.number, journal.StoredPartition{
+		Name:    p.content.Name,
+		Version: p.content.Version, Data: data,
+	}})
 }
 
 // recorded returns the records of the partition's nodes.
@@ -130,7 +130,8 @@ func (p *partition) answered(in Written) {
 // stored notes that the partition has the content of a writing of this process. If the writing is of an earlier term,
 // another leader may have written since, and its content must be adopted.
 func (p *partition) stored(s journal.StoredPartition, own *writing) {
-	p.content, p.sent, p.retry, p.pause = s, own, time.Time{}, 0
+	p.content, p.stamp, p.retry, p.pause = s, own.at, time.Time{}, 0
+	p.sent = own
 	p.own = own.term == p.term && p.term != 0
 	p.mine, p.foreign, p.opened = p.mine || p.own, false, true
 	p.dirty = p.dirty || own.term != p.term

@@ -55,8 +55,8 @@ type life struct {
 	total  int      // number of states so far, including those of adopted records
 	finding
 
-	// Of the records that were adopted: the latest node version, their states, the bounds of the starts of these, and the
-	// longest delivery of a record that was received: adopted times stay that late.
+	// Of the records that were adopted: the latest node version, their states, the bounds of the starts of these, and
+	// the longest delivery of a record that was received: adopted times stay that late.
 	recorded       int64
 	told           map[timed]bool
 	toldLo, toldHi time.Duration
@@ -190,8 +190,8 @@ func (l *life) take(
 			s = &state{seen: seen}
 			s.lo, s.hi = begin(t)
 			if len(l.told) > 0 && (version <= l.recorded || !seen) {
-				// A record may have contained the state before the process was shown it. It may count from any time of the
-				// record, because the record wins (docs/adr/0013-seen-and-told.md).
+				// A record may have contained the state before the process was shown it. It may count from any time of
+				// the record, because the record wins (docs/adr/0013-seen-and-told.md).
 				s.lo, s.hi = min(s.lo, l.toldLo), max(s.hi, l.toldHi)
 			}
 			l.add(s)

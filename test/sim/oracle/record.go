@@ -120,10 +120,10 @@ func (p *Process) found(writerAhead, took time.Duration) (by skew) {
 	return skew{min(byServer.lo, byWriter), max(byServer.hi, byWriter)}
 }
 
-// adopt returns the life with a recorded one of this version. It counts as either, but a taint that was found after a gap
-// and that is in the record counts from the record. Wall times are converted once, when a record is read, so a record
-// that is read again may count as it did before. docs/adr/0026-the-store-is-a-step.md: the later writing wins, even if
-// its version is earlier.
+// adopt returns the life with a recorded one of this version. It counts as either, but a taint that was found after a
+// gap and that is in the record counts from the record. Wall times are converted once, when a record is read, so a
+// record that is read again may count as it did before. docs/adr/0026-the-store-is-a-step.md: the later writing wins,
+// even if its version is earlier.
 func (p *Process) adopt(own, theirs *life, k *nodeView, v *view, version int64) *life {
 	if own.found && !own.doubted {
 		may, must := theirs.continues(own.as, v)
