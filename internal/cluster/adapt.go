@@ -95,18 +95,12 @@ func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
 func (a *adapter) OnAdd(obj any, _ bool) { a.OnUpdate(nil, obj) }
 
 // OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
-func (a *adapter) OnUpdate(old, obj any) {
+func (a *adapter) OnUpdate(_, obj any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.store == nil {
-		return
+	if a.store != nil {
+		_ = a.store.Update(obj)
 	}
-	if before, ok := old.(*v1.Pod); ok && before != nil {
-		if now, ok := obj.(*v1.Pod); ok && now != nil && now.UID != before.UID {
-			_ = a.store.Delete(before)
-		}
-	}
-	_ = a.store.Update(obj)
 }
 
 // OnDelete takes in that a pod was deleted.

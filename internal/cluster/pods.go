@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pods are the pods by UID and by node. They are the table of a reflector's store. Only one goroutine writes, and any
+// pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes, and any
 // number read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
@@ -28,13 +28,14 @@ type pods struct {
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
 	byNode map[string][]*entry
+	byName map[types.NamespacedName]*entry
 }
 
 func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
 		needs: needs, seed: maphash.MakeSeed(), workloads: map[uint64]*workload{}, now: time.Now,
 		notify: func(types.UID, string) {},
-		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{},
+		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{}, byName: map[types.NamespacedName]*entry{},
 	}
 }
 
@@ -80,15 +81,10 @@ func (po *pods) update(e *entry) {
 
 // remove takes in that a pod was deleted. An informer that has missed the deletion may know only the pod's name.
 func (po *pods) remove(p *v1.Pod) {
-	if p.UID != "" {
-		po.drop(p.UID)
-		return
+	if p.UID == "" {
+		po.dropNamesake("", types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
 	}
-	for uid, e := range po.byUID {
-		if e.Namespace == p.Namespace && e.Name == p.Name {
-			po.drop(uid)
-		}
-	}
+	po.drop(p.UID)
 }
 
 // replace takes in a list of all pods; the handler is called for differences only.
@@ -107,6 +103,7 @@ func (po *pods) reached(string) {}
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
 func (po *pods) put(now *entry) (changed bool) {
+	po.dropNamesake(now.UID, now.name())
 	old := po.byUID[now.UID]
 	switch {
 	case !now.evictable():
@@ -143,6 +140,13 @@ func (po *pods) drop(uid types.UID) {
 	}
 }
 
+// dropNamesake forgets the pod of this name, unless it has this UID.
+func (po *pods) dropNamesake(uid types.UID, name types.NamespacedName) {
+	if old := po.byName[name]; old != nil && old.UID != uid {
+		po.drop(old.UID)
+	}
+}
+
 // dropAllBut forgets all pods except those in the set.
 func (po *pods) dropAllBut(listed map[types.UID]bool) {
 	for uid := range po.byUID {
@@ -164,12 +168,15 @@ func (po *pods) swap(old, now *entry) {
 		if len(list) > 0 {
 			now.Node = list[0].Node // one text for all pods of the node
 		}
-		po.byUID[now.UID], po.byNode[now.Node] = now, append(list, now)
+		po.byUID[now.UID], po.byNode[now.Node], po.byName[now.name()] = now, append(list, now), now
 	}
 }
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
+	if po.byName[e.name()] == e {
+		delete(po.byName, e.name())
+	}
 	list := slices.DeleteFunc(po.byNode[e.Node], func(o *entry) bool { return o == e })
 	if po.byNode[e.Node] = list; len(list) == 0 {
 		delete(po.byNode, e.Node)

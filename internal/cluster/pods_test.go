@@ -16,7 +16,7 @@ import (
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
 
-// checkInvariants checks that the two indexes agree.
+// checkInvariants checks that the three indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 	crowded := 0
 	for name, list := range table.byNode {
@@ -26,16 +26,16 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || !slices.Contains(table.byNode[e.Node], e) {
-			t.Fatalf("pod %s can't be found in both ways", uid)
+		if e.UID != uid || table.byName[e.name()] != e || !slices.Contains(table.byNode[e.Node], e) {
+			t.Fatalf("pod %s can't be found in all ways", uid)
 		}
 	}
-	if n := len(table.byUID); crowded != n {
-		t.Fatalf("%d pods by UID, %d by node", n, crowded)
+	if n := len(table.byUID); len(table.byName) != n || crowded != n {
+		t.Fatalf("%d pods by UID, %d by name, %d by node", n, len(table.byName), crowded)
 	}
 }
 
-// The twin is a map, and every change is reported.
+// The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
@@ -66,6 +66,19 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 	})
 }
 
+func TestAPodUnderASecondNameDoesNoHarm(t *testing.T) {
+	table := newPods(needing(policy.Needs{}))
+	for uid, name := range map[types.UID]string{"u1": "a", "u2": "b"} {
+		table.put(table.entryOf(aPod(withUID(uid), func(p *v1.Pod) { p.Name = name }), time.Time{}))
+	}
+	table.put(table.entryOf(aPod(withUID("u1"), func(p *v1.Pod) { p.Name, p.Generation = "b", 2 }), time.Time{}))
+	table.drop("u2")
+	table.drop("u1")
+	if len(table.byUID)+len(table.byNode)+len(table.byName) > 0 {
+		t.Errorf("left: %v, %v, %v", table.byUID, table.byNode, table.byName)
+	}
+}
+
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
 // drawPod draws one of few pods, so that they collide; a UID always has one name.
@@ -84,6 +97,7 @@ func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 }
 
 func putInTwin(twin map[types.UID]*entry, p *entry) {
+	maps.DeleteFunc(twin, func(uid types.UID, old *entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	if p.Node == "" || p.Phase == v1.PodFailed {
 		delete(twin, p.UID)
 		return

@@ -58,7 +58,7 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 		{"its tolerations", func(w *world) {
 			w.set(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(30)) }))
 		}, []string{"pod p1 for n: n"}},
-		{"a pod of the same name", func(w *world) { w.deletePod("p"); w.set(aPod(withUID("p2"))) }, []string{"pod p1 for n: gone", "pod p2 for n: n"}},
+		{"a pod of the same name", func(w *world) { w.set(aPod(withUID("p2"))) }, []string{"pod p1 for n: gone", "pod p2 for n: n"}},
 		{"it moves, which no pod does", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"))) }, []string{"pod p2 for n: m", "pod p2 for m: m"}},
 		{"it finishes", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"), inPhase(v1.PodFailed))) }, []string{"pod p2 for m: gone"}},
 		{"a finished pod goes", func(w *world) { w.deletePod("p") }, nil},

@@ -208,7 +208,7 @@ func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	must(t, s.podStore.Add(aPod(withUID("p2"))))
 	s.told.take()
 	must(t, s.podStore.Delete(aPod()))
-	s.wantTold(t, "the deletion of the predecessor", "pod p1 for n: gone")
+	s.wantTold(t, "the deletion of the predecessor")
 	if p, _ := s.Pod("p2"); p == nil {
 		t.Error("the successor is gone")
 	}
