@@ -10,7 +10,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
@@ -25,10 +24,6 @@ type entry struct {
 	taint.Pod
 
 	tolerations tolerations
-}
-
-func (e *entry) name() types.NamespacedName {
-	return types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 }
 
 // GetObjectKind returns no kind. It lets an entry be in a list of client-go.

@@ -28,14 +28,14 @@ type pods struct {
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
 	byNode map[string][]*entry
-	byName map[types.NamespacedName]*entry
+	byName map[string]map[string]*entry // by namespace and name
 }
 
 func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
 		needs: needs, seed: maphash.MakeSeed(), workloads: map[uint64]*workload{}, now: time.Now,
 		notify: func(types.UID, string) {},
-		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{}, byName: map[types.NamespacedName]*entry{},
+		byUID:  map[types.UID]*entry{}, byNode: map[string][]*entry{}, byName: map[string]map[string]*entry{},
 	}
 }
 
@@ -82,7 +82,7 @@ func (po *pods) update(e *entry) {
 // remove takes in that a pod was deleted. An informer that has missed the deletion may know only the pod's name.
 func (po *pods) remove(p *v1.Pod) {
 	if p.UID == "" {
-		po.dropNamesake("", types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
+		po.dropNamesake("", p.Namespace, p.Name)
 	}
 	po.drop(p.UID)
 }
@@ -103,7 +103,7 @@ func (po *pods) reached(string) {}
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
 func (po *pods) put(now *entry) (changed bool) {
-	po.dropNamesake(now.UID, now.name())
+	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	old := po.byUID[now.UID]
 	switch {
 	case !now.evictable():
@@ -141,8 +141,8 @@ func (po *pods) drop(uid types.UID) {
 }
 
 // dropNamesake forgets the pod of this name, unless it has this UID.
-func (po *pods) dropNamesake(uid types.UID, name types.NamespacedName) {
-	if old := po.byName[name]; old != nil && old.UID != uid {
+func (po *pods) dropNamesake(uid types.UID, namespace, name string) {
+	if old := po.byName[namespace][name]; old != nil && old.UID != uid {
 		po.drop(old.UID)
 	}
 }
@@ -164,18 +164,27 @@ func (po *pods) swap(old, now *entry) {
 		po.unlink(old)
 	}
 	if now != nil {
-		list := po.byNode[now.Node]
-		if len(list) > 0 {
-			now.Node = list[0].Node // one text for all pods of the node
-		}
-		po.byUID[now.UID], po.byNode[now.Node], po.byName[now.name()] = now, append(list, now), now
+		po.link(now)
 	}
+}
+
+func (po *pods) link(e *entry) {
+	list := po.byNode[e.Node]
+	if len(list) > 0 {
+		e.Node = list[0].Node // one text for all pods of the node
+	}
+	if po.byName[e.Namespace] == nil {
+		po.byName[e.Namespace] = map[string]*entry{}
+	}
+	po.byUID[e.UID], po.byNode[e.Node], po.byName[e.Namespace][e.Name] = e, append(list, e), e
 }
 
 func (po *pods) unlink(e *entry) {
 	delete(po.byUID, e.UID)
-	if po.byName[e.name()] == e {
-		delete(po.byName, e.name())
+	if names := po.byName[e.Namespace]; names[e.Name] == e {
+		if delete(names, e.Name); len(names) == 0 {
+			delete(po.byName, e.Namespace)
+		}
 	}
 	list := slices.DeleteFunc(po.byNode[e.Node], func(o *entry) bool { return o == e })
 	if po.byNode[e.Node] = list; len(list) == 0 {

@@ -18,7 +18,13 @@ func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprin
 
 // checkInvariants checks that the three indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
-	crowded := 0
+	named, crowded := 0, 0
+	for namespace, names := range table.byName {
+		named += len(names)
+		if len(names) == 0 {
+			t.Fatalf("namespace %q is kept without pods", namespace)
+		}
+	}
 	for name, list := range table.byNode {
 		crowded += len(list)
 		if len(list) == 0 {
@@ -26,12 +32,12 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || table.byName[e.name()] != e || !slices.Contains(table.byNode[e.Node], e) {
+		if e.UID != uid || table.byName[e.Namespace][e.Name] != e || !slices.Contains(table.byNode[e.Node], e) {
 			t.Fatalf("pod %s can't be found in all ways", uid)
 		}
 	}
-	if n := len(table.byUID); len(table.byName) != n || crowded != n {
-		t.Fatalf("%d pods by UID, %d by name, %d by node", n, len(table.byName), crowded)
+	if n := len(table.byUID); named != n || crowded != n {
+		t.Fatalf("%d pods by UID, %d by name, %d by node", n, named, crowded)
 	}
 }
 
