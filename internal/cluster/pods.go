@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes, and any
-// number read.
+// pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes,
+// and any number read.
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
 	seed      maphash.Seed
