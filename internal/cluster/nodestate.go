@@ -32,8 +32,8 @@ type nodeState struct {
 	needs   *needs // at the last observation
 }
 
-// next returns the state of a node after an observation of it, and reports whether the handler must be called. If a list
-// shows the node, the process may not have watched since the observation before.
+// next returns the state of a node after an observation of it, and reports whether the handler must be called. If a
+// list shows the node, the process may not have watched since the observation before.
 func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, notify bool) {
 	needs := no.needs.Load()
 	same := old.Node != nil && old.UID == n.UID
