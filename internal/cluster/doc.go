@@ -40,8 +40,8 @@ type Handler interface {
 	PodChanged(uid types.UID, node string)
 
 	// NodesChanged is called with the nodes of each list, where all is true, and with each node that an event shows,
-	// even if the node has not changed: only while breakers are needed, and before the reader shows the nodes. The first
-	// call has all nodes.
+	// even an unchanged node. It is called only while breakers are needed, and before the reader shows the nodes. The
+	// first call has all nodes.
 	NodesChanged(changes []guard.NodeChange, all bool)
 
 	// NodesListed is called after a list of all nodes was taken in.
