@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,59 +12,108 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// What users and controllers do. It has no effect if its object does not exist.
-
-// setTaint sets a taint as kubectl or a controller does; its timeAdded is ahead of the present time, or missing.
-func (s *server) setTaint(node string, t v1.Taint, ahead *time.Duration) {
-	if t.TimeAdded = nil; ahead != nil {
-		t.TimeAdded = &metav1.Time{Time: s.stamp().Add(*ahead)}
+// do performs an action. An action whose object does not exist has no effect.
+func (w *World) do(d *action) {
+	w.say("world", "%v", d)
+	w.counts[string(d.kind)]++
+	switch {
+	case w.server.do(d):
+	case d.kind.isFault():
+		w.doFault(d)
+	case d.kind == losePartition || d.kind == touchPartition || d.kind == forge:
+		w.doPartition(d)
+	case w.processes[d.replica] != nil:
+		w.doProcess(d, w.processes[d.replica])
 	}
-	s.changeTaints(node, func(list []v1.Taint) []v1.Taint { return with(list, t) })
 }
 
-func (s *server) lift(node string, keys ...string) {
-	s.changeTaints(node, func(list []v1.Taint) []v1.Taint { return without(list, keys...) })
+// do performs an action of users or controllers on nodes and pods, and reports whether it is one.
+func (s *server) do(d *action) bool {
+	return s.doNode(d, nodeName(d.node)) || s.doPod(d, podName(d.pod))
 }
 
-// ready removes the taints of the node lifecycle controller.
-func (s *server) ready(node string) { s.lift(node, v1.TaintNodeNotReady, v1.TaintNodeUnreachable) }
-
-// flap removes one of the node's taints, or the given one, and sets it again after a while.
-func (s *server) flap(node string, number int, t v1.Taint, ahead *time.Duration, lasts time.Duration) {
-	if n := s.node(node); n != nil && len(n.Spec.Taints) > 0 {
-		t = n.Spec.Taints[number%len(n.Spec.Taints)]
+// doNode performs the actions of users and of the node lifecycle controller on nodes.
+func (s *server) doNode(d *action, name string) bool {
+	switch d.kind {
+	case setTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
+	case liftTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return without(list, d.taint.Key) })
+	case flap:
+		s.flap(d, name)
+	case swap:
+		s.changeTaints(name, s.swapped)
+	case ready:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+			return without(list, v1.TaintNodeNotReady, v1.TaintNodeUnreachable)
+		})
+	case rewrite:
+		s.changeTaints(name, s.rewritten)
+	case heartbeat:
+		s.changeNode(name, func(*v1.Node) {})
+	case deleteNode:
+		s.deleteNode(name)
+		s.line.after(d.lasts, func() { s.createNode(name) })
+	default:
+		return false
 	}
-	s.lift(node, t.Key)
-	s.line.after(lasts, func() { s.setTaint(node, t, ahead) })
+	return true
+}
+
+// flap removes a taint and sets it again after a while.
+func (s *server) flap(d *action, name string) {
+	key := d.taint.Key
+	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
+		key = n.Spec.Taints[d.pod%len(n.Spec.Taints)].Key
+	}
+	lifted := d.taint
+	s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+		for _, t := range list {
+			if t.Key == key {
+				lifted = t
+			}
+		}
+		return without(list, key)
+	})
+	s.line.after(d.lasts, func() {
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(lifted, d.timed)) })
+	})
 }
 
 // changeTaints writes a changed list of taints to a node.
-func (s *server) changeTaints(node string, change func([]v1.Taint) []v1.Taint) {
-	s.changeNode(node, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
+func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
+	s.changeNode(name, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
 }
 
-// swap changes the taints as the node lifecycle controller does when the node fails in another way: unreachable
+// timed returns the taint as kubectl or a controller sets it now.
+func (s *server) timed(t v1.Taint, ahead *time.Duration) v1.Taint {
+	if t.TimeAdded = nil; ahead != nil {
+		t.TimeAdded = &metav1.Time{Time: s.stamp().Add(*ahead)}
+	}
+	return t
+}
+
+// stamped returns the taint with the present time as its timeAdded.
+func (s *server) stamped(t v1.Taint) v1.Taint { return s.timed(t, new(time.Duration(0))) }
+
+// swapped returns the taints after the node lifecycle controller has seen the node fail in another way: unreachable
 // replaces not-ready, or the reverse, in one write, and timeAdded is now.
-func (s *server) swap(node string) {
-	s.changeTaints(node, func(list []v1.Taint) []v1.Taint {
-		from, to := v1.TaintNodeNotReady, v1.TaintNodeUnreachable
-		if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
-			from, to = to, from
-		}
-		return with(without(list, from), v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute, TimeAdded: new(s.stamp())})
-	})
+func (s *server) swapped(list []v1.Taint) []v1.Taint {
+	from, to := v1.TaintNodeNotReady, v1.TaintNodeUnreachable
+	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
+		from, to = to, from
+	}
+	return with(without(list, from), s.stamped(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}))
 }
 
-// rewrite changes the taints as that controller does after a restart: timeAdded is now.
-func (s *server) rewrite(node string) {
-	s.changeTaints(node, func(list []v1.Taint) []v1.Taint {
-		for i := range list {
-			if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
-				list[i].TimeAdded = new(s.stamp())
-			}
+// rewritten returns the taints after that controller was restarted: timeAdded is now.
+func (s *server) rewritten(list []v1.Taint) []v1.Taint {
+	for i := range list {
+		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
+			list[i] = s.stamped(list[i])
 		}
-		return list
-	})
+	}
+	return list
 }
 
 // with returns the list with the taint, which replaces a taint with the same key and effect.
@@ -84,42 +134,146 @@ func without(list []v1.Taint, keys ...string) []v1.Taint {
 	return slices.DeleteFunc(list, func(t v1.Taint) bool { return slices.Contains(keys, t.Key) })
 }
 
-// replacePod removes a pod, and creates one of that name.
-func (s *server) replacePod(name, node string, tolerations []v1.Toleration, shape podShape) {
+// doPod performs the actions of users, controllers and kubelets on pods.
+func (s *server) doPod(d *action, name string) bool {
+	var uid types.UID // empty if there is no such pod
 	if p := s.pod(name); p != nil {
-		s.removePod(p.UID)
-		s.createPod(name, node, tolerations, shape)
+		uid = p.UID
 	}
-}
-
-func (s *server) tolerate(name string, tolerations []v1.Toleration) {
-	if p := s.pod(name); p != nil {
-		s.changePod(p.UID, func(p *v1.Pod) { p.Spec.Tolerations = tolerations; p.Generation++ })
-	}
-}
-
-func (s *server) finish(uid types.UID) {
-	s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
-}
-
-// touch has a pod run; one that has finished never runs again.
-func (s *server) touch(uid types.UID) {
-	s.changePod(uid, func(p *v1.Pod) {
-		if p.Status.Phase == v1.PodPending {
-			p.Status.Phase = v1.PodRunning
+	switch d.kind {
+	case createPod:
+		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+	case deletePod:
+		s.deletePod(uid)
+	case forceDelete:
+		s.removePod(uid)
+	case replacePod:
+		if s.removePod(uid) {
+			s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
 		}
-	})
+	case tolerate:
+		s.changePod(uid, func(p *v1.Pod) { p.Spec.Tolerations = d.tolerations; p.Generation++ })
+	case finishPod:
+		s.changePod(uid, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
+	case touchPod:
+		s.changePod(uid, func(p *v1.Pod) {
+			if p.Status.Phase == v1.PodPending { // what has finished never runs again
+				p.Status.Phase = v1.PodRunning
+			}
+		})
+	default:
+		return false
+	}
+	return true
 }
 
-// touchPartition changes the partition of a node, or loses its content; no replica takes part in it.
-func (s *server) touchPartition(node string, lost bool) {
-	i := journal.PartitionOf(node)
-	now := s.partitions[i]
-	if now.version == 0 {
+// doFault starts a fault.
+func (w *World) doFault(d *action) {
+	w.server.begin(d.kind, d.lasts)
+	if d.kind != away && d.kind != hang {
 		return
 	}
-	if lost {
-		now.data, now.records = nil, nil
+	for _, p := range w.up() {
+		for _, s := range []*stream{p.nodes, p.pods} {
+			if d.kind == hang {
+				s.stall(d.lasts)
+			} else {
+				s.breaks(0, false)
+			}
+		}
 	}
-	s.storePartition(i, now)
 }
+
+// doPartition changes a partition of the journal; no replica takes part in it.
+func (w *World) doPartition(d *action) {
+	i := journal.PartitionOf(nodeName(d.node))
+	g := &w.server.partitions[i]
+	if g.version == 0 {
+		return
+	}
+	w.server.version++
+	g.version = w.server.version
+	switch d.kind {
+	case losePartition:
+		g.data, g.records, g.writer = nil, nil, nil
+	case forge:
+		w.server.forge(i, g)
+	}
+	w.partitionChanged(i)
+}
+
+// forge makes all taints of a partition half a minute older, by their times or by the time of writing. The partition
+// claims to know all nodes as they are now.
+func (s *server) forge(i int, g *partition) {
+	content, _, err := journal.Decode(i, g.data)
+	if err != nil {
+		return
+	}
+	latest := 0
+	for _, n := range s.nodes {
+		version, _ := strconv.Atoi(n.ResourceVersion)
+		latest = max(latest, version)
+	}
+	older := 30 * time.Second
+	if latest%2 == 0 {
+		content.Written, older = content.Written.Add(older), 0
+	}
+	for node, record := range content.Records {
+		record.Version = strconv.Itoa(latest)
+		content.Records[node] = record
+		for _, history := range record.Taints {
+			for j := range history {
+				history[j].Since = history[j].Since.Add(-older)
+			}
+		}
+	}
+	g.data, _ = journal.Encode(content)
+	g.written, g.writer, g.forged = content.Written, nil, true
+}
+
+// doProcess performs an action on a process or its watches.
+func (w *World) doProcess(d *action, p *process) {
+	watch := p.nodes
+	if d.pods {
+		watch = p.pods
+	}
+	switch d.kind {
+	case breakWatch:
+		watch.breaks(d.lasts, false)
+	case forgetWatch:
+		watch.breaks(d.lasts, true)
+	case stallWatch:
+		watch.stall(d.lasts)
+	case kill:
+		p.die()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case stop:
+		p.stop()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case pause:
+		p.freeze(d.lasts)
+	case setClock:
+		w.clocks[d.replica] += d.lasts
+		p.clock.ahead = w.clocks[d.replica]
+		p.observer.ClockSet(p.clock.ahead)
+	case deafen:
+		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
+	case handOver:
+		if p.term != nil {
+			p.release()
+		}
+	}
+}
+
+// startAgain starts a replica that is down, or waits until it is down.
+func (w *World) startAgain(replica int) {
+	switch p := w.processes[replica]; {
+	case p == nil:
+		w.start(replica)
+	case p.ending:
+		w.after(time.Second, func() { w.startAgain(replica) })
+	}
+}
+
+// stall stops the deliveries of a watch for a while.
+func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }

@@ -109,16 +109,12 @@ func (b *bubble) begin() {
 		b.server.createNode(nodeName(i))
 	}
 	for i := range b.plan.actions {
-		a := &b.plan.actions[i]
-		do := func() {
-			b.say("world", "%s: %s", a.kind, a.object)
-			a.do(b)
-		}
-		if a.at <= preface {
-			do()
+		d := &b.plan.actions[i]
+		if d.at <= preface {
+			b.do(d)
 			continue
 		}
-		b.after(a.at-b.now(), do)
+		b.after(d.at-b.now(), func() { b.do(d) })
 	}
 	for i := range b.plan.replicas {
 		b.after(time.Duration(i)*time.Second/2+time.Millisecond, func() { b.start(i) })
@@ -140,7 +136,7 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.observer = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
-	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method, Leading: m.leading})
+	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
 	var err error
 	m.Manager, err = taintmanager.New(client, nil, taintmanager.Options{
 		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
@@ -212,14 +208,20 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 	b.after(lasts+time.Second, func() { b.start(m.replica) })
 }
 
-func (b *bubble) api() *server { return b.server }
-
-// strikes starts a fault.
-func (b *bubble) strikes(f fault, lasts time.Duration) {
-	b.server.begin(f, lasts)
-	if f == away {
-		b.counts["Outages"]++
-		b.breakAll()
+// do performs an action, where a real manager permits it.
+func (b *bubble) do(d *action) {
+	b.say("world", "%v", d)
+	m := b.managers[d.replica]
+	switch {
+	case b.server.do(d):
+	case d.kind.isFault():
+		b.server.begin(d.kind, d.lasts)
+		if d.kind == away {
+			b.counts["Outages"]++
+			b.breakAll()
+		}
+	case m != nil:
+		b.doManager(d, m)
 	}
 }
 
@@ -232,29 +234,25 @@ func (b *bubble) breakAll() {
 	}
 }
 
-// befalls has something happen to a manager, where a real one permits it.
-func (b *bubble) befalls(replica int, what mishap, pods bool, lasts time.Duration) {
-	m := b.managers[replica]
-	if m == nil {
-		return
-	}
-	switch what {
+// doManager performs an action on a manager.
+func (b *bubble) doManager(d *action, m *manager) {
+	switch d.kind {
 	case breakWatch, forgetWatch:
-		m.breaks(pods, what == forgetWatch)
+		m.breaks(d.pods, d.kind == forgetWatch)
 	case stallWatch:
-		m.quiet[resource(pods)] = b.now() + lasts
+		m.quiet[resource(d.pods)] = b.now() + d.lasts
 	case kill, stop:
 		b.counts["Restarts"]++
-		b.down(m, lasts, what == kill)
+		b.down(m, d.lasts, d.kind == kill)
 	case pause, handOver:
-		b.depose(m, lasts)
+		b.depose(m, d.lasts)
 	}
 }
 
 // calmDown ends all faults.
 func (b *bubble) calmDown() {
 	b.say("world", "all faults end")
-	b.server.faults = map[fault]time.Duration{}
+	b.server.faults = map[kind]time.Duration{}
 	for i, m := range b.managers {
 		if m == nil {
 			b.start(i)
@@ -272,7 +270,7 @@ func (b *bubble) end() {
 		b.check(nil, oracle.Broken(oracle.Behind, "nobody leads"))
 	} else {
 		m := b.managers[b.leader]
-		b.check(nil, b.oracle.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
+		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second, nil))
 		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
 			b.check(nil, oracle.Broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
 		}
@@ -306,13 +304,14 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	b := j.m.b
 	b.mu.Lock()
 	b.say(j.m.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	b.check(j.m, j.m.observer.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At)))
+	b.check(j.m, j.m.observer.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
 	b.mu.Unlock()
 	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[o.Kind.String()]++
 	b.say(j.m.name, "call for pod %s ended: %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
+	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o
 }
 
@@ -350,7 +349,9 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	counts := Counts{}
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
-			b := live(t, draw(seed))
+			p := draw(seed)
+			p.clocks = clocks{}
+			b := live(t, p)
 			b.counts["Worlds"] = 1
 			b.counts.Add(b.oracle.Seen)
 			counts.Add(b.counts)

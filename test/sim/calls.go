@@ -22,8 +22,10 @@ type flight struct {
 	e    eviction.Request
 	term *term
 
-	over  bool
-	shown int64 // generation of the pod, by an answer to this call
+	over    bool
+	spared  bool  // its outcome says that it has deleted nothing
+	deleted bool  // the server has accepted its deletion
+	shown   int64 // generation of the pod, by an answer to this call
 
 	waiting *request // what the call waits for
 	resume  func() (*request, bool)
@@ -34,7 +36,7 @@ type flight struct {
 
 // connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
-	api := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method, Leading: p.leading})
+	api := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
@@ -47,7 +49,7 @@ func (p *process) connectEvictor() {
 // call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
 func (p *process) call(e eviction.Request) {
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At))
+	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At), e.Attempt)
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
@@ -128,6 +130,8 @@ func (f *flight) arrived(a *request, uid types.UID) {
 	a.accepted = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
+	f.deleted = true
+	f.p.w.check(f.spendsTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.over {
 		f.received(false)
@@ -182,7 +186,14 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
+	f.spared = !o.MayHaveDeleted()
+	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
+	wait := leastWait(o)
+	if p.w.oracle.Governed && f.e.Method == policy.Evict {
+		wait = 0 // the next call may be a DELETE by deleteAfter
+	}
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, wait)
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
 	p.w.say(p.name, "call for pod %s ended: %s %s", f.e.Pod.UID, o.Kind.String(), o.Cause)
 	p.shardOf(f.e.Pod.Node).put(shard.PodChanged{UID: f.e.Pod.UID})
@@ -190,4 +201,24 @@ func (f *flight) ended(o eviction.Outcome) {
 
 func interrupted() eviction.Outcome {
 	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true}
+}
+
+// leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half
+// of the first wait, because of the jitter.
+func leastWait(o eviction.Outcome) time.Duration {
+	switch o.Kind {
+	case eviction.Failed:
+		return 50 * time.Millisecond
+	case eviction.Unconfirmed:
+		return 25 * time.Millisecond
+	case eviction.Blocked:
+		return 250 * time.Millisecond
+	case eviction.Refused:
+		return 500 * time.Millisecond
+	case eviction.NotFound:
+		return 5 * time.Second
+	case eviction.Throttled:
+		return o.RetryAfter
+	}
+	return 0
 }

@@ -43,7 +43,7 @@ func (p *process) newDispatcher() dispatcher {
 	plan, config := p.w.plan, &p.governance.config
 	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{
 		Slots: plan.workers, SlowPlaces: plan.places, Rates: config.Guards.Rates, Paused: config.Paused,
-		Leading: p.leading, Jitter: p.r.Float64,
+		Leading: func() bool { return !p.ending && p.leading() }, Jitter: p.r.Float64,
 	})
 	return dispatcher{core, p.Now, p.dispatch}
 }

@@ -11,34 +11,35 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
-// package guard, as the root wires it.
+// package guard, as the root wires it; and what the process was shown, for the promises.
 type governance struct {
-	p      *process
-	core   *guard.Core
-	config guard.Config
-	judge  policy.Judge
-	file   int           // the number of the latest file
-	timer  time.Duration // when the core has a step due
+	p       *process
+	core    *guard.Core
+	config  guard.Config
+	judge   policy.Judge
+	file    int           // the number of the latest file
+	extra   policy.Needs  // of a file that is being taken in
+	listing int           // how many lists it waits for
+	timer   time.Duration // when the core has a step due
 
-	changed time.Duration // when nodes were last received
+	changed time.Duration                       // when the last batch of changes of nodes was received
+	shown   map[string]map[string]time.Duration // since when nodes were shown with taints, by name and group
 }
 
-// govern sets up the policies and guards with which a process starts: those of the latest file. The cache has from the
-// start what any file needs.
+// govern sets up the policies and guards with which a process starts: those of the latest file.
 func (p *process) govern() {
 	g := &p.governance
-	*g = governance{p: p, timer: never}
-	var needs policy.Needs
-	for i, f := range p.w.plan.files {
-		needs = needs.Or(f.config.Set.Needs())
-		if f.at <= p.w.now() {
+	p.w.everGoverned = append(p.w.everGoverned, g)
+	*g = governance{p: p, timer: never, shown: map[string]map[string]time.Duration{}}
+	for i := range p.w.plan.files {
+		if p.w.plan.files[i].at <= p.w.now() {
 			g.file = i
 		}
 	}
-	p.feed.Need(needs)
 	g.config = p.w.plan.files[g.file].config
 	g.core = guard.NewCore(g.config)
 	g.judge = g.core.Judge()
+	p.feed.Need(g.judge.Needs())
 }
 
 // reload makes every process take in a file, some time after it was mounted.
@@ -49,21 +50,40 @@ func (w *World) reload(n int) {
 	}
 }
 
-// takeIn puts a file into force.
+// takeIn takes in a file. Where the cache lacks what it needs, nodes and pods are listed again first.
 func (p *process) takeIn(n int) {
-	if n <= p.governance.file {
+	g := &p.governance
+	if n <= g.file {
 		return
 	}
+	g.file = n
+	g.extra = p.w.plan.files[n].config.Set.Needs()
+	if p.feed.Need(g.judge.Needs().Or(g.extra)) {
+		g.listing++
+		p.nodes.listAgain(func() { p.pods.listAgain(func() { g.listing--; p.force() }) })
+		return
+	}
+	p.force()
+}
+
+// force puts the latest file into force, once the cache has what it needs.
+func (p *process) force() {
+	if p.governance.listing > 0 {
+		return
+	}
+	n := p.governance.file
+	next := p.w.plan.files[n].config
 	p.w.counts["Reloads"]++
 	p.w.say(p.name, "takes in file %d", n)
-	next := p.w.plan.files[n].config
 	if next.Paused {
 		p.dispatcher.step(dispatch.Paused{Paused: true})
 	}
 	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
-	p.governance.file, p.governance.config = n, next
+	p.governance.config = next
 	p.governance.step(guard.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
+	p.governance.extra = policy.Needs{}
+	p.feed.Need(p.governance.judge.Needs())
 }
 
 // step passes one input to the core, and its effects on.
@@ -94,6 +114,7 @@ func (g *governance) step(in guard.Input) {
 // replaceJudge puts a new judge into force, and has the pods of all nodes judged again.
 func (g *governance) replaceJudge(j policy.Judge) {
 	g.judge = j
+	g.p.feed.Need(j.Needs().Or(g.extra))
 	for i := range g.p.w.plan.nodes {
 		g.p.shardOf(nodeName(i)).put(shard.NodeChanged{Name: nodeName(i)})
 	}

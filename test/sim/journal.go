@@ -20,17 +20,23 @@ type partition struct {
 	version int // 0 if it does not exist
 	data    map[string]string
 	records map[string]oracle.Record // the oracle's counterparts, by node
+	written time.Time                // by its writer's clock
 	stored  time.Duration            // true time
+	writer  *process                 // nil once others have written
+	forged  bool                     // the times are not those of the counterparts
 }
 
-// heard is the oracle's counterpart of a record, and how a process has received it last.
+// heard is a partition as a process has heard of it.
 type heard struct {
-	record oracle.Record
-	way    oracle.Way
+	partition
+	way oracle.Way
 }
 
-// subject is the node, and its version, that a record is about.
-type subject struct{ node, version string }
+// has reports whether the partition has a record of the node at this version, or a forged record.
+func (h *heard) has(node, version string) bool {
+	r, ok := h.records[node]
+	return ok && (h.forged || r.IsOf(version))
+}
 
 // keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
 // server, and makes the writes.
@@ -42,19 +48,15 @@ type keeper struct {
 
 	loaded bool // decisions may begin
 	synced bool
-	deaf   time.Duration                // until then, the watch of the partitions is broken
-	read   [journal.Partitions]int      // the versions of the partitions, as heard of last; -1: not listed yet
+	deaf   time.Duration // until then, the watch of the partitions is broken
+	heard  [journal.Partitions][]*heard
 	calls  [journal.Partitions]*request // the last writes
-	heard  map[subject]heard
+	wrote  [journal.Partitions]int      // the terms in which the process has written last
 }
 
 func newKeeper(p *process) keeper {
 	core := store.NewCore(store.CoreOptions{Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess})
-	k := keeper{p: p, timer: never, core: core, heard: map[subject]heard{}}
-	for i := range k.read {
-		k.read[i] = -1
-	}
-	return k
+	return keeper{p: p, timer: never, core: core}
 }
 
 // list reads a partition, until that succeeds, and watches it from then on.
@@ -83,22 +85,26 @@ func (k *keeper) list(i int) {
 // watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
 // when that happened, and resumes.
 func (k *keeper) watch(i int, missed bool) {
-	w := k.p.w
+	w, all := k.p.w, k.heard[i]
 	switch {
-	case k.read[i] < 0:
+	case len(all) == 0: // it is not listed yet
 	case !w.server.answers() || k.deaf > w.now():
 		k.p.after(time.Second, func() { k.watch(i, true) })
-	case k.read[i] != w.server.partitions[i].version:
+	case all[len(all)-1].version != w.server.partitions[i].version:
 		k.hear(i, w.server.partitions[i], !missed)
 	}
 }
 
-// hear passes a partition to the core.
+// hear passes a partition to the oracle, unless the process has written it in this term, and to the core.
 func (k *keeper) hear(i int, read partition, watched bool) {
-	way := oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}
-	k.read[i] = read.version
-	for node, r := range read.records {
-		k.heard[subject{node, r.Version()}] = heard{r, way}
+	h := &heard{read, oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}}
+	k.heard[i] = append(k.heard[i], h)
+	own := h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms
+	for node := range k.p.w.plan.nodes {
+		if name := nodeName(node); !own && !h.forged && journal.PartitionOf(name) == i {
+			r, ok := h.records[name]
+			k.p.observer.Heard(h.way, name, r, ok)
+		}
 	}
 	s := journal.StoredPartition{Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
 	if watched {
@@ -108,6 +114,16 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 		s.Version = strconv.Itoa(read.version)
 	}
 	k.step(store.Heard{Partition: i, Content: &s})
+}
+
+// latest returns the latest partition that the process has heard of and for which is returns true, or nil.
+func (k *keeper) latest(i int, is func(*heard) bool) *heard {
+	for _, h := range slices.Backward(k.heard[i]) {
+		if is(h) {
+			return h
+		}
+	}
+	return nil
 }
 
 // step passes one input to the core, and its effects on.
@@ -163,7 +179,7 @@ var errConflict = errors.New("the partition was written by somebody else")
 
 // write makes a write of the core.
 func (k *keeper) write(w *store.Write) {
-	now := partition{data: w.Content.Data, records: k.records(w)}
+	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), records: k.records(w)}
 	version, _ := strconv.Atoi(w.Content.Version)
 	call := &request{
 		do: func() (err error) {
@@ -173,6 +189,7 @@ func (k *keeper) write(w *store.Write) {
 		answer: func(err error) {
 			switch {
 			case err == nil:
+				k.wrote[w.Partition] = w.Term
 				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
 			case errors.Is(err, errConflict):
 				k.p.w.counts["Conflicts"]++
@@ -193,9 +210,11 @@ func (k *keeper) records(w *store.Write) map[string]oracle.Record {
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
 		version := content.Records[node].Version
-		if h, ok := k.heard[subject{node, version}]; ok && journal.IsNewer(version, k.p.feed.Reached()) {
+		h := k.latest(w.Partition, func(h *heard) bool { return h.writer != k.p && h.has(node, version) })
+		if h != nil && journal.IsNewer(version, k.p.feed.Reached()) {
+			k.p.w.excused = k.p.w.excused || h.forged
 			k.p.w.counts["Forwarded"]++
-			all[node] = k.p.observer.Forwarded(now, h.way, h.record)
+			all[node] = k.p.observer.Forwarded(now, h.way, h.records[node])
 			continue
 		}
 		all[node], err = k.p.observer.Recorded(now, node, version)
@@ -213,21 +232,15 @@ func (w *World) writePartition(i, version int, now partition) (int, error) {
 	case s.partitions[i].version != version:
 		return 0, errConflict
 	}
-	now.stored = w.now()
-	return s.storePartition(i, now), nil
-}
-
-// storePartition stores the next version of a partition.
-func (s *server) storePartition(i int, now partition) int {
 	s.version++
-	now.version = s.version
+	now.version, now.stored = s.version, w.now()
 	s.partitions[i] = now
-	s.stored(i)
-	return now.version
+	w.partitionChanged(i)
+	return now.version, nil
 }
 
-// stored shows the change of a partition to all replicas.
-func (w *World) stored(i int) {
+// partitionChanged shows the change of a partition to all replicas.
+func (w *World) partitionChanged(i int) {
 	for _, p := range w.up() {
 		p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
 	}
@@ -239,10 +252,23 @@ type source struct {
 	p *process
 }
 
-// Adopt passes a record to the cache, and its counterpart to the oracle.
+// Adopt passes a record to the cache, and its counterpart to the oracle. What a standby makes of a forged record is
+// judged once the leader's next record has replaced it; a leader may go by it.
 func (s source) Adopt(node string, r journal.Record) bool {
-	if h, ok := s.p.keeper.heard[subject{node, r.Version}]; ok {
-		s.p.observer.Adopted(s.p.w.now(), h.way, h.record)
+	p := s.p
+	h := p.keeper.latest(journal.PartitionOf(node), func(h *heard) bool {
+		return h.written.Equal(r.Writing.At) && h.has(node, r.Version)
+	})
+	if h != nil {
+		p.observer.Fooled(node, h.forged)
+		switch {
+		case !h.forged:
+			p.observer.Adopted(p.w.now(), h.way, h.records[node])
+		case p.term != nil:
+			p.w.excused = true
+		default:
+			p.w.counts["Forged"]++
+		}
 	}
 	return s.Feed.Adopt(node, r)
 }

@@ -372,10 +372,10 @@ func (w *wire) hand(entry *written) bool {
 	}
 	w.m.shown = b.now()
 	if w.pods {
-		w.m.say("sees %s %v", event, entry)
+		w.m.say("sees %s %v", event, shown{entry.pod})
 		w.m.observer.WatchedPod(b.now(), entry.pod, event == watch.Deleted)
 	} else {
-		w.m.say("sees %s %v", event, entry)
+		w.m.say("sees %s %v", event, shown{entry.node})
 		w.m.observer.WatchedNode(b.now(), entry.node, event == watch.Deleted)
 	}
 	return true

@@ -42,6 +42,8 @@ func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
 	reached := p.w.server.answers()
 	switch {
+	case p.ending && p.term == nil:
+		return
 	case p.term != nil && reached && l.holder == p.name:
 		l.renewed, p.term.renewed = now, p.Now()
 	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.term.renewed) >= renewDeadline):
@@ -51,12 +53,17 @@ func (p *process) elect() {
 		l.holder, l.renewed = p.name, now
 		p.lead()
 	}
-	p.after(retryPeriod+span(p.r, 0, retryPeriod/10), p.elect)
+	wait := retryPeriod + span(p.r, 0, retryPeriod/10)
+	if p.term == nil && l.holder != "" {
+		wait = max(wait, l.renewed+leaseDuration-now)
+	}
+	p.after(wait, p.elect)
 }
 
 // lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
+	p.w.excused = p.w.excused || p.observer.IsFooled()
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
 	p.keeper.lead()
@@ -86,6 +93,11 @@ func (p *process) endTerm() {
 func (p *process) release() {
 	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""
+		for _, other := range p.w.up() {
+			if other != p {
+				other.after(span(other.r, 0, retryPeriod), other.elect)
+			}
+		}
 	}
 	p.endTerm()
 }

@@ -97,7 +97,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	})
 	d.list()
 	d.server.createNode("n0")
-	d.server.setTaint("n0", noExecute("net"), nil)
+	d.server.do(&action{kind: setTaint, taint: noExecute("net")})
 	d.server.createPod("p0", "n0", []v1.Toleration{bearing("net", 30), bearing("gpu", 20)}, podShape{})
 	d.server.createPod("p1", "n0", []v1.Toleration{bearing("net", 40), bearing("disk", 5)}, podShape{})
 	d.deliver(d.events(0))
@@ -183,7 +183,7 @@ func (d *desk) state() string {
 		}
 	}
 	for _, p := range d.server.pods {
-		lines = append(lines, fmt.Sprintf("%s on %s since %v %v", name(p.UID), p.Spec.NodeName, d.bound(p), showTolerations(p.Spec.Tolerations)))
+		lines = append(lines, fmt.Sprintf("%s on %s since %v %v", name(p.UID), p.Spec.NodeName, d.bound(p), shown{p.Spec.Tolerations}))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
@@ -217,9 +217,9 @@ func (d *desk) bound(p *v1.Pod) time.Duration {
 
 // change is a change that happens if it is possible.
 type change struct {
-	what string
-	can  func(s *server) bool
-	do   func(s *server)
+	what   string
+	can    func(s *server) bool
+	action action
 }
 
 // String returns what changes.
@@ -248,32 +248,23 @@ func bearing(key string, seconds int64) v1.Toleration {
 // sequences returns short sequences, so that all their orders can be tried.
 func sequences() map[string][]change {
 	set := func(key string) change {
-		return change{key + " set", lacks(key), func(s *server) { s.setTaint("n0", noExecute(key), nil) }}
+		return change{key + " set", lacks(key), action{kind: setTaint, taint: noExecute(key)}}
 	}
 	lift := func(key string) change {
-		return change{key + " lifted", has(key), func(s *server) { s.lift("n0", key) }}
+		return change{key + " lifted", has(key), action{kind: liftTaint, taint: noExecute(key)}}
 	}
 	edit := func(what string, list ...v1.Toleration) change {
-		return change{what, always, func(s *server) { s.tolerate("p0", list) }}
+		return change{what, always, action{kind: tolerate, tolerations: list}}
 	}
-	replaced := change{"p1 replaced", always, func(s *server) {
-		s.replacePod("p1", "n0", []v1.Toleration{bearing("", 50)}, podShape{})
-	}}
-	gone := change{"node gone", func(s *server) bool { return s.node("n0") != nil }, func(s *server) { s.deleteNode("n0") }}
-	back := change{"node back", func(s *server) bool { return s.node("n0") == nil }, func(s *server) { s.createNode("n0") }}
-	beat := change{"heartbeat", always, func(s *server) { s.changeNode("n0", func(*v1.Node) {}) }}
-	end := func(what string, do func(*server, types.UID)) change {
-		return change{what, always, func(s *server) {
-			if p := s.pod("p0"); p != nil {
-				do(s, p.UID)
-			}
-		}}
-	}
+	replaced := change{"p1 replaced", always, action{kind: replacePod, pod: 1, tolerations: []v1.Toleration{bearing("", 50)}}}
+	gone := change{"node gone", func(s *server) bool { return s.node("n0") != nil }, action{kind: deleteNode}}
+	back := change{"node back", func(s *server) bool { return s.node("n0") == nil }, action{}}
+	beat := change{"heartbeat", always, action{kind: heartbeat}}
 	return map[string][]change{
 		"taints come and go":       {set("gpu"), lift("gpu"), set("disk"), lift("net"), set("net"), beat},
 		"tolerations change too":   {set("gpu"), lift("net"), edit("p0 bears net for longer", bearing("net", 60)), edit("p0 bears all", bearing("", 15)), set("disk")},
-		"pods come and go":         {set("gpu"), lift("net"), replaced, end("p0 gone", func(s *server, uid types.UID) { s.removePod(uid) }), {"p2 comes", always, func(s *server) { s.createPod("p2", "n0", nil, podShape{}) }}},
-		"pods finish":              {set("gpu"), lift("gpu"), end("p0 finishes", (*server).finish), edit("p0 bears all", bearing("", 15)), replaced},
+		"pods come and go":         {set("gpu"), lift("net"), replaced, {"p0 gone", always, action{kind: forceDelete}}, {"p2 comes", always, action{kind: createPod, pod: 2}}},
+		"pods finish":              {set("gpu"), lift("gpu"), {"p0 finishes", always, action{kind: finishPod}}, edit("p0 bears all", bearing("", 15)), replaced},
 		"the node is made anew":    {gone, back, set("gpu"), replaced, edit("p0 bears all", bearing("", 15))},
 		"not-ready to unreachable": {set(v1.TaintNodeNotReady), lift(v1.TaintNodeNotReady), set(v1.TaintNodeUnreachable), lift("net"), edit("p0 bears all", bearing("", 15))},
 	}
@@ -328,10 +319,14 @@ func (d *desk) check(order []change, schedules map[string]string) {
 // play makes the changes in this order. It returns false if that is not possible.
 func (d *desk) play(order []change) bool {
 	for _, c := range order {
-		if !c.can(d.server) {
+		switch {
+		case !c.can(d.server):
 			return false
+		case c.action.kind == "":
+			d.server.createNode("n0")
+		default:
+			d.server.do(&c.action)
 		}
-		c.do(d.server)
 	}
 	return true
 }

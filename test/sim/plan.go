@@ -1,13 +1,95 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/internal/config"
-	"github.com/taint-manager/taint-manager/policy"
 )
+
+// kind of an action.
+type kind string
+
+// The kinds of actions.
+const (
+	setTaint  kind = "taint"
+	liftTaint kind = "lift"
+	flap      kind = "flap" // removed, and set again after a while
+	// not-ready replaced by unreachable, or the reverse, as the node lifecycle controller does it
+	swap           kind = "swap"
+	ready          kind = "ready"
+	rewrite        kind = "rewrite" // a new timeAdded, as that controller writes it after a restart
+	heartbeat      kind = "heartbeat"
+	deleteNode     kind = "delete node"
+	createPod      kind = "create pod"
+	deletePod      kind = "delete pod"
+	forceDelete    kind = "delete pod by force"
+	replacePod     kind = "replace pod"
+	tolerate       kind = "edit tolerations"
+	finishPod      kind = "finish pod"
+	touchPod       kind = "touch pod"
+	away           kind = "API server away"
+	hang           kind = "API server hangs"
+	failing        kind = "requests fail"
+	throttling     kind = "API server is loaded"
+	losing         kind = "answers are lost"
+	slow           kind = "requests are slow"
+	refusing       kind = "admission refuses"
+	budget         kind = "budget blocks"
+	breakWatch     kind = "watch breaks"
+	forgetWatch    kind = "watch breaks and is forgotten"
+	stallWatch     kind = "watch stalls"
+	kill           kind = "kill"
+	stop           kind = "stop"
+	pause          kind = "pause"
+	setClock       kind = "set clock"
+	handOver       kind = "hand over"
+	losePartition  kind = "journal partition lost"
+	touchPartition kind = "journal partition written by others"
+	journalBroken  kind = "journal can't be written"
+	deafen         kind = "watch of the journal breaks"
+	forge          kind = "journal partition forged"
+)
+
+// isFault reports whether an action of this kind is a fault of the API server, which lasts for a while.
+func (k kind) isFault() bool {
+	switch k {
+	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
+		return true
+	}
+	return false
+}
+
+// action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
+type action struct {
+	at          time.Duration
+	kind        kind
+	node        int
+	pod         int
+	replica     int
+	pods        bool // the watch of pods, not of nodes
+	taint       v1.Taint
+	timed       *time.Duration // how far the taint's timeAdded is in the future; nil: it has none
+	tolerations []v1.Toleration
+	lasts       time.Duration
+	shape       podShape
+}
+
+// podShape is the rest of what describes a pod.
+type podShape struct {
+	mirror, unscheduled, finalizer bool
+	bindsAfter, grace              time.Duration
+}
+
+// String returns the action in one line, with all objects that it may be about.
+func (a *action) String() string {
+	return fmt.Sprintf("%s: n%d, p%d, r%d, pods %v, taint %q, %v, for %v", a.kind, a.node, a.pod, a.replica, a.pods,
+		a.taint.ToString(), shown{a.tolerations}, a.lasts)
+}
 
 // plan is a world before it begins.
 type plan struct {
@@ -16,66 +98,15 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	places   int           // number of slow places
-	method   config.Method // of pairs that no policy decides
+	places   int  // number of slow places
+	evict    bool // by the eviction subresource
 	clocks   clocks
 	lag      time.Duration // usual lag of a watch
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
 	actions  []action
-	files    []file // configuration files, in the order of their times; the first is there at the start
+	files    []file // configuration files, in the order of their times; none: one without policies
 }
-
-// action is something that happens to a cluster at a moment.
-type action struct {
-	at time.Duration
-	act
-}
-
-// act is something that can happen to a cluster. Its object and its values are drawn already.
-type act struct {
-	kind, object string
-	do           func(s stage)
-}
-
-// stage is what acts happen to: a world.
-type stage interface {
-	api() *server
-	strikes(f fault, lasts time.Duration)
-	befalls(replica int, m mishap, pods bool, lasts time.Duration)
-}
-
-// mishap is something that happens to a replica for a while, if it is up, or to its watch of nodes or of pods.
-type mishap string
-
-// The mishaps.
-const (
-	breakWatch  mishap = "watch breaks"
-	forgetWatch mishap = "watch breaks and is forgotten"
-	stallWatch  mishap = "watch stalls"
-	deafen      mishap = "watch of the journal breaks"
-	kill        mishap = "kill"
-	stop        mishap = "stop"
-	pause       mishap = "pause"
-	setClock    mishap = "set clock"
-	handOver    mishap = "hand over"
-)
-
-// fault is something that the API server suffers for a while.
-type fault string
-
-// The faults.
-const (
-	away          fault = "API server away"
-	hang          fault = "API server hangs"
-	failing       fault = "requests fail"
-	throttling    fault = "API server is loaded"
-	losing        fault = "answers are lost"
-	slow          fault = "requests are slow"
-	refusing      fault = "admission refuses"
-	budget        fault = "budget blocks"
-	journalBroken fault = "journal can't be written"
-)
 
 // The time that a world has before the first action, and after the last fault.
 const (
@@ -88,39 +119,38 @@ func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
 		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
-		places: 1 + r.IntN(4), method: config.MethodDelete, clocks: clocks{replicas: make([]time.Duration, 3)},
-		lag:   pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
+		places: 1 + r.IntN(4),
+		evict:  r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond,
+			2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
-	if r.IntN(5) == 0 {
-		p.method = config.MethodEvict
-	}
-	if r.IntN(2) == 0 {
-		p.clocks.draw(r)
-	}
-	p.files = []file{{0, compiled(policy.Config{Method: p.method.Policy()}, false)}}
-	d := drawer{Rand: r, plan: p}
+	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)
+	d := drawer{r: r, plan: p, at: preface}
 	d.stock()
 	for range 8 + r.IntN(30) {
 		d.next()
 	}
-	if r.IntN(3) == 0 {
+	d.r = rand.New(rand.NewPCG(seed, 5))
+	if d.r.IntN(3) == 0 {
 		d.storm()
 	}
-	for range r.IntN(4) {
+	d.r = rand.New(rand.NewPCG(seed, 11))
+	for range d.r.IntN(4) {
 		d.succession()
 	}
-	p.sort()
+	for range d.r.IntN(3) {
+		d.add(d.action(forge, preface+span(d.r, 0, p.turmoil)))
+	}
+	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
 }
 
-func (p *plan) sort() {
-	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
-}
-
-// add adds what happens at a moment, or at the end of the turmoil.
-func (p *plan) add(at time.Duration, a act) {
-	p.actions = append(p.actions, action{min(at, preface+p.turmoil), a})
+// method returns the method of pairs that no policy decides.
+func (p *plan) method() config.Method {
+	if p.evict {
+		return config.MethodEvict
+	}
+	return config.MethodDelete
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

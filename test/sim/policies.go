@@ -34,7 +34,6 @@ func zoneOf(node string) map[string]string {
 
 // govern adds policies and guards to the plan: a file at the start, changes of the file, and budgets that block.
 func (p *plan) govern() {
-	p.files = nil
 	d := policyDrawer{rand.New(rand.NewPCG(p.seed, 9))}
 	at, rates := time.Duration(0), d.rates()
 	for i := range 1 + d.IntN(4) {
@@ -44,7 +43,7 @@ func (p *plan) govern() {
 		if d.IntN(3) == 0 {
 			rates = d.rates()
 		}
-		c := policy.Config{Method: p.method.Policy(), Guards: policy.Guards{Rates: rates}}
+		c := policy.Config{Method: p.method().Policy(), Guards: policy.Guards{Rates: rates}}
 		for n := range d.IntN(3) {
 			c.Policies = append(c.Policies, d.policy(n))
 		}
@@ -56,9 +55,11 @@ func (p *plan) govern() {
 	slices.SortFunc(p.files, func(a, b file) int { return int(a.at - b.at) })
 	p.files[len(p.files)-1].config.Paused = false // so that the world has a quiet end
 	for range d.IntN(3) {
-		p.add(preface+span(d.Rand, 0, p.turmoil), strike(budget, span(d.Rand, 5*time.Second, time.Minute)))
+		p.actions = append(p.actions, action{
+			at: preface + span(d.Rand, 0, p.turmoil), kind: budget, lasts: span(d.Rand, 5*time.Second, time.Minute),
+		})
 	}
-	p.sort()
+	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 }
 
 // compiled returns a configuration, which must be valid.

@@ -31,6 +31,7 @@ type process struct {
 	skew     skew.Interval // between the clock and the API server's, as far as the process knows it
 	observer *oracle.Process
 	dead     bool
+	ending   bool          // it takes no new work
 	frozen   time.Duration // the process does nothing before this moment
 	putOff   []func()      // what it does then
 
@@ -53,11 +54,8 @@ type process struct {
 	governance governance
 }
 
-// start starts a process of a replica, unless it is up.
+// start starts a process of a replica.
 func (w *World) start(replica int) {
-	if w.processes[replica] != nil {
-		return
-	}
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
@@ -178,6 +176,27 @@ func (p *process) die() {
 	p.w.processes[p.replica] = nil
 }
 
+// stop ends the process as SIGTERM does: it takes no new work, lets calls end, writes the journal, and gives the
+// lease back.
+func (p *process) stop() {
+	p.ending = true
+	p.stopped(p.w.now() + 30*time.Second)
+}
+
+// stopped waits for the calls under way, up to a moment.
+func (p *process) stopped(bound time.Duration) {
+	if len(p.flights) > 0 && p.w.now() < bound {
+		p.after(100*time.Millisecond, func() { p.stopped(bound) })
+		return
+	}
+	p.keeper.step(store.Flush{})
+	p.after(50*time.Millisecond, func() {
+		p.release()
+		p.w.say(p.name, "ends")
+		p.die()
+	})
+}
+
 // NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
 	p.shardOf(name).put(shard.NodeChanged{Name: name})
@@ -203,8 +222,12 @@ func (p *process) shown(w *written, event watch.EventType) {
 	case w.pod != nil:
 		store, object = p.feed.Pods(), w.pod
 		p.observer.WatchedPod(now, w.pod, gone)
+	case gone:
+		p.observer.WatchedNode(now, w.node, true)
+		delete(p.governance.shown, w.node.Name)
 	default:
-		p.observer.WatchedNode(now, w.node, gone)
+		p.observer.WatchedNode(now, w.node, false)
+		p.governance.shows(w.node, now)
 	}
 	if gone {
 		must(store.Delete(object))
@@ -216,23 +239,26 @@ func (p *process) shown(w *written, event watch.EventType) {
 // listedNodes passes a list of nodes to the oracle and to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
 	p.observer.ListedNodes(p.w.now(), nodes, how)
-	listed(p, p.nodes, p.feed.Nodes(), nodes, version, showNode)
+	since := p.w.now()
+	if how == oracle.FirstListed {
+		since = 0 // a breaker that finds taints at its start has nothing to wait for
+	}
+	p.governance.showsAll(nodes, since)
+	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
 }
 
 // listedPods passes a list of pods to the oracle and to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.observer.ListedPods(p.w.now(), pods, how)
-	listed(p, p.pods, p.feed.Pods(), pods, "", showPod)
+	listed(p, p.pods, p.feed.Pods(), pods, "")
 }
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
-func listed[T any](
-	p *process, s *stream, to cache.TransformingStore, list []T, version string, show func(T) string,
-) {
+func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
 	p.w.say(p.name, "lists %d %s:", len(list), s.what)
 	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
 	for i := range list {
-		p.w.say(p.name, "  %s", show(list[i]))
+		p.w.say(p.name, "  %v", shown{list[i]})
 		if items[i] = list[i]; trimmed {
 			items[i], _ = to.Transformer()(list[i]) // never fails
 		}

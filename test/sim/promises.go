@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -11,9 +13,13 @@ import (
 
 // The promises of policies, guards and slots.
 const (
-	HeldGoes = "nothing that is held goes"
-	Crowded  = "no more calls than slots and slow places"
+	HeldGoes     = "nothing that is held goes"
+	Crowded      = "no more calls than slots and slow places"
+	RateExceeded = "a call that has deleted its pod spends its tokens"
 )
+
+// slip is more than clocks drift in the time of a world.
+const slip = 100 * time.Millisecond
 
 // permitted judges the start of a call.
 func (f *flight) permitted() error {
@@ -29,10 +35,22 @@ func (f *flight) permitted() error {
 
 // decided judges a request that writes by the file that the process has in force, and by what the process was shown.
 func (f *flight) decided() error {
-	key := f.e.Verdict.Taint.Key
-	if by := f.p.governance.heldBy(key, f.e.Pod.Node); by != "" {
-		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds",
-			f.p.name, f.e.Pod.UID, key, by)
+	p, uid, key, node := f.p, f.e.Pod.UID, f.e.Verdict.Taint.Key, f.e.Pod.Node
+	switch by := p.governance.heldBy(key, node); {
+	case by != "":
+		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, uid, key, by)
+	case p.w.now()-p.w.shownSince(node, key) < p.governance.settle(key)-slip:
+		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid,
+			key)
+	}
+	return nil
+}
+
+// spendsTokens requires that a call whose deletion the server has accepted does not give its tokens back.
+func (f *flight) spendsTokens() error {
+	if f.deleted && f.spared {
+		return oracle.Broken(RateExceeded, "the call of %s for pod %s has deleted it, and says that it has not", f.p.name,
+			f.e.Pod.UID)
 	}
 	return nil
 }
@@ -75,6 +93,41 @@ func (g *governance) tooMany(b *policy.Breaker, group string) bool {
 	return g.p.started && g.changed != g.p.w.now() && affected > limit
 }
 
+// settle returns how long a taint of this key must have been shown.
+func (g *governance) settle(key string) (least time.Duration) {
+	for i := range g.config.Guards.Breakers {
+		if b := &g.config.Guards.Breakers[i]; b.Counts(key) {
+			least = max(least, b.SettleTime())
+		}
+	}
+	return least
+}
+
+// showsAll notes that the process is shown all nodes.
+func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
+	maps.DeleteFunc(g.shown, func(name string, _ map[string]time.Duration) bool {
+		return !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name })
+	})
+	for _, n := range nodes {
+		g.shows(n, since)
+	}
+}
+
+// shows notes that the process is shown a node, and takes taints that are new for present since that moment.
+func (g *governance) shows(n *v1.Node, since time.Duration) {
+	now := map[string]time.Duration{}
+	for _, t := range n.Spec.Taints {
+		if t.Effect == v1.TaintEffectNoExecute {
+			group := oracle.Group(t.Key)
+			before, is := g.shown[n.Name][group]
+			if now[group] = since; is {
+				now[group] = min(since, before)
+			}
+		}
+	}
+	g.shown[n.Name] = now
+}
+
 // holds reports whether a taint of the pod's node is held.
 func (g *governance) holds(pod *v1.Pod) bool {
 	return slices.ContainsFunc(g.p.observer.Nodes(), func(n *v1.Node) bool {
@@ -82,4 +135,15 @@ func (g *governance) holds(pod *v1.Pod) bool {
 			return t.Effect == v1.TaintEffectNoExecute && g.heldBy(t.Key, n.Name) != ""
 		})
 	})
+}
+
+// shownSince returns since when any process has been shown the node with the taint, without a break.
+func (w *World) shownSince(node, key string) time.Duration {
+	since := never
+	for _, g := range w.everGoverned {
+		if s, is := g.shown[node][oracle.Group(key)]; is {
+			since = min(since, s)
+		}
+	}
+	return since
 }

@@ -13,12 +13,6 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
-// podShape is how a pod is created, and how it ends.
-type podShape struct {
-	mirror, unscheduled, finalizer bool
-	bindsAfter, grace              time.Duration
-}
-
 // timeline is what a server needs of its world: the true time, and a scheduler of functions.
 type timeline interface {
 	now() time.Duration
@@ -43,12 +37,11 @@ type server struct {
 	nodes   []*v1.Node
 	pods    []*v1.Pod
 	log     []written
-	wrote   func()              // called after each write of a node or a pod
-	stored  func(partition int) // called after each write of a partition
+	wrote   func() // called after each write
 
-	born       map[string]int          // how many nodes and pods of a name there have been
-	shapes     map[types.UID]podShape  // what pods were created with
-	faults     map[fault]time.Duration // when they end
+	born       map[string]int         // how many nodes and pods of a name there have been
+	shapes     map[types.UID]podShape // what pods were created with
+	faults     map[kind]time.Duration // when they end
 	partitions [journal.Partitions]partition
 	lease      lease
 }
@@ -56,7 +49,7 @@ type server struct {
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	return &server{
 		line: line, oracle: o, wrote: wrote,
-		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[fault]time.Duration{},
+		born: map[string]int{}, shapes: map[types.UID]podShape{}, faults: map[kind]time.Duration{},
 	}
 }
 
@@ -220,12 +213,14 @@ func (s *server) deletePod(uid types.UID) {
 	s.line.after(lasts, func() { s.removePod(uid) })
 }
 
-// removePod removes a pod if it exists.
-func (s *server) removePod(uid types.UID) {
-	if p := s.podOf(uid); p != nil {
+// removePod removes a pod, and reports whether it existed.
+func (s *server) removePod(uid types.UID) bool {
+	p := s.podOf(uid)
+	if p != nil {
 		last := *p
 		s.write(written{pod: &last, before: p, gone: true})
 	}
+	return p != nil
 }
 
 // watched reports whether the program watches the pod.
@@ -237,8 +232,8 @@ func watched(p *v1.Pod) bool {
 func (s *server) answers() bool { return !s.strike(away) && !s.strike(hang) }
 
 // begin starts a fault, or makes it last longer; strike reports whether there is one of that kind.
-func (s *server) begin(f fault, lasts time.Duration) {
-	s.faults[f] = max(s.faults[f], s.line.now()+lasts)
+func (s *server) begin(k kind, lasts time.Duration) {
+	s.faults[k] = max(s.faults[k], s.line.now()+lasts)
 }
 
-func (s *server) strike(f fault) bool { return s.line.now() < s.faults[f] }
+func (s *server) strike(k kind) bool { return s.line.now() < s.faults[k] }

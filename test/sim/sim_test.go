@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -45,11 +45,11 @@ func runWorlds(t *testing.T, o Options) {
 	// Worlds are short-lived: otherwise garbage collection would take most of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	began := time.Now()
-	counts, failed := Many(*fromFlag, n, o)
+	counts, failed := Many(*fromFlag, n, runtime.GOMAXPROCS(0), 5, o)
 	for i, r := range failed {
 		t.Errorf("seed %d: %v", r.Seed, r.Err)
 		if i == 0 {
-			t.Errorf("%s\nReplay it: make sim SEED=%d%s", traceEnd(r.Seed, o), r.Seed, map[bool]string{true: " POLICIES=1"}[o.Policies])
+			t.Errorf("%s\nReplay it: make sim SEED=%d%s", Explain(r, o), r.Seed, map[bool]string{true: " POLICIES=1"}[o.Policies])
 		}
 	}
 	rate := float64(counts["Worlds"]) / time.Since(began).Seconds()
@@ -61,24 +61,15 @@ func runWorlds(t *testing.T, o Options) {
 	}
 }
 
-// traceEnd returns the end of the trace of a world.
-func traceEnd(seed uint64, o Options) string {
-	var lines []string
-	o.Trace = func(line string) { lines = append(lines, line) }
-	Run(seed, o)
-	return strings.Join(lines[max(0, len(lines)-120):], "\n")
-}
-
 // expected returns the names of what happens in some of the worlds that the tests run.
 func expected(policies bool) []string {
 	if policies {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
-	names := strings.Fields(`Evicted Cancelled Delayed Renewed TakenOver Repeated KeptSlots
-		Edited Forwarded LostAnswers Conflicts StaleLists Ahead`)
-	d := drawer{Rand: rand.New(rand.NewPCG(1, 1)), plan: draw(1)}
-	for _, c := range slices.Concat(d.changes(), d.faults()) {
-		names = append(names, c.draw().kind)
+	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Repeated Told Forgotten KeptSlots
+		Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
+	for _, k := range slices.Concat(common(), faults()) {
+		names = append(names, string(k))
 	}
 	for k := eviction.Accepted; k <= eviction.Unconfirmed; k++ {
 		if k != eviction.DryRun {

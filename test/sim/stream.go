@@ -22,6 +22,7 @@ type stream struct {
 
 	pos      int           // position of the next event in the server's log
 	listed   bool          // the first list has arrived
+	listing  []func()      // called once the next list is complete
 	open     bool          // the watch is open
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
@@ -82,8 +83,20 @@ func (s *stream) list() {
 		} else {
 			s.p.listedNodes(nodes, version, how)
 		}
+		all := s.listing
+		s.listing = nil
+		for _, do := range all {
+			do()
+		}
 		s.plan()
 	})
+}
+
+// listAgain makes the process list again, and calls the function once the list is complete.
+func (s *stream) listAgain(do func()) {
+	s.forgets = true // also if it is broken now
+	s.listing = append(s.listing, do)
+	s.breaks(0, true)
 }
 
 // breaks ends the watch, which resumes after a while.
@@ -97,9 +110,6 @@ func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	s.forgets = s.forgets || forgets
 	s.later(lasts, s.connect)
 }
-
-// stall stops the deliveries for a while.
-func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }
 
 // plan schedules the next delivery, unless one is scheduled or there is nothing to deliver.
 func (s *stream) plan() {

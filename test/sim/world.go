@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
@@ -21,8 +22,11 @@ type World struct {
 	runs      []int           // how often each replica was started
 	clocks    []time.Duration // how far those of the replicas are ahead
 
-	trace func(line string)
-	err   error
+	everGoverned []*governance // of all processes so far
+
+	trace   func(line string)
+	err     error
+	excused bool // a process leads by a forged record: the world ends
 }
 
 // Result is the result of a world.
@@ -41,30 +45,43 @@ type Options struct {
 	Policies bool
 }
 
-// Run runs the world of a seed.
-func Run(seed uint64, o Options) Result {
+// plan returns the plan of a seed.
+func (o *Options) plan(seed uint64) *plan {
 	p := draw(seed)
 	if o.Policies {
 		p.govern()
 	}
+	return p
+}
+
+// Run runs the world of a seed.
+func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
+
+func run(p *plan, o Options) Result {
 	w := newWorld(p, o)
 	w.live()
 	w.counts["Worlds"] = 1
 	w.counts.Add(w.oracle.Seen)
-	return Result{Seed: seed, Err: w.err, Counts: w.counts}
+	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
 }
 
 func newWorld(p *plan, o Options) *World {
-	w := &World{
-		plan: p, trace: o.Trace, counts: Counts{},
-		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
-		clocks: slices.Clone(p.clocks.replicas),
+	if len(p.files) == 0 {
+		p.files = []file{{0, compiled(policy.Config{Method: p.method().Policy()}, false)}}
 	}
+	w := &World{
+		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
+		clocks: make([]time.Duration, p.replicas),
+	}
+	copy(w.clocks, p.clocks.replicas)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Governed = o.Policies
+	w.oracle.Rated = o.Policies
+	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
+		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
+	})
 	w.oracle.ServerAhead = p.clocks.server
 	w.server = newServer(w, w.oracle, w.wrote)
-	w.server.stored = w.stored
 	w.time = time.Minute
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))
@@ -75,12 +92,8 @@ func newWorld(p *plan, o Options) *World {
 		}
 	}
 	for i := range p.actions {
-		a := &p.actions[i]
-		w.at(a.at, func() {
-			w.say("world", "%s: %s", a.kind, a.object)
-			w.counts[a.kind]++
-			a.do(w)
-		})
+		d := &p.actions[i]
+		w.at(d.at, func() { w.do(d) })
 	}
 	for i := range p.replicas {
 		w.at(preface+time.Duration(i)*time.Second/2, func() { w.start(i) })
@@ -95,7 +108,7 @@ func (w *World) live() {
 	w.calmDown()
 	end := calm + quiet
 	w.until(end)
-	if w.err == nil {
+	if w.err == nil && !w.excused {
 		w.check(w.end(calm))
 	}
 	for _, p := range w.up() {
@@ -108,19 +121,19 @@ const maxEvents = 1_000_000
 
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
-	for w.err == nil && w.step(moment) {
-		if w.ran > maxEvents {
+	for w.err == nil && !w.excused && w.step(moment) {
+		if w.seq > maxEvents {
 			w.check(oracle.Broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}
 	w.time = max(w.time, moment)
 }
 
-// end judges the end of the world. What is held by the leader may stay.
+// end judges the world by the view of the leader. What is held may stay.
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.up() {
 		if p.leading() {
-			return w.oracle.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
+			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second, p.governance.holds)
 		}
 	}
 	return oracle.Broken(oracle.Behind, "nobody leads")
@@ -129,7 +142,7 @@ func (w *World) end(calm time.Duration) error {
 // calmDown ends all faults.
 func (w *World) calmDown() {
 	w.say("world", "all faults end")
-	w.server.faults = map[fault]time.Duration{}
+	w.server.faults = map[kind]time.Duration{}
 	for i, p := range w.processes {
 		if p == nil {
 			w.start(i)
@@ -138,59 +151,6 @@ func (w *World) calmDown() {
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
 		p.frozen, p.keeper.deaf = 0, 0
 		p.thaw()
-	}
-}
-
-func (w *World) api() *server { return w.server }
-
-// strikes starts a fault.
-func (w *World) strikes(f fault, lasts time.Duration) {
-	w.server.begin(f, lasts)
-	for _, p := range w.up() {
-		for _, s := range []*stream{p.nodes, p.pods} {
-			switch f {
-			case hang:
-				s.stall(lasts)
-			case away:
-				s.breaks(0, false)
-			}
-		}
-	}
-}
-
-// befalls has something happen to a process, or to its watches.
-func (w *World) befalls(replica int, m mishap, pods bool, lasts time.Duration) {
-	p := w.processes[replica]
-	if p == nil {
-		return
-	}
-	watch := p.nodes
-	if pods {
-		watch = p.pods
-	}
-	switch m {
-	case breakWatch, forgetWatch:
-		watch.breaks(lasts, m == forgetWatch)
-	case stallWatch:
-		watch.stall(lasts)
-	case kill, stop:
-		if m == stop {
-			p.release()
-		}
-		p.die()
-		w.after(lasts, func() { w.start(replica) })
-	case pause:
-		p.freeze(lasts)
-	case setClock:
-		w.clocks[replica] += lasts
-		p.clock.ahead = w.clocks[replica]
-		p.observer.ClockSet(p.clock.ahead)
-	case deafen:
-		p.keeper.deaf = max(p.keeper.deaf, w.now()+lasts)
-	case handOver:
-		if p.term != nil {
-			p.release()
-		}
 	}
 }
 
@@ -224,7 +184,7 @@ func (w *World) say(who, format string, args ...any) {
 
 // check records the first broken promise.
 func (w *World) check(err error) {
-	if err != nil && w.err == nil {
+	if err != nil && w.err == nil && !w.excused {
 		w.err = fmt.Errorf("at %.6f s: %w", (w.now() - preface).Seconds(), err)
 		w.say("oracle", "%v", err)
 	}

@@ -28,6 +28,7 @@ const (
 	Stays     = "never a pod that stays"
 	OtherUID  = "never another UID"
 	Second    = "never a second DELETE after an accepted one was known"
+	Wait      = "a wait after a failure is never cut short"
 	Pending   = "nothing due without an attempt pending"
 	Late      = "deadlines do not move"
 	Empty     = "the queue holds nothing for pods that are gone or stay"
@@ -55,7 +56,11 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 		if s.gone {
 			continue
 		}
-		if err := p.settled(at, s, holds(s.pod.UID)); err != nil {
+		h := holds(s.pod.UID)
+		if p.fooled[s.pod.Spec.NodeName] {
+			continue
+		}
+		if err := p.settled(at, s, h); err != nil {
 			return err
 		}
 	}
@@ -92,18 +97,23 @@ func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	return nil
 }
 
-// Called judges the start of a call. deadline is the deadline that the call is based on.
-func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration) error {
+// Called judges the start of a call. deadline is the deadline that the call is based on; attempt counts the calls since
+// the eviction was scheduled, from 1.
+func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.pod(uid)
 	if s == nil {
 		return Broken(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	v := p.evaluate(s)
 	switch {
+	case attempt > 1 && at < s.notBefore:
+		return Broken(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
 	case !v.evict:
 		return Broken(Stays, "%s calls for pod %s, which stays: %s", p.Name, uid, v.cause)
 	case at < v.lo:
 		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, uid, at, v.lo, v.cause)
+	case p.oracle.Rated:
+		v.hi = far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }
@@ -129,6 +139,11 @@ func (p *Process) Writes(at time.Duration, uid types.UID, sent, served time.Dura
 		return Broken(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, sent)
 	}
 	return nil
+}
+
+// Ended records that a call has ended, and the shortest wait until the next one.
+func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
+	p.ever(uid).notBefore = at + wait
 }
 
 // Planned returns the number of pods for which the process must have an eviction scheduled.
@@ -185,25 +200,31 @@ func (p *Process) Answered(uid types.UID, got bool) {
 	}
 }
 
-// Ends judges the end of the world, by the true history alone. Since the moment quiet no request fails and a process
-// leads. A pod that is due must be gone once its deadline has passed by more than grace, unless it is held. Nil stands
-// for no holds.
-func (o *Oracle) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
-	for _, story := range o.pods {
+// Ends judges the end of the world. Since the moment quiet no request fails and a process leads. A pod that is due
+// must be gone once its deadline has passed by more than grace, unless it is held. Nil stands for no holds.
+func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
+	for _, story := range p.oracle.pods {
 		pod := story.pod
 		finished := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
 		if story.gone || story.bound == none || finished || pod.DeletionTimestamp != nil || held != nil && held(pod) {
 			continue
 		}
-		if due := o.dueBy(story, quiet); later(due, grace) < at {
+		s := p.pod(pod.UID)
+		if s == nil {
+			return Broken(Behind, "%s does not know pod %s", p.Name, pod.UID)
+		}
+		if v := p.evaluate(s); v.evict && v.hi+grace < at {
+			return Broken(Behind, "pod %s is still there, due at %v at the latest: %s", pod.UID, v.hi, v.cause)
+		}
+		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
 			return Broken(Behind, "pod %s is still there, due at %v by what was true", pod.UID, due)
 		}
 	}
 	return nil
 }
 
-// dueBy returns the latest deadline that a pod may have for a process that has seen nothing before the moment quiet;
-// far if the pod stays.
+// dueBy returns the latest deadline that a pod may have by the true history alone, for a process that has seen
+// nothing before the moment quiet; far if the pod stays.
 func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
 	due := far
 	for _, node := range o.nodes {
@@ -215,7 +236,7 @@ func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
 			t := &now.taints[i]
 			tolerated, forever := tolerates(story.pod.Spec.Tolerations, t.Key, t.Value)
 			if t.Effect == v1.TaintEffectNoExecute && !forever {
-				due = min(due, later(max(story.bound, now.at, quiet), tolerated))
+				due = min(due, later(max(story.bound, node.setAt(now.version, t), quiet), tolerated))
 			}
 		}
 	}

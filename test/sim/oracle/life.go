@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -12,65 +11,54 @@ import (
 // kept is the number of states of a taint that the journal keeps (docs/semantics.md, "Since when a taint is there").
 const kept = 8
 
-// untimed stands for the timeAdded of a taint that has none.
-const untimed = math.MinInt64
+// standing is the end of a state that has not ended.
+const standing = math.MaxInt
+
+// state is a taint with one value, as a process was shown it, with the bounds of its start.
+type state struct {
+	pair
+	added    *int64 // its timeAdded, as last shown: seconds since 1970
+	lo, hi   time.Duration
+	from, to int  // the steps of the life at which the state was present: from ≤ step < to
+	seen     bool // the process saw it appear
+}
 
 // pair is the key and the value of a taint.
 type pair struct{ key, value string }
 
 func pairOf(t *v1.Taint) pair { return pair{t.Key, t.Value} }
 
-// timed is a taint with its timeAdded: seconds since 1970.
-type timed struct {
-	pair
-	added int64
-}
-
-func timedOf(t *v1.Taint) timed {
-	if t.TimeAdded == nil {
-		return timed{pairOf(t), untimed}
-	}
-	return timed{pairOf(t), t.TimeAdded.Unix()}
-}
-
-// state is a taint with one value, as a process was shown it last, with the bounds of its start.
-type state struct {
-	timed
-	lo, hi time.Duration
-	seen   bool // the process saw it appear
-}
-
-// step is a showing that has changed a life: the node's version, and the states that were present. The version of the
-// steps of a record is 0.
-type step struct {
-	version int64
-	states  []*state
-}
-
 // life is one presence of a taint on one node: the time during which a process has to take the taint for unbroken.
 type life struct {
-	group  string
-	steps  []step
-	states []*state // of all steps, in the order in which they began
-	total  int      // number of states so far, including those of adopted records
-	finding
+	group    string
+	states   []state
+	heard    []state       // from records, adopted or not
+	recorded int64         // the latest node version of such a record
+	taken    bool          // that record was certainly adopted
+	late     time.Duration // the longest delivery of a record that was received: adopted times stay that late
+	shown    []int64       // by step, a showing that has changed the life: the node's version; 0 for those of a record
+	total    int           // number of states so far, including those of adopted records
 
-	// Of the records that were adopted: the latest node version, their states, the bounds of the starts of these, and
-	// the longest delivery of a record that was received: adopted times stay that late.
-	recorded       int64
-	told           map[timed]bool
-	toldLo, toldHi time.Duration
-	late           time.Duration
-}
-
-// finding says how a process has found a taint after a gap.
-type finding struct {
+	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
+	// without the taint at the version absentAt, if at all.
 	found    bool
-	as       []*v1.Taint
-	by       time.Duration
-	at       int64 // the node's version
-	absentAt int64 // the node's version that was shown before, without the taint
-	doubted  bool  // the taint may or may not be the one that the process knew before
+	foundAs  []*v1.Taint
+	foundBy  time.Duration // when it was found
+	foundAt  int64         // the version at which it was found
+	absentAt int64
+
+	// doubted means that the taint may or may not be the one that the process knew before.
+	doubted bool
+
+	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one. gone is the latest
+	// version of the node at which the taint was absent then, as long as no record that the process has received shows
+	// that.
+	bridged bool
+	gone    int64
+
+	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all
+	// pods were known: then the oldest states are dropped. Otherwise states are joined.
+	dropped bool
 }
 
 // skew bounds how much later a timestamp of the API counts for a process than it was true; negative if it counts
@@ -139,25 +127,30 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 // continues too if timeAdded is not later than the last proof that a process watched.
 func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 	for _, t := range taints {
-		known := func(s *state) bool { return s.timed == timedOf(t) }
-		if t.TimeAdded == nil || slices.ContainsFunc(l.states, known) {
+		if t.TimeAdded == nil || knows(l.states, t) {
 			return true, true
 		}
+		may = may || knows(l.heard, t)
 		added := v.moment(t.TimeAdded.Unix())
 		if Group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
 			must = must || added.hi <= v.watched
 		}
-		may = may || l.told[timedOf(t)] || added.lo <= l.latest()
+		may = may || added.lo <= l.latest()
 	}
 	return may, must
+}
+
+// knows reports whether one of the states is the taint with the same timeAdded.
+func knows(states []state, t *v1.Taint) bool {
+	return slices.ContainsFunc(states, func(s state) bool { return s.pair == pairOf(t) && same(s.added, seconds(t)) })
 }
 
 // latest returns the upper bound of the start of any state.
 func (l *life) latest() time.Duration {
 	latest := none
-	for _, s := range l.states {
-		latest = max(latest, s.hi)
+	for i := range l.states {
+		latest = max(latest, l.states[i].hi)
 	}
 	return latest
 }
@@ -165,174 +158,162 @@ func (l *life) latest() time.Duration {
 // earliest returns the lower bound of the start of all states.
 func (l *life) earliest() time.Duration {
 	earliest := far
-	for _, s := range l.states {
-		earliest = min(earliest, s.lo)
+	for i := range l.states {
+		earliest = min(earliest, l.states[i].lo)
 	}
 	return earliest
-}
-
-// now returns the present states.
-func (l *life) now() []*state {
-	if len(l.steps) == 0 {
-		return nil
-	}
-	return l.steps[len(l.steps)-1].states
 }
 
 // take extends the life with the taints that are shown now, and reports whether anything is new.
 func (l *life) take(
 	version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration),
 ) (changed bool) {
-	before, now := l.now(), step{version: version}
-	for _, t := range taints {
-		s := like(before, pairOf(t))
-		if s == nil {
-			s = &state{seen: seen}
-			s.lo, s.hi = begin(t)
-			if len(l.told) > 0 && (version <= l.recorded || !seen) {
-				// A record may have contained the state before the process was shown it. It may count from any time of
-				// the record, because the record wins (docs/adr/0013-seen-and-told.md).
-				s.lo, s.hi = min(s.lo, l.toldLo), max(s.hi, l.toldHi)
-			}
-			l.add(s)
+	now := len(l.shown)
+	for i := range l.states {
+		s := &l.states[i]
+		if s.to != standing {
+			continue
 		}
-		changed = changed || s.timed != timedOf(t)
-		s.timed = timedOf(t)
-		now.states = append(now.states, s)
+		t := find(taints, s.pair)
+		if t == nil {
+			s.to, changed = now, true
+			continue
+		}
+		changed = changed || !same(s.added, seconds(t))
+		s.added = seconds(t)
 	}
-	changed = changed || len(before) != len(now.states)
+	for _, t := range taints {
+		if l.stands(pairOf(t)) {
+			continue
+		}
+		lo, hi := begin(t)
+		if version <= l.recorded || !seen {
+			lo, hi = l.orRecorded(lo, hi)
+		}
+		l.states = append(l.states, state{
+			pair: pairOf(t), added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen,
+		})
+		l.total++
+		changed = true
+	}
 	if changed {
-		l.steps = append(l.steps, now)
+		l.shown = append(l.shown, version)
 	}
 	return changed
 }
 
-func (l *life) add(s *state) {
-	l.states = append(l.states, s)
-	l.total++
+// orRecorded returns the bounds of a state that a record may have contained before the process was shown it. The state
+// may count from any time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
+func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
+	for i := range l.heard {
+		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
+	}
+	return lo, hi
 }
 
-// stepAt returns the last step at this version or an earlier one; the first step if there is none.
-func (l *life) stepAt(version int64) (last int) {
-	for i := range l.steps {
-		if l.steps[i].version <= version {
+func (l *life) stands(p pair) bool {
+	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == p })
+}
+
+// stepAt returns the last step at this version or an earlier one; -1 if there is none.
+func (l *life) stepAt(version int64) int {
+	last := -1
+	for i, shown := range l.shown {
+		if shown <= version {
 			last = i
 		}
 	}
 	return last
 }
 
+// at returns the states that were present at a step.
+func (l *life) at(step int) (there []*state) {
+	for i := range l.states {
+		if s := &l.states[i]; s.from <= step && step < s.to {
+			there = append(there, s)
+		}
+	}
+	return there
+}
+
 // sameStates reports whether both have the same taints.
 func sameStates(a, b []*state) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(s *state) bool { return like(b, s.pair) == nil })
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s *state) bool { return like(b, s) == nil })
 }
 
-// like returns the state of this taint, or nil.
-func like(states []*state, p pair) *state {
-	return lastOf(states, func(s *state) bool { return s.pair == p })
+// like returns the state with the same taint, or nil.
+func like(states []*state, s *state) *state {
+	return lastOf(states, func(other *state) bool { return other.pair == s.pair })
 }
 
-// copied returns the life with its bounds moved later by the skew, as a record has it.
+// copied returns the life with its bounds moved later by the skew.
 func (l *life) copied(by skew) *life {
-	c, copies := *l, map[*state]*state{}
-	c.states, c.steps, c.told = nil, make([]step, len(l.steps)), maps.Clone(l.told)
-	for _, s := range l.states {
-		copies[s] = &state{s.timed, s.lo + min(by.lo, 0), later(s.hi, max(by.hi, 0)), false}
-		c.states = append(c.states, copies[s])
-	}
-	for i := range l.steps {
-		for _, s := range l.steps[i].states {
-			c.steps[i].states = append(c.steps[i].states, copies[s])
-		}
+	c := *l
+	c.states, c.shown = slices.Clone(l.states), make([]int64, len(l.shown))
+	for i := range c.states {
+		c.states[i].lo += min(by.lo, 0)
+		c.states[i].seen = false
+		c.states[i].hi = later(c.states[i].hi, max(by.hi, 0))
 	}
 	return &c
 }
 
 // widen extends the bounds of every state's start to the interval.
 func (l *life) widen(lo, hi time.Duration) {
-	for _, s := range l.states {
+	for i := range l.states {
+		s := &l.states[i]
 		s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
 	}
 }
 
-// clamp moves later starts to this moment.
-func (l *life) clamp(latest time.Duration) {
-	for _, s := range l.states {
-		s.lo, s.hi = min(s.lo, latest), min(s.hi, latest)
-	}
+// exposed reports whether the pod was exposed at that step: whether a taint was present that it does not tolerate
+// without a limit.
+func (l *life) exposed(tolerations []v1.Toleration, step int) bool {
+	return slices.ContainsFunc(l.at(step), func(s *state) bool { return !s.toleratedForever(tolerations) })
 }
 
-// exposing returns the states of a step that the pod does not tolerate without a limit.
-func (s *step) exposing(tolerations []v1.Toleration) (list []*state) {
-	for _, s := range s.states {
-		if _, forever := tolerates(tolerations, s.key, s.value); !forever {
-			list = append(list, s)
-		}
-	}
-	return list
+func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
+	_, forever := tolerates(tolerations, s.key, s.value)
+	return forever
 }
 
 // exposure bounds the start of the pod's present exposure. docs/semantics.md, "When an exposure starts": the start
 // of the latest unbroken run of the taint's states that the pod does not bear without a limit.
-func (l *life) exposure(pod *podStory, tolerations []v1.Toleration) (lo, hi time.Duration) {
-	first := len(l.steps) - 1
-	for first > 0 && len(l.steps[first-1].exposing(tolerations)) > 0 {
+func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
+	first := len(l.shown) - 1
+	for first > 0 && l.exposed(tolerations, first-1) {
 		first--
 	}
 	lo, hi = far, far
-	for _, s := range l.steps[first].exposing(tolerations) {
-		lo, hi = min(lo, s.lo), min(hi, s.hi)
-	}
-	if l.total > kept { // the oldest states are dropped, which makes an eviction later, or joined
-		if hi = l.latest(); pod.edited {
-			lo = l.earliest() // docs/adr/0003-joining-states.md: they were joined before the edit was known
+	for _, s := range l.at(first) {
+		if !s.toleratedForever(tolerations) {
+			lo, hi = min(lo, s.lo), min(hi, s.hi)
 		}
+	}
+	if l.dropped { // only eight states are kept, and a dropped one makes an eviction later
+		hi = l.latest()
 	}
 	return lo, hi
 }
 
-// join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
-func (l *life) join(other *life, version int64) {
-	l.widen(other.earliest(), max(other.latest(), l.latest(), l.by))
-	if len(l.told) == 0 {
-		l.told, l.toldLo, l.toldHi = map[timed]bool{}, far, none
-	}
-	for _, s := range other.states {
-		l.told[s.timed] = true
-		l.toldLo, l.toldHi = min(l.toldLo, s.lo), max(l.toldHi, s.hi)
-	}
-	if len(other.told) > 0 {
-		maps.Copy(l.told, other.told)
-		l.toldLo, l.toldHi = min(l.toldLo, other.toldLo), max(l.toldHi, other.toldHi)
-	}
-	l.recorded = max(l.recorded, version)
-	l.total += other.total
+// apart reports whether the pod distinguishes any two states of the life.
+func (l *life) apart(tolerations []v1.Toleration) bool {
+	return slices.ContainsFunc(l.states, func(s state) bool {
+		return s.toleratedForever(tolerations) != l.states[0].toleratedForever(tolerations)
+	})
 }
 
-// carryOn continues a recorded life of this version with what the process was shown after that step of its own life. A
-// state that the process saw appear may count from that moment. States are in the order in which they began, so a state
-// that was found in a list since may count from as late as the recorded ones.
-func (l *life) carryOn(own *life, last int, version int64) {
-	latest, end, theirs := l.latest(), len(l.steps)-1, map[*state]*state{}
-	for _, s := range own.steps[last].states {
-		r := like(l.now(), s.pair)
-		if theirs[s], r.added = r, s.added; s.seen {
-			r.lo, r.hi, r.seen = min(r.lo, s.lo), max(r.hi, s.hi), true
-		}
-	}
-	l.steps[end].version = min(version, own.steps[last].version)
-	for _, shown := range own.steps[last+1:] {
-		next := step{version: shown.version}
-		for _, s := range shown.states {
-			if theirs[s] == nil {
-				if !s.seen {
-					s.hi = max(s.hi, latest)
-				}
-				theirs[s] = s
-				l.add(s)
-			}
-			next.states = append(next.states, theirs[s])
-		}
-		l.steps = append(l.steps, next)
-	}
+func find(taints []*v1.Taint, p pair) *v1.Taint {
+	return lastOf(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
+
+// seconds returns a taint's timeAdded, or nil if it has none.
+func seconds(t *v1.Taint) *int64 {
+	if t.TimeAdded == nil {
+		return nil
+	}
+	s := t.TimeAdded.Unix()
+	return &s
+}
+
+func same(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -111,6 +111,9 @@ func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
 	s.write(6)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, Relisted)
 	s.wantBounds(t, 15, 15)
+	if s.Seen["OneByException"] != 1 {
+		t.Errorf("counted %d exceptions", s.Seen["OneByException"])
+	}
 }
 
 func TestATaintThatIsSeenToBeLiftedIsNewWhenItIsSetAgain(t *testing.T) {
@@ -284,17 +287,20 @@ func TestAPodThatStaysIsNotHeld(t *testing.T) {
 	s.pod(v1.Toleration{Operator: v1.TolerationOpExists})
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Settled(at(6), func(types.UID) Held { return Held{Queued: true} }), Empty)
-	wantRule(t, s.p.Called(at(6), "p", at(5)), Stays)
+	wantRule(t, s.p.Called(at(6), "p", at(5), 1), Stays)
 }
 
-func TestACallIsNotEarlyAndNotForAPodThatIsGone(t *testing.T) {
+func TestACallIsNeitherEarlyNorHasty(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Called(at(14), "p", at(15)), Early)
-	wantRule(t, s.p.Called(at(15), "p", at(15)), "")
+	wantRule(t, s.p.Called(at(14), "p", at(15), 1), Early)
+	wantRule(t, s.p.Called(at(15), "p", at(15), 1), "")
+	s.p.Ended(at(16), "p", time.Second)
+	wantRule(t, s.p.Called(at(16.5), "p", at(15), 2), Wait)
+	wantRule(t, s.p.Called(at(17), "p", at(15), 2), "")
 	s.p.WatchedPod(at(18), &v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "p"}}, true)
-	wantRule(t, s.p.Called(at(19), "p", at(15)), Stays)
+	wantRule(t, s.p.Called(at(19), "p", at(15), 3), Stays)
 }
 
 func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
@@ -314,7 +320,7 @@ func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 	s := newScene()
 	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Called(at(6), "p", at(5)), "")
+	wantRule(t, s.p.Called(at(6), "p", at(5), 1), "")
 	wantRule(t, s.p.Deletes("p", "other", true), OtherUID)
 	wantRule(t, s.p.Deletes("p", "p", false), Leading)
 	wantRule(t, s.p.Deletes("p", "p", true), "")
@@ -331,13 +337,20 @@ func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
-	s.write(1)
-	wantRule(t, s.Ends(at(90), at(8), at(60), nil), "")
-	s.write(5, tainted("gpu", ""))
-	wantRule(t, s.Ends(at(70), at(8), at(60), nil), "")
-	wantRule(t, s.Ends(at(90), at(8), at(60), nil), Behind)
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), "")
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Ends(at(70), at(8), at(60), nil), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), Behind)
 	s.PodWritten(at(80), s.p.pod("p").pod, true)
-	wantRule(t, s.Ends(at(90), at(8), at(60), nil), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), "")
+}
+
+// Whatever a process assumes, the true history decides at the end.
+func TestWhatIsTrulyDueIsGoneAtAQuietEnd(t *testing.T) {
+	s := newScene()
+	s.pod(bearing("gpu", 10))
+	s.write(5, tainted("gpu", ""))
+	wantRule(t, s.p.Ends(at(90), at(8), at(60), nil), Behind)
 }
 
 func TestMatches(t *testing.T) {
@@ -359,6 +372,44 @@ func TestMatches(t *testing.T) {
 		if got := matches(&c.toleration, "load", c.value); got != c.want {
 			t.Errorf("%+v, value %s: got %v", c.toleration, c.value, got)
 		}
+	}
+}
+
+// twoWriters returns a process that has seen the taint gpu appear, at version 1 of the node, and the record of
+// another one that has found it at version 2.
+func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
+	t.Helper()
+	saw = s.Started("saw", 0)
+	saw.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	n = s.write(5.125, tainted("gpu", ""))
+	late := s.Started("found", 0)
+	late.ListedNodes(at(5.25), []*v1.Node{n}, FirstListed)
+	return saw, recorded(t, late), n
+}
+
+// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last one.
+func TestARecordWhoseWriterHasObservedLessIsIgnored(t *testing.T) {
+	s := newScene()
+	saw, found, n := twoWriters(t, s)
+	s.pod(bearing("gpu", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.Adopted(at(9), Way{Stored: at(5.5)}, found)
+	s.wantBounds(t, 15, 15.25)
+	s.p.Adopted(at(10), Way{Watched: true, Received: at(10)}, recorded(t, saw))
+	s.wantBounds(t, 15, 15.25)
+}
+
+func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
+	for shown, want := range map[bool]string{true: Records, false: ""} {
+		s := newScene()
+		saw, found, n := twoWriters(t, s)
+		if shown {
+			saw.WatchedNode(at(7), n, false)
+		}
+		saw.Adopted(at(8), Way{Watched: true, Received: at(8)}, found)
+		_, err := saw.Recorded(at(9), "n", "1")
+		t.Log("it was shown as much:", shown)
+		wantRule(t, err, want)
 	}
 }
 

@@ -32,9 +32,10 @@ type podView struct {
 	gone           bool          // it has left the view
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
-	arrived  int  // DELETEs of this process that the API server has accepted
-	lost     int  // accepted ones whose answers never reached the process
-	accepted bool // the process got the answer to one
+	notBefore time.Duration // no further call before
+	arrived   int           // DELETEs of this process that the API server has accepted
+	lost      int           // accepted ones whose answers never reached the process
+	accepted  bool          // the process got the answer to one
 }
 
 // Process is one run of a manager's process, from its start to its end.
@@ -46,13 +47,21 @@ type Process struct {
 	pods    []*podView // all that were ever in view, the latest last
 	watched time.Duration
 
+	heard  map[string]heardRecord // the latest ones, by node
+	fooled map[string]bool        // nodes of which a forged record was adopted
+
+	listedNodes, listedPods bool
+
 	ahead time.Duration // how far its wall clock is ahead of the API server's
 	set   bool          // its wall clock was set
 }
 
 // Started records that a process has started, whose wall clock is ahead of the true time by that much.
 func (o *Oracle) Started(name string, ahead time.Duration) *Process {
-	return &Process{Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead}
+	return &Process{
+		Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead, heard: map[string]heardRecord{},
+		fooled: map[string]bool{},
+	}
 }
 
 // Nodes returns the nodes as the process was shown them last.
@@ -96,6 +105,7 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 		p.nodeShown(at, n, how)
 	}
 	p.watched = at
+	p.listedNodes = true
 }
 
 // nodeShown records that the process was shown a node.
@@ -112,6 +122,7 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	if p.observe(k, v, before) {
 		k.changed = version
 	}
+	p.endExcuse(k)
 }
 
 // observe updates the known lives of a node's taints by the node as it is shown now.
@@ -126,7 +137,7 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 		changed = changed || isNew
 		lives = append(lives, l)
 	}
-	changed = changed || len(lives) != len(k.lives)
+	changed = changed || !sameOrder(lives, k.lives)
 	k.lives = lives
 	return changed
 }
@@ -136,25 +147,42 @@ func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life
 	taints := of(k.node.Spec.Taints, g)
 	l = lifeIn(k.lives, g)
 	if l != nil && v.how != Watched {
-		l = p.afterGap(l, v, before, taints)
+		l = p.afterGap(l, k, v, before, taints)
 	}
 	if l == nil {
-		l = &life{group: g, finding: finding{absentAt: before}}
+		l = &life{group: g, absentAt: before}
 		if v.how != Watched {
-			l.finding = finding{true, taints, v.at, k.version, before, false}
+			l.found, l.foundAs, l.foundBy, l.foundAt = true, taints, v.at, k.version
 		}
 	}
-	return l, l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) {
+	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) {
 		return p.begin(k, v, t)
 	})
+	if changed {
+		p.count(l, k)
+	}
+	return l, changed
+}
+
+// count marks a life that has more states than are kept, if some are distinguished.
+func (p *Process) count(l *life, k *nodeView) {
+	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
+		l.dropped = true
+		p.oracle.Seen["Forgotten"]++
+	}
 }
 
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
-func (p *Process) afterGap(l *life, v *view, before int64, taints []*v1.Taint) *life {
+func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints []*v1.Taint) *life {
 	may, must := l.continues(taints, v)
-	if !may {
+	gone := p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group)
+	switch {
+	case !may:
 		p.oracle.Seen["Renewed"]++
 		return nil
+	case gone > 0:
+		p.oracle.Seen["OneByException"]++
+		l.bridged, l.gone = true, gone
 	}
 	if !must || l.recorded > before { // a record may contain states from within the gap
 		l.widen(far, v.at)
@@ -181,6 +209,20 @@ func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration
 	return min(lo, added.lo), v.at
 }
 
+// anyTellsApart reports whether a pod on the node may distinguish states of the life, by what the process knows. As
+// long as not all pods are known, one may.
+func (p *Process) anyTellsApart(node string, l *life) bool {
+	if !p.listedNodes || !p.listedPods {
+		return true
+	}
+	for _, s := range p.pods {
+		if !s.gone && s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
+			return true
+		}
+	}
+	return false
+}
+
 // nodeGone records that the process was shown that a node is gone.
 func (p *Process) nodeGone(name string) {
 	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
@@ -204,6 +246,7 @@ func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	for _, pod := range all {
 		p.podShown(at, pod, how)
 	}
+	p.listedPods = true
 }
 
 // podShown records that the process was shown a pod.
@@ -263,4 +306,10 @@ func (p *Process) ever(uid types.UID) *podView {
 
 func lifeIn(lives []*life, g string) *life {
 	return lastOf(lives, func(l *life) bool { return l.group == g })
+}
+
+// sameOrder reports whether both are lives of the same taints in the same order. The program treats another order as
+// a change, which does no harm.
+func sameOrder(a, b []*life) bool {
+	return slices.EqualFunc(a, b, func(a, b *life) bool { return a.group == b.group })
 }

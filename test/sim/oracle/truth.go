@@ -42,8 +42,11 @@ type Oracle struct {
 	// ServerAhead is how far the API server's clock is ahead of the true time.
 	ServerAhead time.Duration
 
-	// Governed means that there may be policies, breakers and rates. These may hold pods, and put off deadlines.
+	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
 	Governed bool
+
+	// Rated means that there may be rates. A call is made because of any taint that is due and has tokens.
+	Rated bool
 
 	// Seen counts notable events by name, each where it happens.
 	Seen map[string]int
@@ -88,7 +91,10 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
 	}
-	story.edited = story.edited || story.pod != nil && story.pod.Generation != p.Generation
+	story.edited = story.edited || story.pod != nil && !slices.EqualFunc(story.pod.Spec.Tolerations, p.Spec.Tolerations,
+		func(a, b v1.Toleration) bool {
+			return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds)
+		})
 	story.pod = p
 }
 
@@ -126,6 +132,18 @@ func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 		i--
 	}
 	return n.versions[i].at
+}
+
+// absentAt returns the latest version after one version and up to another at which the taint, with any value, was
+// absent; 0 if there is none.
+func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
+	for i := range n.versions {
+		v := &n.versions[i]
+		if v.version > after && v.version <= upTo && len(of(v.taints, g)) == 0 {
+			last = v.version
+		}
+	}
+	return last
 }
 
 // carries reports whether one of the taints has this key and value, and the effect NoExecute.

@@ -2,17 +2,10 @@ package oracle
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
-
-// Far is further away than any world lasts: deadlines of many years count as it.
-const Far = time.Duration(math.MaxInt64 / 2)
-
-const far = Far
 
 // verdict is the verdict that a process must reach for a pod, by what it was shown.
 type verdict struct {
@@ -32,19 +25,19 @@ func (p *Process) evaluate(s *podView) verdict {
 	case k == nil:
 		return verdict{cause: "its node is not known"}
 	}
-	v := verdict{lo: far, hi: far, cause: "no taint, or all tolerated"}
+	v := verdict{cause: "no taint, or all tolerated"}
 	for _, l := range k.lives {
-		for _, st := range l.now() {
-			tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
-			if forever {
-				continue
+		for i := range l.states {
+			next, evict := p.evaluateState(s, l, &l.states[i])
+			switch {
+			case evict && !v.evict:
+				v = next
+			case evict: // the earlier deadline counts
+				if next.lo < v.lo {
+					v.cause = next.cause
+				}
+				v.lo, v.hi = min(v.lo, next.lo), min(v.hi, next.hi)
 			}
-			lo, hi := l.exposure(p.oracle.pod(s.pod.UID), s.pod.Spec.Tolerations)
-			lo, hi = later(max(lo, s.boundLo), tolerated), later(max(hi, s.bound), tolerated)
-			if lo < v.lo || !v.evict {
-				v.cause = fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated)
-			}
-			v.evict, v.lo, v.hi = true, min(v.lo, lo), min(v.hi, hi) // the earlier deadline counts
 		}
 	}
 	return v
@@ -52,56 +45,22 @@ func (p *Process) evaluate(s *podView) verdict {
 
 func mirrors(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The verdict", 4:
-// a deadline after the year 9999 is none. Worlds avoid deadlines near it.
-const endOfTime = 7900 * 365 * 86400
-
-// tolerates returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The
-// verdict", 2: the first toleration in the list that matches counts.
-func tolerates(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
-	for i := range tolerations {
-		t := &tolerations[i]
-		if !matches(t, key, value) {
-			continue
+// evaluateState returns the verdict because of one state of a taint; false if the pod stays in spite of it.
+func (p *Process) evaluateState(s *podView, l *life, st *state) (v verdict, evict bool) {
+	tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
+	if forever || st.to != standing {
+		return verdict{}, false
+	}
+	lo, hi := l.exposure(s.pod.Spec.Tolerations)
+	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
+		// docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
+		lo = l.earliest()
+		if l.recorded > 0 {
+			hi = l.latest() // a record that has the first of two joined states replaces both
 		}
-		switch {
-		case t.TolerationSeconds == nil || *t.TolerationSeconds > endOfTime:
-			return 0, true
-		case *t.TolerationSeconds <= 0:
-			return 0, false
-		case *t.TolerationSeconds > int64(far/time.Second):
-			return far, false
-		}
-		return time.Duration(*t.TolerationSeconds) * time.Second, false
 	}
-	return 0, false
-}
-
-// matches reports whether a toleration matches a NoExecute taint (docs/semantics.md, "The verdict", 2).
-func matches(t *v1.Toleration, key, value string) bool {
-	if t.Effect != "" && t.Effect != v1.TaintEffectNoExecute || t.Key != "" && t.Key != key {
-		return false
-	}
-	number, notNumber := strconv.ParseInt(value, 10, 64)
-	limit, noLimit := strconv.ParseInt(t.Value, 10, 64)
-	comparable := notNumber == nil && noLimit == nil
-	switch t.Operator {
-	case v1.TolerationOpExists:
-		return true
-	case "", v1.TolerationOpEqual:
-		return t.Value == value
-	case v1.TolerationOpGt:
-		return comparable && number > limit
-	case v1.TolerationOpLt:
-		return comparable && number < limit
-	}
-	return false
-}
-
-// later returns the moment plus the duration, at most far.
-func later(at, by time.Duration) time.Duration {
-	if by >= far-at {
-		return far
-	}
-	return at + by
+	return verdict{
+		evict: true, lo: later(max(lo, s.boundLo), tolerated), hi: later(max(hi, s.bound), tolerated),
+		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
+	}, true
 }
