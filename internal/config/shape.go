@@ -207,11 +207,11 @@ func (s *shape) nextAfterWord(word string) string {
 
 // nextAfterKind returns the next step after a value of another kind.
 func (s *shape) nextAfterKind(n *yaml.Node) string {
-	takesText, quoted := slices.Contains(s.tags, "!!str"), n.ShortTag() == "!!str" && n.Style != 0
+	_, plain := s.read(&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value})
 	switch {
-	case quoted && !takesText:
+	case plain:
 		return "write it without quotes"
-	case !takesText && s.setting != nil && s.setting.next != "":
+	case !slices.Contains(s.tags, "!!str") && s.setting != nil && s.setting.next != "":
 		return s.setting.next
 	}
 	return s.next
