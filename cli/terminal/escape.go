@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -74,17 +75,17 @@ func (b *Builder) Printf(format string, args ...any) {
 	fmt.Fprintf(b, format, safe...)
 }
 
-// SafeError is an error whose message is escaped. Joined errors have a line each.
+// SafeError is an error whose message is escaped. Each of several errors that errors.Join joins has its own line.
 type SafeError struct{ Err error }
 
 func (s SafeError) Error() string {
 	joined, ok := s.Err.(interface{ Unwrap() []error })
-	if !ok {
+	if !ok || errors.Join(joined.Unwrap()...).Error() != s.Err.Error() {
 		return Escape(s.Err.Error())
 	}
 	var lines []string
 	for _, err := range joined.Unwrap() {
-		lines = append(lines, Escape(err.Error()))
+		lines = append(lines, SafeError{err}.Error())
 	}
 	return strings.Join(lines, "\n")
 }

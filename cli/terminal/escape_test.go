@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,5 +44,19 @@ func TestTheArgumentsOfAFormatAreEscaped(t *testing.T) {
 	b.Printf("%s %d %s\n", "\x1b", 7, Safe("\x1b[1m"))
 	if want := "\\x1b 7 \x1b[1m\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestJoinedErrorsHaveALineEach(t *testing.T) {
+	a, b, c := errors.New("a\x1b"), errors.New("b\nb"), errors.New("c")
+	for want, err := range map[string]error{
+		`a\x1b`:                  a,
+		"a\\x1b\nb\\nb":          errors.Join(a, b),
+		"a\\x1b\nb\\nb\nc":       errors.Join(errors.Join(a, b), nil, c),
+		`reading a\x1b: b\nb; c`: fmt.Errorf("reading %w: %w; c", a, b),
+	} {
+		if got := (SafeError{err}).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
