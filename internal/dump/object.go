@@ -124,7 +124,8 @@ func (r *receiver) object(o, of *object) error {
 }
 
 // pass passes an object on if its kind is one of those that are read. It returns an error if the object has no kind, if
-// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be read.
+// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and has no name or
+// can't be read.
 func (r *receiver) pass(o *object) error {
 	if o.Kind == "" {
 		return fmt.Errorf("the object %s has no kind", o.at)
@@ -132,6 +133,9 @@ func (r *receiver) pass(o *object) error {
 	if typed := o.empty(); typed != nil {
 		if err := o.decode(typed); err != nil {
 			return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+		}
+		if typed.GetName() == "" {
+			return fmt.Errorf("the %s %s has no name", o.Kind, o.at)
 		}
 		r.to(typed, times(typed))
 	} else if refusal := o.refused(); refusal != "" {

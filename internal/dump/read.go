@@ -45,6 +45,12 @@ const (
 	markUTF16Big = "\xfe\xff"
 )
 
+// otherFormats are formats in which files are often passed on and that are not read, with their mark at a byte.
+var otherFormats = []struct {
+	name, mark string
+	at         int
+}{{"bzip2", "BZh", 0}, {"xz", "\xfd7zXZ", 0}, {"zip", "PK\x03\x04", 0}, {"tar", "ustar", 257}}
+
 // Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller
 // must then discard the objects that it has received.
 func Read(r io.Reader, to Visit) error {
@@ -117,6 +123,11 @@ func mistakenFor(line string) string {
 		return "it is HTML, so a login page or a proxy has answered, and not the API server"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
 		return "it is a table for people, which lacks most fields"
+	}
+	for _, f := range otherFormats {
+		if len(line) > f.at && strings.HasPrefix(line[f.at:], f.mark) {
+			return "it is in the format " + f.name + ", where JSON and YAML are read, also compressed by gzip or zstd"
+		}
 	}
 	for _, begin := range []string{
 		"Error from server", "error: ", "No resources found", "Unable to connect", "The connection to the server",
