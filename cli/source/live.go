@@ -94,12 +94,12 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 	switch {
 	case err != nil:
 		return err
-	case node != "":
-		return c.readNodes(ctx, s, node, to, r)
 	case len(to.Find(s.Pod)) == 0:
 		return c.noPod(ctx, s)
+	case node == "" && !s.Rules.Guarded():
+		return nil
 	}
-	return nil
+	return c.readNodes(ctx, s, node, to, r)
 }
 
 // readNodes adds the node of this name, or all if the name is empty or if breakers count nodes. Where this user may not
@@ -112,7 +112,7 @@ func (c Cluster) readNodes(
 		selected = byName("")
 	}
 	err := c.each(ctx, "nodes", "", selected, to.Add)
-	if !apierrors.IsForbidden(err) || !s.Scheduled && name == "" {
+	if !apierrors.IsForbidden(err) || !s.Scheduled && s.Pod == "" {
 		return err
 	}
 	r.Journal = c.journal(ctx)
