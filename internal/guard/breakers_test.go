@@ -555,4 +555,8 @@ func TestATripIsNamedWithItsGroupAndSinceWhen(t *testing.T) {
 	if got := trip.Words(); got != "zones is tripped for the whole cluster since 2026-11-01T12:00:00Z" {
 		t.Error(got)
 	}
+	trip.Group = policy.NoGroup
+	if got := trip.Words(); got != "zones is tripped for the nodes without the label of its topologyKey since 2026-11-01T12:00:00Z" {
+		t.Error(got)
+	}
 }

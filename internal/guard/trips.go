@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -36,8 +37,11 @@ func (t TripRecord) Words() string {
 
 // GroupWords returns the group as sentences name it.
 func GroupWords(group string) string {
-	if group == "" {
+	switch group {
+	case "":
 		return "the whole cluster"
+	case policy.NoGroup:
+		return "the nodes without the label of its topologyKey"
 	}
 	return group
 }

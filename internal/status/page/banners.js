@@ -7,6 +7,9 @@ import { stamp, zoned } from './format.js';
 /** The pod's name in an identity. @param {string | undefined} identity */
 export const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
 
+/** The group of a trip as sentences name it. @param {string} group */
+const groupWords = (group) => (group === '<none>' ? 'the nodes without the label of its topologyKey' : group);
+
 /** How a banner looks: bad, or just said. @typedef {'bad' | ''} How */
 
 /** Of a manager that does not answer. @param {{refusal: string, at: number}} source @param {number} now @returns {[string, How][]} */
@@ -20,7 +23,7 @@ export function banners(m, now) {
   const list = [];
   if (m.trouble) list.push([`Watch broken: ${zoned(m.trouble, now)}\nNew taints and pods are not seen, and what is shown may be of the past.`, 'bad']);
   if (m.paused) list.push(['Paused: no eviction starts, and what is due waits, until the configuration has paused: false.', 'bad']);
-  for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now)}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
+  for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${groupWords(t.group)}` : ''} since ${stamp(Date.parse(t.since), now)}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
   if (m.warning) list.push([`Warning: ${zoned(m.warning, now)}.`, 'bad']);
   if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. Its page shows what was evicted, and what is blocked, refused or delayed.` : 'This replica stands by, and it knows of no leader: nothing is evicted until a replica leads.', m.leader ? '' : 'bad']);
   if (m.dryRun) list.push(['Dry run: no pod is evicted. The page shows what would be.', '']);
