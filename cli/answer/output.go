@@ -124,13 +124,15 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 		}
 		return []byte(names.String()), nil
 	case AsTable, AsWide, AsSummary:
-		return []byte(o.Text(cmd.OutOrStdout(), !cmd.Flags().Changed("output"), show)), nil
+		return []byte(o.Text(cmd, show)), nil
 	}
 	return Document(a, o.Form)
 }
 
-// Text returns what show writes for people. A table of pods that is longer than the screen is folded if it may be.
-func (o *Output) Text(w io.Writer, mayFold bool, show func(*Text)) string {
+// Text returns what show writes for people. A table of pods that is longer than the screen is folded, unless the user
+// has asked for the form.
+func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
+	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
 	if terminal.OnTerminal(w) {
 		t.columns, t.rows, _ = term.TerminalSize(w)
@@ -140,7 +142,7 @@ func (o *Output) Text(w io.Writer, mayFold bool, show func(*Text)) string {
 	}
 	whole, folded := t, t
 	show(&whole)
-	if !mayFold || t.Bare || t.rows == 0 || strings.Count(whole.String(), "\n") < t.rows {
+	if cmd.Flags().Changed("output") || t.Bare || t.rows == 0 || strings.Count(whole.String(), "\n") < t.rows {
 		return whole.String()
 	}
 	folded.Folded = true

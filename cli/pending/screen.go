@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/component-base/term"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
@@ -26,10 +27,11 @@ const (
 
 // onScreen shows the table on the terminal's alternate screen, until the context ends. Then it prints the last one, as
 // it was, on the normal screen.
-func (o *options) onScreen(ctx context.Context, of following, w io.Writer) error {
+func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following) error {
+	w := cmd.OutOrStdout()
 	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {
 		columns, rows, _ := term.TerminalSize(w)
-		text := o.output.Text(w, true, func(t *answer.Text) { writeFrame(t, now, columns, hint) })
+		text := o.output.Text(cmd, func(t *answer.Text) { writeFrame(t, now, columns, hint) })
 		_, err := io.WriteString(w, begin+strings.Join(frame(text, rows), lineEnd)+lineEnd+end)
 		return err
 	}

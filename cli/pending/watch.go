@@ -50,7 +50,7 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 		}
 		return err
 	case forPeople && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb":
-		return o.onScreen(ctx, of, w)
+		return o.onScreen(ctx, cmd, of)
 	}
 	return each(ctx, of, func(now *foresight.Pending) (bool, error) { return false, out.show(now, of) })
 }
