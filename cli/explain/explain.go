@@ -128,7 +128,7 @@ func (o *options) check() error {
 	case o.server != "" && o.at != "":
 		return errors.New("--server and --at exclude each other; the manager describes the present")
 	}
-	return cmp.Or(o.output.Check(), o.from.Check())
+	return cmp.Or(o.output.Check(), o.from.Check(o.rules.File))
 }
 
 // scope returns the pod that the arguments name: POD, NAMESPACE/POD or, as for kubectl, pod/POD and pod POD. The

@@ -29,6 +29,22 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting, names ...string) {
 	}
 }
 
+// FileVar adds a flag that takes the name of a file. It refuses the empty name, as of a variable that is not set.
+func FileVar(fs *pflag.FlagSet, to *string, name, usage string) { fs.Var((*file)(to), name, usage) }
+
+type file string
+
+func (f *file) String() string { return string(*f) }
+func (f *file) Type() string   { return "file" }
+
+func (f *file) Set(name string) error {
+	if name == "" {
+		return errors.New("the name is empty")
+	}
+	*f = file(name)
+	return nil
+}
+
 // UsageError is an error of the command line itself.
 type UsageError struct{ Err error }
 
@@ -144,6 +160,7 @@ func Takes(flag *pflag.Flag) string {
 		"bool":          "true or false",
 		"int":           "whole numbers",
 		"duration":      "times such as 500ms, 10s or 1h30m",
+		"file":          "the name of a file, or - for the standard input",
 		"ip":            "IP addresses such as 127.0.0.1 or ::1",
 		"stringSlice":   "texts with commas between them",
 		"int32Slice":    CurveNumbers,

@@ -69,9 +69,11 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 }
 
 func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
-	err := o.check()
-	rules, refused := o.rules.Load(cmd)
-	if err := errors.Join(err, refused); err != nil {
+	if err := o.check(); err != nil {
+		return err
+	}
+	rules, err := o.rules.Load(cmd)
+	if err != nil {
 		return err
 	}
 	if o.watch || o.wait {
@@ -169,5 +171,5 @@ func (o *options) check() (err error) {
 	}
 	slices.Sort(o.nodes)
 	o.nodes = slices.Compact(o.nodes)
-	return errors.Join(o.output.Check(), o.from.Check())
+	return errors.Join(o.output.Check(), o.from.Check(o.rules.File))
 }

@@ -13,6 +13,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -61,7 +62,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"--exit-code=any, when any pod is to go, on any node.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
-	fs.StringVar(&o.compare, "compare", "", "Say what the file of --config would change beside this configuration "+
+	flags.FileVar(fs, &o.compare, "compare", "Say what the file of --config would change beside this configuration "+
 		"`FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
@@ -108,7 +109,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if o.compare != "" && o.rules.File == "" {
 		err = errors.New("--compare needs --config; name the new file there")
 	}
-	if err := cmp.Or(err, o.from.Check(), o.output.Check()); err != nil {
+	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
 		return nil, err
 	}
 	rules, err := o.rules.Load(cmd)

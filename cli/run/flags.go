@@ -23,7 +23,7 @@ func (s *settings) addFlags() {
 	s.authentication.AddFlags(section("authentication"))
 	s.authorization.AddFlags(section("authorization"))
 	s.loggingFlags(section("logging"))
-	section("other").StringVar(&s.configFile, "config", "",
+	flags.FileVar(section("other"), &s.configFile, "config",
 		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags that are given win over it.")
 	section("other").BoolP("help", "h", false, "print this help")
 	// the texts of this program, beside the shared texts

@@ -46,8 +46,13 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	}
 }
 
-// Check returns an error for flags that contradict each other, or that are not valid.
-func (f *Flags) Check() error {
+// Check returns an error for flags that contradict each other, or that are not valid. configs are the configuration
+// files, which may be the standard input, too.
+func (f *Flags) Check(configs ...string) error {
+	inputs := slices.DeleteFunc(slices.Concat(f.files, configs), func(name string) bool { return name != "-" })
+	if len(inputs) > 1 {
+		return errors.New("the standard input is named twice, and can be read once; name a file instead of one -")
+	}
 	if given := f.given(); len(f.files) > 0 && given != "" {
 		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
 	}
