@@ -108,7 +108,7 @@ const readOnly = "read-only"
 func asReadOnly(cmd *cobra.Command, short string) *cobra.Command {
 	cmd.Short, cmd.Annotations = short, map[string]string{readOnly: ""}
 	if cmd.Args == nil {
-		cmd.Args = flags.NoArguments
+		cmd.Args, cmd.ValidArgsFunction = flags.NoArguments, cobra.NoFileCompletions
 	}
 	return cmd
 }
@@ -116,7 +116,7 @@ func asReadOnly(cmd *cobra.Command, short string) *cobra.Command {
 // helpCommand prints the help of the command that its arguments name.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Print the help of a command",
+		Use: "help [COMMAND]", Short: "Print the help of a command", ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {

@@ -19,6 +19,7 @@ type build struct{ Version, GitCommit, BuildDate, GoVersion, Platform string }
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: flags.NoArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), thisBuild())
 			return err

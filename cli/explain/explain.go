@@ -33,8 +33,8 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 		return o.run(ctx, cmd, args)
 	})
 	cmd.Args = onePod
-	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
+	o.from.Complete(ctx, cmd)
 	pods := o.from.Names(ctx, "pods")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,

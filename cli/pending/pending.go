@@ -37,8 +37,8 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
 		return o.run(ctx, cmd)
 	})
-	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
+	o.from.Complete(ctx, cmd)
 	return cmd
 }
 

@@ -164,10 +164,10 @@ func ConfigCommand() *cobra.Command {
 		RunE: validateFiles,
 	}, &cobra.Command{
 		Use: "defaults", Short: "Print a file with every setting at its default",
-		Args: flags.NoArguments, RunE: printText(config.Defaults),
+		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Defaults),
 	}, &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of the file, for editors",
-		Args: flags.NoArguments, RunE: printText(config.Schema),
+		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Schema),
 	})
 	return cmd
 }

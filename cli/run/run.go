@@ -38,6 +38,7 @@ func Command(ctx context.Context, b Build) *cobra.Command {
 	s := newSettings()
 	cmd := &cobra.Command{
 		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed
 			effective, err := s.load(cmd.InOrStdin())

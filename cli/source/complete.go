@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -22,7 +23,8 @@ func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	}
 }
 
-// Complete sets the completion of the command's flags that take names from the cluster, or an eviction method.
+// Complete sets the completion of the command's flags that take names from the cluster, or an eviction method. Other
+// flags that take no file complete nothing, unless their completion was set before.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
 	for flag, complete := range map[string]cobra.CompletionFunc{
@@ -33,6 +35,11 @@ func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 			Complete(cmd, flag, complete)
 		}
 	}
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if takes, _ := pflag.UnquoteUsage(flag); takes != "FILE" && !flag.Hidden {
+			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.NoFileCompletions) // unless it has one
+		}
+	})
 }
 
 // Names completes with the names of a resource in the cluster. If the cluster does not answer, it completes nothing.
