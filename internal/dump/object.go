@@ -124,8 +124,8 @@ func (r *receiver) object(o, of *object) error {
 }
 
 // pass passes an object on if its kind is one of those that are read. It returns an error if the object has no kind, if
-// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and has no name or
-// can't be read.
+// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be read or
+// has a name that no API server accepts.
 func (r *receiver) pass(o *object) error {
 	if o.Kind == "" {
 		return fmt.Errorf("the object %s has no kind", o.at)
@@ -134,8 +134,8 @@ func (r *receiver) pass(o *object) error {
 		if err := o.decode(typed); err != nil {
 			return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
 		}
-		if typed.GetName() == "" {
-			return fmt.Errorf("the %s %s has no name", o.Kind, o.at)
+		if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
+			return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 		}
 		r.to(typed, times(typed))
 	} else if refusal := o.refused(); refusal != "" {

@@ -198,8 +198,9 @@ func TestWhatHidesObjectsIsRefused(t *testing.T) {
 		{"the items of a misspelt list", `{"kind": "podList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`, `the object near byte 50 has apiVersion "v1" and kind "pod"; write apiVersion: v1, kind: Pod`},
 		{"an old version", `{"kind": "PodDisruptionBudget", "apiVersion": "policy/v1beta1", "spec": 7}`, `the object near byte 0 has apiVersion "policy/v1beta1" and kind "PodDisruptionBudget"; write apiVersion: policy/v1, kind: PodDisruptionBudget`},
 		{"no version", `{"kind": "Pod"}`, `the object near byte 0 has apiVersion "" and kind "Pod"; write apiVersion: v1, kind: Pod`},
-		{"a node without a name", `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {}}]}`, "the Node near byte 51 has no name"},
-		{"a pod without a name", "kind: Pod\napiVersion: v1\nmetadata: {namespace: a}\n", "the Pod at line 1 has no name"},
+		{"a node without a name", `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {}}]}`, `the Node near byte 51 has the name "", which no API server accepts`},
+		{"a pod without a name", "kind: Pod\napiVersion: v1\nmetadata: {namespace: a}\n", `the Pod at line 1 has the name "", which no API server accepts`},
+		{"a name that kubectl would take as a flag", `{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "--all"}}`, `the Node near byte 0 has the name "--all", which no API server accepts`},
 		{"a list in YAML that may be cut off", "- items:\n  - {apiVersion: v1, kind: Node, metadata: {name: a}}\n", "the list at line 1 has no kind, so it may be cut off"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
