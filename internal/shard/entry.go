@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -49,12 +50,10 @@ type plan struct {
 }
 
 func newTimed() ordered.Queue[*entry] {
-	return ordered.New(func(a, b *entry) bool {
-		if c := a.evaluation.Compare(b.evaluation); c != 0 {
-			return c < 0
-		}
-		return a.uid < b.uid
-	}, func(e *entry) *int { return &e.pos })
+	before := func(a, b *entry) bool {
+		return cmp.Or(a.evaluation.Compare(b.evaluation), cmp.Compare(a.uid, b.uid)) < 0
+	}
+	return ordered.New(before, func(e *entry) *int { return &e.pos })
 }
 
 // become changes the state of an entry, or adds or drops it.
