@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"container/list"
 
 	"github.com/taint-manager/taint-manager/internal/ordered"
@@ -33,13 +34,7 @@ func (t *turns) empty() bool { return len(t.nodes) == 0 }
 
 // before is the order of the candidates of a node.
 func before(a, b *item) bool {
-	if c := a.Deadline.Compare(b.Deadline); c != 0 {
-		return c < 0
-	}
-	if a.Priority != b.Priority {
-		return a.Priority > b.Priority
-	}
-	return a.UID < b.UID
+	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID)) < 0
 }
 
 // set adds a candidate, or moves it after its order has changed.
