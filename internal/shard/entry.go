@@ -118,8 +118,8 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 	if met := e.calls; met != nil {
 		r.Attempt, r.First = met.attempts+1, met.method != way.Method
 		r.AfterRefusal, r.RefusedSince = met.refused, met.RefusedSince
-		if met.deadline.Equal(way.Action.At) && met.lateBy != eviction.LateByNothing {
-			r.LateBy = met.lateBy
+		if met.deadline.Equal(way.Action.At) {
+			r.LateBy = cmp.Or(met.lateBy, r.LateBy)
 		}
 	}
 	if c.options.OwnMethod && r.Policy == "" {
