@@ -121,7 +121,7 @@ func (it *item) endProbe() {
 }
 
 // end takes in the outcome of a call, and takes back what the call holds.
-func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
+func (c *Core) end(now time.Time, in CallEnded) {
 	it := c.items[in.UID]
 	i := slices.Index(c.calls, it)
 	if i < 0 {
@@ -145,15 +145,12 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	}
 	c.refresh(now, w)
 	c.moveSlow(now)
-	c.hear(now, it.started, &in.Outcome, do)
+	c.hear(now, it.started, &in.Outcome)
 }
 
 // hear takes in what the outcome of a call shows of the API server.
-func (c *Core) hear(now, started time.Time, o *eviction.Outcome, do *Effects) {
+func (c *Core) hear(now, started time.Time, o *eviction.Outcome) {
 	if o.Kind == eviction.Throttled {
-		if !c.throttled.After(now) {
-			do.Pause = pauseThrottled
-		}
 		c.throttled = later(c.throttled, now.Add(o.RetryAfter))
 	}
 	c.outage.called(now, started, o)

@@ -107,7 +107,7 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 // do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
-	away := c.outage.on()
+	away, loaded := c.outage.on(), c.throttled.After(now)
 	c.turnSlow(now, &do)
 	c.expire(now)
 	switch in := in.(type) {
@@ -118,7 +118,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Settled:
 		do.Settled = c.settle(in.UID)
 	case CallEnded:
-		c.end(now, in, &do)
+		c.end(now, in)
 	case NodeRead:
 		c.outage.nodeRead(now, in.Sent, &in.Outcome)
 	case ServerAnswered:
@@ -135,8 +135,11 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case TermEnded:
 		c.leads = false
 	}
-	if !away && c.outage.on() {
+	switch {
+	case !away && c.outage.on():
 		do.Pause = pauseUnavailable
+	case !loaded && c.throttled.After(now):
+		do.Pause = pauseThrottled
 	}
 	c.startCalls(now, &do)
 	return do
