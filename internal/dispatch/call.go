@@ -29,13 +29,13 @@ type call struct {
 }
 
 // start starts the call of a candidate that is no longer in its line.
-func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
+func (c *Core) start(now time.Time, it *item, way int, place kind, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
+	it.workload = w
 	request := it.Ways[way]
-	waited := c.waited(it, w)
+	waited := c.waited(it)
 	request.LateBy = c.lateBy(it, place, waited, request.LateBy)
 	c.places.started(now, place, c.used(place))
-	it.workload = w
 	it.call = call{request: &request, waited: waited, kind: place, started: now, buckets: it.class.ways[way]}
 	c.calls = append(c.calls, it)
 	c.outage.probing = c.outage.on()
@@ -44,7 +44,7 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, d
 	w.count(place, 1)
 	w.served = c.nextSerial()
 	w.namespace.served = w.served
-	if probe {
+	if place == slot && it.startsSlow() {
 		w.namespace.probe = it
 	}
 	c.refresh(now, w)
@@ -87,10 +87,7 @@ func (c *Core) used(k kind) int {
 // turnSlow makes those calls slow that have lasted for SlowAfter, and gives them slow places.
 func (c *Core) turnSlow(now time.Time, do *Effects) {
 	for _, it := range c.calls {
-		switch {
-		case it.started.Add(SlowAfter).After(now):
-			return
-		case it.slow:
+		if it.slow || it.started.Add(SlowAfter).After(now) {
 			continue
 		}
 		it.slow = true
@@ -124,7 +121,7 @@ func (it *item) endProbe() {
 }
 
 // end takes in the outcome of a call, and takes back what the call holds.
-func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
+func (c *Core) end(now time.Time, in CallEnded) {
 	it := c.items[in.UID]
 	i := slices.Index(c.calls, it)
 	if i < 0 {
@@ -148,20 +145,15 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	}
 	c.refresh(now, w)
 	c.moveSlow(now)
-	c.hear(now, it.started, &in.Outcome, do)
+	c.hear(now, it.started, &in.Outcome)
 }
 
 // hear takes in what the outcome of a call shows of the API server.
-func (c *Core) hear(now, started time.Time, o *eviction.Outcome, do *Effects) {
+func (c *Core) hear(now, started time.Time, o *eviction.Outcome) {
 	if o.Kind == eviction.Throttled {
-		if !c.throttled.After(now) {
-			do.Pause = pauseThrottled
-		}
 		c.throttled = later(c.throttled, now.Add(o.RetryAfter))
 	}
-	if c.outage.called(now, started, o) {
-		do.Pause = pauseUnavailable
-	}
+	c.outage.called(now, started, o)
 }
 
 // giveBack returns the tokens of a call. It ends the waits of all classes, as any of them may wait for these tokens.

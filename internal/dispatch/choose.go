@@ -24,8 +24,8 @@ func (c *Core) nextChange() (next time.Time) {
 	if i := slices.IndexFunc(c.calls, func(it *item) bool { return !it.slow }); i >= 0 {
 		next = c.calls[i].started.Add(SlowAfter)
 	}
-	if len(c.expiries) > 0 {
-		next = sooner(next, c.expiries[0].at)
+	if w, ok := c.expiries.First(); ok {
+		next = sooner(next, w.until)
 	}
 	return next
 }
@@ -52,11 +52,11 @@ func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Ti
 	}
 	first, next := c.choose(now)
 	if l := first.line; l != nil {
-		it, probe := l.next(first.door)
+		it := l.first(first.door).next()
 		way, _, _ := l.class.way(now)
 		l.served = c.nextSerial()
 		c.left(it)
-		c.start(now, it, way, first.door.place(), probe, do)
+		c.start(now, it, way, first.door.place(), do)
 		return true, time.Time{}
 	}
 	started, nextOwn := c.startOwn(now, do)

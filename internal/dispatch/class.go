@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -52,12 +53,8 @@ func newClass(key string, ways []guard.Buckets) *class {
 
 // newDry returns a queue of classes by when their waits for tokens end.
 func newDry() ordered.Queue[*class] {
-	return ordered.New(func(a, b *class) bool {
-		if c := a.dryUntil.Compare(b.dryUntil); c != 0 {
-			return c < 0
-		}
-		return a.key < b.key
-	}, func(cl *class) *int { return &cl.dryPos })
+	before := func(a, b *class) bool { return cmp.Or(a.dryUntil.Compare(b.dryUntil), cmp.Compare(a.key, b.key)) < 0 }
+	return ordered.New(before, func(cl *class) *int { return &cl.dryPos })
 }
 
 // classOf returns the class of a candidate, a new one if there is none.

@@ -51,11 +51,11 @@ type Core struct {
 	items      map[types.UID]*item
 	namespaces map[string]*namespace
 	classes    map[string]*class
-	ready      map[*class]bool       // classes that may have tokens
-	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
-	waiting    int                   // candidates
-	own        ordered.Queue[*item]  // pods of this program, the first to go first
-	expiries   []expiry              // in the order of time
+	ready      map[*class]bool          // classes that may have tokens
+	dry        ordered.Queue[*class]    // classes that wait for tokens, by the end of the wait
+	waiting    int                      // candidates
+	own        ordered.Queue[*item]     // pods of this program, the first to go first
+	expiries   ordered.Queue[*workload] // by when what is known of them is forgotten
 	serial     uint64
 
 	places    places
@@ -96,8 +96,9 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
-		own:    ordered.New(beforeOwn, func(it *item) *int { return &it.pos }),
-		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
+		expiries: ordered.New((*workload).expiresBefore, func(w *workload) *int { return &w.pos }),
+		own:      ordered.New(beforeOwn, func(it *item) *int { return &it.pos }),
+		places:   places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
 		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
@@ -106,6 +107,7 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 // do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
+	away, loaded := c.outage.on(), c.throttled.After(now)
 	c.turnSlow(now, &do)
 	c.expire(now)
 	switch in := in.(type) {
@@ -116,11 +118,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Settled:
 		do.Settled = c.settle(in.UID)
 	case CallEnded:
-		c.end(now, in, &do)
+		c.end(now, in)
 	case NodeRead:
-		if c.outage.nodeRead(now, in.Sent, &in.Outcome) {
-			do.Pause = pauseUnavailable
-		}
+		c.outage.nodeRead(now, in.Sent, &in.Outcome)
 	case ServerAnswered:
 		c.outage.nudge(now)
 	case Configured:
@@ -134,6 +134,12 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.beginTerm(now)
 	case TermEnded:
 		c.leads = false
+	}
+	switch {
+	case !away && c.outage.on():
+		do.Pause = pauseUnavailable
+	case !loaded && c.throttled.After(now):
+		do.Pause = pauseThrottled
 	}
 	c.startCalls(now, &do)
 	return do

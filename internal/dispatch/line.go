@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/taint-manager/taint-manager/internal/ordered"
@@ -42,10 +43,7 @@ func (l *line) clear() {
 // before reports whether it is the turn of this group before that of the other group, which has another workload.
 func (g *group) before(other *group) bool {
 	w, v := g.workload, other.workload
-	if w.calls != v.calls {
-		return w.calls < v.calls
-	}
-	return w.served < v.served
+	return cmp.Or(cmp.Compare(w.calls, v.calls), cmp.Compare(w.served, v.served)) < 0
 }
 
 // stand adds a candidate to its line.
@@ -124,13 +122,6 @@ func (l *line) first(d door) *group {
 		return isSlow
 	}
 	return probing
-}
-
-// next removes and returns the candidate of the line that goes through the door. A probe is the call of an unknown
-// workload of a slow namespace in a slot.
-func (l *line) next(d door) (it *item, probe bool) {
-	g := l.first(d)
-	return g.next(), d == toSlotOfSlow && g.speed == unknown
 }
 
 // leave removes a candidate from its line, and forgets its workload if the workload is idle.

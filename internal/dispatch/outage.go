@@ -41,41 +41,37 @@ type outage struct {
 func (o *outage) on() bool { return o.pause > 0 }
 
 // called takes in the outcome of a call that started at that moment. Any answer ends the outage: a call that started
-// before the pause may have sent its last request later. It reports whether an outage begins.
-func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) (begins bool) {
+// before the pause may have sent its last request later.
+func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) {
 	if answered(outcome) {
 		o.end(now)
-		return false
+	} else {
+		o.failed(now, started, outcome)
 	}
-	return o.failed(now, started, outcome)
 }
 
 // nodeRead takes in the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
-// pause shows nothing of the server as it is now. It reports whether an outage begins.
-func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
+// pause shows nothing of the server as it is now.
+func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) {
 	if !answered(outcome) {
-		return o.failed(now, sent, outcome)
-	}
-	if !sent.Before(o.since) {
+		o.failed(now, sent, outcome)
+	} else if !sent.Before(o.since) {
 		o.end(now)
 	}
-	return false
 }
 
 // failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens
-// the outage: a request from before shows nothing new. It reports whether an outage begins.
-func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
+// the outage: a request from before shows nothing new.
+func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {
 	case outcome.Kind == eviction.Unavailable && !o.on():
 		o.hold(now, firstPause)
-		return true
 	case byProbe && (outcome.Kind == eviction.Unavailable || outcome.Cause == eviction.CauseTimeout):
 		o.hold(now, min(2*o.pause, maxPause))
 	case byProbe:
 		o.probing = false
 	}
-	return false
 }
 
 func (o *outage) hold(now time.Time, pause time.Duration) {

@@ -54,7 +54,7 @@ func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Tim
 		return false, until
 	}
 	c.leave(it)
-	c.start(now, it, way, slot, false, do)
+	c.start(now, it, way, slot, do)
 	return true, time.Time{}
 }
 

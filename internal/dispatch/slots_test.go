@@ -109,9 +109,9 @@ func TestWorkloadsAreRememberedForTwoMinutes(t *testing.T) {
 		w.now = w.alarm
 		w.step(TimePassed{})
 	}
-	if c := w.core; len(c.namespaces)+len(c.classes)+len(c.items)+len(c.expiries)+len(c.calls) > 0 {
+	if c := w.core; len(c.namespaces)+len(c.classes)+len(c.items)+c.expiries.Len()+len(c.calls) > 0 {
 		t.Errorf("%d namespaces, %d classes, %d items, %d expiries, %d calls are left", len(c.namespaces), len(c.classes), len(c.items),
-			len(c.expiries), len(c.calls))
+			c.expiries.Len(), len(c.calls))
 	}
 	if passed := w.now.Sub(all[len(all)-1].done); passed > 2*remembered {
 		t.Errorf("forgotten after %v", passed)

@@ -1,6 +1,9 @@
 package dispatch
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // remembered is how long a call predicts the calls after it: longer than any backoff, so that a pod that is tried once
 // a minute does not take a slot each time.
@@ -62,9 +65,16 @@ type workload struct {
 	calls     int    // under way
 	served    uint64 // as in namespace
 
-	speed speed // as of the last refresh
-	last  speed // by the last call that counts
-	until time.Time
+	speed speed     // as of the last refresh
+	last  speed     // by the last call that counts
+	until time.Time // then that call is forgotten
+	pos   int       // in Core.expiries
+}
+
+// expiresBefore is the order in which what is known of workloads is forgotten.
+func (w *workload) expiresBefore(v *workload) bool {
+	return cmp.Or(w.until.Compare(v.until), cmp.Compare(w.namespace.name, v.namespace.name),
+		cmp.Compare(w.hash, v.hash)) < 0
 }
 
 // count adds to the calls in that kind of place.
@@ -73,13 +83,9 @@ func (w *workload) count(k kind, by int) {
 	w.namespace.calls[k] += by
 }
 
-// startsSlow reports whether the candidates of the workload start in slow places, besides a probe.
-func (w *workload) startsSlow() bool { return w.namespace.speed() == slow && w.speed != quick }
-
-// expiry is a moment until which a call is remembered.
-type expiry struct {
-	at       time.Time
-	workload *workload
+// startsSlow reports whether the candidate starts in a slow place, unless as a probe.
+func (it *item) startsSlow() bool {
+	return it.Own == Other && it.workload.namespace.speed() == slow && it.workload.speed != quick
 }
 
 // remember takes in the end of a call that was slow, or that admission has answered within SlowAfter. Until a slow call
@@ -94,7 +100,7 @@ func (c *Core) remember(now time.Time, w *workload, is speed) {
 	}
 	if is == slow || c.speedOf(now, w) != slow {
 		w.last, w.until = is, now.Add(remembered)
-		c.expiries = append(c.expiries, expiry{w.until, w})
+		c.expiries.Set(w)
 	}
 }
 
@@ -108,7 +114,8 @@ func (c *Core) recover(now time.Time, w *workload) {
 		if other.speed != slow {
 			continue
 		}
-		if other.until = now; other != w {
+		other.until = now
+		if c.expiries.Remove(other); other != w {
 			c.refresh(now, other)
 		}
 	}
@@ -178,20 +185,10 @@ func (c *Core) forgetIdle(w *workload) {
 	}
 }
 
-// expire takes in the speeds that have changed by time alone. It drops the moments that later calls have replaced.
+// expire takes in the speeds that have changed by time alone.
 func (c *Core) expire(now time.Time) {
-	for len(c.expiries) > 0 {
-		at, w := c.expiries[0].at, c.expiries[0].workload
-		counts := at.Equal(w.until)
-		if counts && at.After(now) {
-			return
-		}
-		c.expiries[0] = expiry{} // the array may live on, and would keep the workload
-		if c.expiries = c.expiries[1:]; len(c.expiries) == 0 {
-			c.expiries = nil
-		}
-		if counts && w.namespace.workloads[w.hash] == w { // not forgotten since
-			c.refresh(now, w)
-		}
+	for w, ok := c.expiries.First(); ok && !w.until.After(now); w, ok = c.expiries.First() {
+		c.expiries.Remove(w)
+		c.refresh(now, w)
 	}
 }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"container/list"
 
 	"github.com/taint-manager/taint-manager/internal/ordered"
@@ -21,7 +22,6 @@ type turns struct {
 
 // nodeLine holds the candidates of one node; it is not empty.
 type nodeLine struct {
-	name    string
 	waiting ordered.Queue[*item]
 	element *list.Element
 	regular bool
@@ -33,33 +33,36 @@ func (t *turns) empty() bool { return len(t.nodes) == 0 }
 
 // before is the order of the candidates of a node.
 func before(a, b *item) bool {
-	if c := a.Deadline.Compare(b.Deadline); c != 0 {
-		return c < 0
-	}
-	if a.Priority != b.Priority {
-		return a.Priority > b.Priority
-	}
-	return a.UID < b.UID
+	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID)) < 0
 }
 
 // set adds a candidate, or moves it after its order has changed.
 func (t *turns) set(it *item) {
 	node := t.nodes[it.Node]
 	if node == nil {
-		node = &nodeLine{name: it.Node, waiting: ordered.New(before, func(it *item) *int { return &it.pos })}
+		node = &nodeLine{waiting: ordered.New(before, func(it *item) *int { return &it.pos })}
 		node.element = t.newcomers.PushBack(node)
 		t.nodes[it.Node] = node
 	}
 	node.waiting.Set(it)
 }
 
-// remove removes a candidate.
+// remove removes a candidate, and its node with the last of them.
 func (t *turns) remove(it *item) {
 	node := t.nodes[it.Node]
 	node.waiting.Remove(it)
-	if node.waiting.Len() == 0 {
-		t.leave(node)
+	if node.waiting.Len() > 0 {
+		return
 	}
+	delete(t.nodes, it.Node)
+	if !node.regular {
+		t.newcomers.Remove(node.element)
+		return
+	}
+	if t.regulars.Front() == node.element {
+		t.served = 0
+	}
+	t.regulars.Remove(node.element)
 }
 
 // next removes and returns the candidate whose turn it is. There must be a candidate.
@@ -86,17 +89,4 @@ func (t *turns) nextNode() *nodeLine {
 		t.regulars.MoveToBack(regular)
 	}
 	return regular.Value.(*nodeLine)
-}
-
-// leave drops a node without candidates.
-func (t *turns) leave(node *nodeLine) {
-	delete(t.nodes, node.name)
-	if !node.regular {
-		t.newcomers.Remove(node.element)
-		return
-	}
-	if t.regulars.Front() == node.element {
-		t.served = 0
-	}
-	t.regulars.Remove(node.element)
 }

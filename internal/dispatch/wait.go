@@ -31,16 +31,16 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	case it.request != nil:
 		return Status{Request: it.request, Waits: it.waited}
 	}
-	return c.waits(now, it.class, it.group != nil && it.workload.startsSlow())
+	return c.waits(now, it)
 }
 
 // waited returns what the candidate has waited for as its call starts. The end of a pause or of an outage is not such a
 // wait: the candidates that waited for it wait for their turn from then on.
-func (c *Core) waited(it *item, w *workload) eviction.Wait {
+func (c *Core) waited(it *item) eviction.Wait {
 	switch {
 	case it.class.dryUntil.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: it.class.dryRate}
-	case it.Own == Other && w.startsSlow():
+	case it.startsSlow():
 		return eviction.Wait{Cause: eviction.WaitsForSlowPlace}
 	case c.pace.held.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}
@@ -48,10 +48,9 @@ func (c *Core) waited(it *item, w *workload) eviction.Wait {
 	return eviction.Wait{Cause: eviction.WaitsForTurn}
 }
 
-// waits returns why a candidate of the class waits; startSlow reports whether it starts in a slow place. Page, logs and
-// metrics take the answer from here.
-func (c *Core) waits(now time.Time, cl *class, startSlow bool) (s Status) {
-	_, rate, until := cl.way(now)
+// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
+func (c *Core) waits(now time.Time, it *item) (s Status) {
+	_, rate, until := it.class.way(now)
 	switch {
 	case c.paused:
 		s.Waits.Cause = eviction.WaitsPaused
@@ -61,7 +60,7 @@ func (c *Core) waits(now time.Time, cl *class, startSlow bool) (s Status) {
 		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.throttled
 	case rate != "":
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, until
-	case startSlow:
+	case it.startsSlow():
 		s.Waits.Cause = eviction.WaitsForSlowPlace
 	case c.leads && c.pace.next.After(now):
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, c.pace.next

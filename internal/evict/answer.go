@@ -57,11 +57,10 @@ func readAnswer(ctx context.Context, v verb, err error) answer {
 
 // outcome returns the outcome of this kind and cause, with the answer's message and Retry-After.
 func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
-	o := eviction.Outcome{Kind: kind, Cause: cause, Message: a.message()}
-	if details := a.status.Details; details != nil {
-		o.RetryAfter = time.Duration(details.RetryAfterSeconds) * time.Second
+	seconds, _ := apierrors.SuggestsClientDelay(a.err)
+	return eviction.Outcome{
+		Kind: kind, Cause: cause, Message: a.message(), RetryAfter: time.Duration(seconds) * time.Second,
 	}
-	return o
 }
 
 // message returns the server's message, with what its status adds about PodDisruptionBudgets; otherwise the error's
@@ -71,21 +70,10 @@ func (a *answer) message() string {
 		return ""
 	}
 	words := a.err.Error()
-	if cause, ok := a.cause(disruptionBudget); ok {
+	if cause, ok := apierrors.StatusCause(a.err, disruptionBudget); ok {
 		words = truncate.Text(words) + " " + cause.Message
 	}
 	return truncate.Text(words)
-}
-
-// cause returns the cause of this type in the status's details.
-func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
-	if details := a.status.Details; details != nil {
-		i := slices.IndexFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == t })
-		if i >= 0 {
-			return details.Causes[i], true
-		}
-	}
-	return metav1.StatusCause{}, false
 }
 
 // says reports whether the status's message contains any of the phrases.

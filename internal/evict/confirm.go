@@ -254,13 +254,9 @@ func whyNotCarried(node string, live LiveNode, t *v1.Taint) string {
 
 // carries reports whether the taint is among these, with the same effect, value and timeAdded.
 func carries(taints []v1.Taint, t *v1.Taint) bool {
-	for i := range taints {
-		live := &taints[i]
-		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
-			return live.TimeAdded.Equal(t.TimeAdded)
-		}
-	}
-	return false
+	return slices.ContainsFunc(taints, func(live v1.Taint) bool {
+		return live.MatchTaint(t) && live.Value == t.Value && live.TimeAdded.Equal(t.TimeAdded)
+	})
 }
 
 // behind reports whether one resourceVersion is certainly older than the other.

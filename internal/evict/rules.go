@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -120,7 +121,7 @@ func aboutBudget(a *answer) bool {
 }
 
 func hasCause(t metav1.CauseType) func(*answer) bool {
-	return func(a *answer) bool { _, ok := a.cause(t); return ok }
+	return func(a *answer) bool { return apierrors.HasStatusCause(a.err, t) }
 }
 
 // serverSays returns whether the API server itself gives this reason. For the body of a proxy, which is no Status, the

@@ -21,9 +21,6 @@ func New[T any](before func(a, b T) bool, at func(T) *int) Queue[T] {
 // Len returns the number of elements.
 func (q *Queue[T]) Len() int { return len(q.elements.list) }
 
-// Has reports whether the element is in the queue.
-func (q *Queue[T]) Has(t T) bool { return *q.elements.at(t) > 0 }
-
 // First returns the first element; false if the queue is empty.
 func (q *Queue[T]) First() (first T, ok bool) {
 	if q.Len() == 0 {

@@ -79,7 +79,7 @@ func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 		e.calls = &calls{}
 	}
 	e.calls.attempts = r.Attempt
-	e.calls.explain(r, &ended.Outcome)
+	e.calls.lateBy, e.calls.deadline = cmp.Or(ended.Outcome.LateBy(), r.LateBy), r.Verdict.At
 	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
 	switch ended.Outcome.Kind {
 	case eviction.Accepted:
@@ -88,14 +88,6 @@ func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 		c.become(e, dryRun)
 	default:
 		c.become(e, called)
-	}
-}
-
-// explain records what makes the next call for the same deadline late.
-func (c *calls) explain(r *eviction.Request, o *eviction.Outcome) {
-	c.lateBy, c.deadline = r.LateBy, r.Verdict.At
-	if by := o.LateBy(); by != eviction.LateByNothing {
-		c.lateBy = by
 	}
 }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -49,12 +50,10 @@ type plan struct {
 }
 
 func newTimed() ordered.Queue[*entry] {
-	return ordered.New(func(a, b *entry) bool {
-		if c := a.evaluation.Compare(b.evaluation); c != 0 {
-			return c < 0
-		}
-		return a.uid < b.uid
-	}, func(e *entry) *int { return &e.pos })
+	before := func(a, b *entry) bool {
+		return cmp.Or(a.evaluation.Compare(b.evaluation), cmp.Compare(a.uid, b.uid)) < 0
+	}
+	return ordered.New(before, func(e *entry) *int { return &e.pos })
 }
 
 // become changes the state of an entry, or adds or drops it.
@@ -119,8 +118,8 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 	if met := e.calls; met != nil {
 		r.Attempt, r.First = met.attempts+1, met.method != way.Method
 		r.AfterRefusal, r.RefusedSince = met.refused, met.RefusedSince
-		if met.deadline.Equal(way.Action.At) && met.lateBy != eviction.LateByNothing {
-			r.LateBy = met.lateBy
+		if met.deadline.Equal(way.Action.At) {
+			r.LateBy = cmp.Or(met.lateBy, r.LateBy)
 		}
 	}
 	if c.options.OwnMethod && r.Policy == "" {

@@ -29,10 +29,9 @@ type Shard struct {
 	options   Options
 	nodes     *workqueue.Typed[string]
 	pods      *workqueue.Typed[types.UID]
-	some      chan struct{} // holds a token if anything was queued since the shard has looked
+	some      chan struct{} // holds a token if there may be anything to process
 	questions chan func()   // that the goroutine answers
 	timer     *time.Timer
-	now       chan struct{} // closed, so that it is always ready
 	progress  atomic.Pointer[progress]
 }
 
@@ -44,11 +43,7 @@ type progress struct {
 
 // New returns a shard that does nothing before Open and Run.
 func New(o Options) *Shard {
-	s := &Shard{
-		options: o, some: make(chan struct{}, 1), questions: make(chan func()), timer: time.NewTimer(0),
-		now: make(chan struct{}),
-	}
-	close(s.now)
+	s := &Shard{options: o, some: make(chan struct{}, 1), questions: make(chan func()), timer: time.NewTimer(0)}
 	s.progress.Store(&progress{})
 	o.Jitter = rand.Float64
 	s.core = NewCore(o.CoreOptions)
@@ -137,14 +132,12 @@ func (s *Shard) wake() {
 func (s *Shard) Run(ctx context.Context) {
 	defer s.timer.Stop()
 	for {
-		var again <-chan struct{}
 		if s.process() {
-			again = s.now
+			s.wake()
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-again:
 		case <-s.some:
 		case <-s.timer.C:
 		case answer := <-s.questions:
