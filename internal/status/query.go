@@ -107,7 +107,7 @@ func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
 			matching = append(matching, v)
 		}
 	}
-	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.at, Total: len(matching)}
+	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Total: len(matching)}
 	rest := matching[q.start(matching):]
 	if len(rest) > q.limit {
 		rest = rest[:q.limit]

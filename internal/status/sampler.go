@@ -74,15 +74,8 @@ func newSampler(o Options) *sampler {
 	}
 }
 
-// latest returns the latest sample, and takes a new sample if it is time for one.
-func (s *sampler) latest(ctx context.Context) (*sample, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current(ctx)
-}
-
 // since returns the latest sample, and what has changed after the sample with the tag; nil if those changes are not
-// known.
+// known, as with no tag.
 func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +128,7 @@ func (s *sampler) compare(next *sample) {
 	if s.last == nil || views || nodes || !s.last.alike(next) {
 		s.revision, s.oldest = revision, oldest
 	}
-	next.tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
+	next.head.Tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
 	s.last = next
 }
 
