@@ -67,8 +67,8 @@ func parseQuery(raw string) (q query, err error) {
 
 func checkStates(list []string) error {
 	for _, state := range list {
-		if !slices.Contains(States(), state) {
-			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(States(), ", "))
+		if !slices.Contains(eviction.Words(), state) {
+			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(eviction.Words(), ", "))
 		}
 	}
 	return nil

@@ -58,9 +58,8 @@ type sampler struct {
 	last      *sample // nil if no client has asked for some time
 	began     time.Time
 	spent     time.Duration // on the last sample, and on what has changed by it
-	samples   int
-	revision  int // counts the samples that differ from the sample before
-	oldest    int // the revision from which on all changes are known
+	revision  int           // counts the samples that differ from the sample before
+	oldest    int           // the revision from which on all changes are known
 	views     revised[types.UID, *eviction.View]
 	nodes     revised[string, Node]
 	forgetter *time.Timer
@@ -116,15 +115,13 @@ func interval(spent time.Duration) time.Duration {
 
 // compare makes the sample the last one, with a new revision if it differs.
 func (s *sampler) compare(next *sample) {
-	s.samples++
 	revision := s.revision + 1
 	if s.last == nil {
 		s.oldest = revision
 	}
 	oldest := max(s.oldest, revision-maxRevisions)
-	views := s.views.update(revision, oldest, s.samples, next.views,
-		func(v *eviction.View) types.UID { return v.Pod.UID })
-	nodes := s.nodes.update(revision, oldest, s.samples, next.nodes, func(n Node) string { return n.Name })
+	views := s.views.update(revision, oldest, next.views, func(v *eviction.View) types.UID { return v.Pod.UID })
+	nodes := s.nodes.update(revision, oldest, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil || views || nodes || !s.last.alike(next) {
 		s.revision, s.oldest = revision, oldest
 	}
