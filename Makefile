@@ -126,11 +126,11 @@ internal/status/browser/node_modules/.made: internal/status/browser/package-lock
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
 	go test ./cli ./cli/run ./internal/config ./internal/evict ./policy ./internal/status -update
-	cd release && go run ./cmd/manifests && go test ./chart -update
+	cd release && go test ./manifests -update && go test ./chart -update
 
 .PHONY: manifests
 manifests: ## Render deploy/chart into install.yaml, kustomize and rbac.yaml.
-	cd release && go run ./cmd/manifests
+	cd release && go test ./manifests -update
 
 # Without VERSION, both have the version of the chart, so that deploy/install.yaml names this image.
 COMMIT_TIME ?= $(shell git log -1 --format=%ct 2>/dev/null)

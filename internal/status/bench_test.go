@@ -68,14 +68,14 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 		}
 		tag := ""
 		if sampler.last != nil {
-			tag = sampler.last.tag
+			tag = sampler.last.head.Tag
 		}
 		sampler.compare(next)
 		if d := sampler.difference(tag); d != nil {
 			if len(d.views) > 40 {
 				b.Fatalf("%d evictions have changed", len(d.views))
 			}
-			if text, err := json.Marshal(evictionsOf(d.views)); err != nil || len(text) == 0 {
+			if text, err := json.Marshal(converted(d.views, evictionOf)); err != nil || len(text) == 0 {
 				b.Fatal(err)
 			}
 		}

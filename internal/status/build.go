@@ -19,15 +19,6 @@ func stamp(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// evictionsOf never returns nil, which JSON would write as null.
-func evictionsOf(views []*eviction.View) []Eviction {
-	list := make([]Eviction, 0, len(views))
-	for _, v := range views {
-		list = append(list, evictionOf(v))
-	}
-	return list
-}
-
 func evictionOf(v *eviction.View) Eviction {
 	return Eviction{
 		UID:          string(v.Pod.UID),
@@ -130,29 +121,19 @@ func taintsOf(n *taint.Node) []Taint {
 	return list
 }
 
-func evictedOf(latest []PastEviction) []Evicted {
-	list := make([]Evicted, 0, len(latest))
-	for i := range latest {
-		w := &latest[i]
-		list = append(list, Evicted{
-			UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name,
-			Node: w.Verdict.Node, Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(),
-			Deadline: stamp(w.Verdict.At),
-			At:       stamp(w.At), Because: w.Verdict.Because(), DryRun: w.DryRun,
-		})
+func evictedOf(w PastEviction) Evicted {
+	return Evicted{
+		UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name, Node: w.Verdict.Node,
+		Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At), At: stamp(w.At),
+		Because: w.Verdict.Because(), DryRun: w.DryRun,
 	}
-	return list
 }
 
-func minutesOf(counts []Count) []Minute {
-	list := make([]Minute, 0, len(counts))
-	for _, c := range counts {
-		list = append(list, Minute{
-			Start: c.Start.UTC(), Evicted: c.Evicted,
-			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MaxLateSeconds: seconds(c.MaxLate),
-		})
+func minuteOf(c Count) Minute {
+	return Minute{
+		Start: c.Start.UTC(), Evicted: c.Evicted,
+		MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MaxLateSeconds: seconds(c.MaxLate),
 	}
-	return list
 }
 
 // seconds returns a duration in seconds, to the millisecond.

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const (
@@ -26,16 +24,22 @@ type list struct {
 	items func(from, to int) any // a slice of them
 }
 
-func evictionList(key string, views []*eviction.View) list {
-	return list{key, len(views), func(from, to int) any { return evictionsOf(views[from:to]) }}
-}
-
 func listOf[T any](key string, items []T) list {
 	return list{key, len(items), func(from, to int) any { return items[from:to] }}
 }
 
-func evictedList(latest []PastEviction) list {
-	return list{"evicted", len(latest), func(from, to int) any { return evictedOf(latest[from:to]) }}
+// listAs returns a list of items that are converted piece by piece.
+func listAs[T, As any](key string, items []T, convert func(T) As) list {
+	return list{key, len(items), func(from, to int) any { return converted(items[from:to], convert) }}
+}
+
+// converted never returns nil, which JSON would write as null.
+func converted[T, As any](items []T, convert func(T) As) []As {
+	list := make([]As, 0, len(items))
+	for _, item := range items {
+		list = append(list, convert(item))
+	}
+	return list
 }
 
 // answerInPieces writes JSON. The lists are empty in the value, and come in its order. At most maxAnswers that take

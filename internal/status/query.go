@@ -25,9 +25,7 @@ var filters = []string{"node", "namespace", "taint", "policy", "state"}
 type query struct {
 	filters map[string][]string // by parameter; an empty list selects all
 	limit   int
-
-	// after is the position of the last eviction that was returned; nil at the start.
-	after *position
+	after   position // of the last eviction that was returned; zero at the start
 }
 
 // position is the place of an eviction in the order of all evictions.
@@ -69,8 +67,8 @@ func parseQuery(raw string) (q query, err error) {
 
 func checkStates(list []string) error {
 	for _, state := range list {
-		if !slices.Contains(States(), state) {
-			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(States(), ", "))
+		if !slices.Contains(eviction.Words(), state) {
+			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(eviction.Words(), ", "))
 		}
 	}
 	return nil
@@ -84,14 +82,14 @@ func parseLimit(value string) (int, error) {
 	return n, nil
 }
 
-func parsePosition(value string) (*position, error) {
+func parsePosition(value string) (position, error) {
 	text, err := base64.RawURLEncoding.DecodeString(value)
 	millis, uid, found := strings.Cut(string(text), " ")
 	n, wrong := strconv.ParseInt(millis, 10, 64)
 	if err != nil || wrong != nil || !found {
-		return nil, fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
+		return position{}, fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
 	}
-	return &position{time.UnixMilli(n), uid}, nil
+	return position{time.UnixMilli(n), uid}, nil
 }
 
 // String returns the value of the parameter after.
@@ -99,38 +97,30 @@ func (p position) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
 }
 
-// page returns the page of evictions that the query asks for, with an empty list, and the views for this list.
-func (q *query) page(s *sample) (EvictionList, []*eviction.View) {
-	var matching []*eviction.View
-	for _, v := range s.ordered() {
-		if q.matches(v) {
-			matching = append(matching, v)
-		}
-	}
-	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.at, Total: len(matching)}
-	rest := matching[q.start(matching):]
-	if len(rest) > q.limit {
-		rest = rest[:q.limit]
-		last := rest[len(rest)-1]
-		l.Next = position{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
-	}
-	l.Items = []Eviction{}
-	return l, rest
+// before reports whether the position is before that of the view.
+func (p position) before(v *eviction.View) bool {
+	order := stamp(v.Verdict.At).Compare(p.deadline)
+	return order > 0 || order == 0 && string(v.Pod.UID) > p.uid
 }
 
-// start returns the index of the first view after the position asked for.
-func (q *query) start(views []*eviction.View) int {
-	if q.after == nil {
-		return 0
+// page returns the page of evictions that the query asks for, with an empty list, and the views for this list.
+func (q *query) page(s *sample) (l EvictionList, views []*eviction.View) {
+	l = EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Items: []Eviction{}}
+	for _, v := range s.ordered() {
+		if !q.matches(v) {
+			continue
+		}
+		l.Total++
+		if q.after.before(v) {
+			views = append(views, v)
+		}
 	}
-	i := slices.IndexFunc(views, func(v *eviction.View) bool {
-		order := stamp(v.Verdict.At).Compare(q.after.deadline)
-		return order > 0 || order == 0 && string(v.Pod.UID) > q.after.uid
-	})
-	if i < 0 {
-		return len(views)
+	if len(views) > q.limit {
+		views = views[:q.limit]
+		last := views[q.limit-1]
+		l.Next = position{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
 	}
-	return i
+	return l, views
 }
 
 func (q *query) matches(v *eviction.View) bool {

@@ -9,13 +9,13 @@ type revised[K comparable, V any] struct {
 type revisedValue[V any] struct {
 	value    V
 	gone     bool
-	revision int // at which it has last changed or gone
-	sample   int // that had it last
+	revision int  // at which it has last changed or gone
+	seen     bool // by the update that is under way
 }
 
 // update takes in the values that a sample has, and reports whether any differs. What differs has the revision. Keys
 // that went before the oldest revision are forgotten.
-func (r *revised[K, V]) update(revision, oldest, sample int, values []V, keyOf func(V) K) (changed bool) {
+func (r *revised[K, V]) update(revision, oldest int, values []V, keyOf func(V) K) (changed bool) {
 	if r.values == nil {
 		r.values = map[K]*revisedValue[V]{}
 	}
@@ -26,15 +26,16 @@ func (r *revised[K, V]) update(revision, oldest, sample int, values []V, keyOf f
 			old, changed = &revisedValue[V]{revision: revision}, true
 			r.values[k] = old
 		}
-		old.value, old.sample = v, sample
+		old.value, old.seen = v, true
 	}
 	for k, v := range r.values {
 		switch {
-		case !v.gone && v.sample != sample:
+		case !v.gone && !v.seen:
 			r.values[k], changed = &revisedValue[V]{gone: true, revision: revision}, true
 		case v.gone && v.revision < oldest:
 			delete(r.values, k)
 		}
+		v.seen = false
 	}
 	return changed
 }

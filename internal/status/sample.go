@@ -13,24 +13,25 @@ import (
 
 // sample is what the source had at one moment. It is immutable.
 type sample struct {
-	tag     string
-	at      time.Time
-	manager Manager
-	totals  Totals
-	views   []*eviction.View // in any order
-	nodes   []Node
-	past    Past
+	head  Snapshot         // with empty lists of evictions, nodes and past evictions
+	views []*eviction.View // in any order
+	nodes []Node
+	past  Past
 
 	// ordered returns the views, earliest deadline first, then by UID: the order of paging.
 	ordered func() []*eviction.View
 }
 
 func newSample(at time.Time, m Manager, views []eviction.View, nodes []*taint.Node, past Past) *sample {
-	s := &sample{at: stamp(at), manager: m, views: make([]*eviction.View, len(views)), past: past}
+	s := &sample{views: make([]*eviction.View, len(views)), past: past}
 	for i := range views {
 		s.views[i] = &views[i]
 	}
-	s.totals, s.nodes = totalsOf(s.views, past), nodesOf(nodes, s.views)
+	s.nodes = nodesOf(nodes, s.views)
+	s.head = Snapshot{
+		TypeMeta: TypeMeta{APIVersion, KindSnapshot}, At: stamp(at), Manager: m, Totals: totalsOf(s.views, past),
+		Evictions: []Eviction{}, Nodes: []Node{}, Evicted: []Evicted{}, Minutes: converted(past.Minutes, minuteOf),
+	}
 	s.ordered = sync.OnceValue(func() []*eviction.View { return sorted(s.views) })
 	return s
 }
@@ -41,10 +42,11 @@ func sorted(views []*eviction.View) []*eviction.View {
 	})
 }
 
-// alike reports whether nothing but the time, views and nodes differs.
+// alike reports whether nothing but the time and the lists differs.
 func (s *sample) alike(other *sample) bool {
-	return s.totals == other.totals && slices.Equal(s.past.Minutes, other.past.Minutes) &&
-		reflect.DeepEqual(s.manager, other.manager)
+	own := s.head
+	own.At, own.Tag = other.head.At, other.head.Tag
+	return reflect.DeepEqual(own, other.head)
 }
 
 // sameView reports whether two views of a pod are shown alike. A cache may return the same pod as another object each
@@ -66,12 +68,4 @@ func sameReason(a, b *taint.Verdict) bool {
 	}
 	return a.Taint.MatchTaint(b.Taint) && a.Taint.Value == b.Taint.Value &&
 		(a.Toleration == nil || a.Toleration.MatchToleration(b.Toleration))
-}
-
-// snapshot returns the snapshot without its lists.
-func (s *sample) snapshot() Snapshot {
-	return Snapshot{
-		TypeMeta: TypeMeta{APIVersion, KindSnapshot}, At: s.at, Tag: s.tag, Manager: s.manager, Totals: s.totals,
-		Evictions: []Eviction{}, Nodes: []Node{}, Evicted: []Evicted{}, Minutes: minutesOf(s.past.Minutes),
-	}
 }

@@ -58,9 +58,8 @@ type sampler struct {
 	last      *sample // nil if no client has asked for some time
 	began     time.Time
 	spent     time.Duration // on the last sample, and on what has changed by it
-	samples   int
-	revision  int // counts the samples that differ from the sample before
-	oldest    int // the revision from which on all changes are known
+	revision  int           // counts the samples that differ from the sample before
+	oldest    int           // the revision from which on all changes are known
 	views     revised[types.UID, *eviction.View]
 	nodes     revised[string, Node]
 	forgetter *time.Timer
@@ -74,15 +73,8 @@ func newSampler(o Options) *sampler {
 	}
 }
 
-// latest returns the latest sample, and takes a new sample if it is time for one.
-func (s *sampler) latest(ctx context.Context) (*sample, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current(ctx)
-}
-
 // since returns the latest sample, and what has changed after the sample with the tag; nil if those changes are not
-// known.
+// known, as with no tag.
 func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,19 +115,17 @@ func interval(spent time.Duration) time.Duration {
 
 // compare makes the sample the last one, with a new revision if it differs.
 func (s *sampler) compare(next *sample) {
-	s.samples++
 	revision := s.revision + 1
 	if s.last == nil {
 		s.oldest = revision
 	}
 	oldest := max(s.oldest, revision-maxRevisions)
-	views := s.views.update(revision, oldest, s.samples, next.views,
-		func(v *eviction.View) types.UID { return v.Pod.UID })
-	nodes := s.nodes.update(revision, oldest, s.samples, next.nodes, func(n Node) string { return n.Name })
+	views := s.views.update(revision, oldest, next.views, func(v *eviction.View) types.UID { return v.Pod.UID })
+	nodes := s.nodes.update(revision, oldest, next.nodes, func(n Node) string { return n.Name })
 	if s.last == nil || views || nodes || !s.last.alike(next) {
 		s.revision, s.oldest = revision, oldest
 	}
-	next.tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
+	next.head.Tag = fmt.Sprintf("%s-%d-%d", s.boot, s.revision, next.past.Total)
 	s.last = next
 }
 

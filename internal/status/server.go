@@ -127,15 +127,15 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		away(w, err)
 	case d == nil:
-		s.answerInPieces(w, last.snapshot(), evictionList("evictions", last.ordered()), listOf("nodes", last.nodes),
-			evictedList(last.past.Latest))
+		s.answerInPieces(w, last.head, listAs("evictions", last.ordered(), evictionOf), listOf("nodes", last.nodes),
+			listAs("evicted", last.past.Latest, evictedOf))
 	case d.none:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		changes := Changes{last.snapshot(), tag, []types.UID{}, []string{}}
+		changes := Changes{last.head, tag, []types.UID{}, []string{}}
 		changes.Kind = KindChanges
-		s.answerInPieces(w, changes, evictionList("evictions", d.views), listOf("nodes", d.nodes),
-			evictedList(d.evicted), listOf("gone", d.gone), listOf("nodesGone", d.nodesGone))
+		s.answerInPieces(w, changes, listAs("evictions", d.views, evictionOf), listOf("nodes", d.nodes),
+			listAs("evicted", d.evicted, evictedOf), listOf("gone", d.gone), listOf("nodesGone", d.nodesGone))
 	}
 }
 
@@ -145,13 +145,13 @@ func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	last, err := s.sampler.latest(r.Context())
+	last, _, err := s.sampler.since(r.Context(), "")
 	if err != nil {
 		away(w, err)
 		return
 	}
 	page, views := q.page(last)
-	s.answerInPieces(w, page, evictionList("items", views))
+	s.answerInPieces(w, page, listAs("items", views, evictionOf))
 }
 
 func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
@@ -159,12 +159,12 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "/api/v1/nodes takes no parameters; /api/v1/evictions does")
 		return
 	}
-	last, err := s.sampler.latest(r.Context())
+	last, _, err := s.sampler.since(r.Context(), "")
 	if err != nil {
 		away(w, err)
 		return
 	}
-	all := NodeList{TypeMeta{APIVersion, KindNodeList}, last.at, []Node{}}
+	all := NodeList{TypeMeta{APIVersion, KindNodeList}, last.head.At, []Node{}}
 	s.answerInPieces(w, all, listOf("items", last.nodes))
 }
 

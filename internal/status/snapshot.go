@@ -32,9 +32,6 @@ const (
 	Done      = eviction.WordDone      // the API server has accepted the deletion, and the pod is still there
 )
 
-// States returns all states, in the order in which an eviction may go through them.
-func States() []string { return eviction.Words() }
-
 // Roles of a replica.
 const (
 	Leading = "leading" // it evicts

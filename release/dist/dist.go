@@ -124,15 +124,12 @@ func (r Release) image(n image.Name, binaries []compiled) (string, error) {
 		}
 	}
 	var out bytes.Buffer
-	if err := image.Archive(&out, n, platforms, r.Info.Time); err != nil {
-		return "", err
-	}
-	digest, err := image.Digest(platforms)
+	digest, err := image.Archive(&out, n, platforms, r.Info.Time)
 	if err != nil {
 		return "", err
 	}
 	r.Say("the image is %s@%s", n, digest)
-	return digest, r.write("image.tar", out.Bytes())
+	return digest.String(), r.write("image.tar", out.Bytes())
 }
 
 // shared writes the notices, the bill of materials and the completions, and returns the files that are part of every

@@ -120,29 +120,34 @@ func (n Name) String() string {
 	return strings.Replace(n.tag.Name(), "index.docker.io/", "docker.io/", 1)
 }
 
-// Archive writes all platforms as one OCI archive, whose index contains the name.
-func Archive(w io.Writer, n Name, platforms []Platform, at time.Time) error {
+// Archive writes all platforms as one OCI archive, whose index contains the name. It returns the digest that a registry
+// gives the image.
+func Archive(w io.Writer, n Name, platforms []Platform, at time.Time) (digest v1.Hash, err error) {
+	all := index(platforms)
+	if digest, err = all.Digest(); err != nil {
+		return digest, fmt.Errorf("the image's digest: %w", err)
+	}
 	folder, err := os.MkdirTemp("", "image-")
 	if err != nil {
-		return fmt.Errorf("a folder for the image: %w", err)
+		return digest, fmt.Errorf("a folder for the image: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	path, err := layout.Write(folder, empty.Index)
 	if err != nil {
-		return fmt.Errorf("writing the image: %w", err)
+		return digest, fmt.Errorf("writing the image: %w", err)
 	}
 	named := layout.WithAnnotations(map[string]string{
 		"io.containerd.image.name":          n.String(),
 		"org.opencontainers.image.ref.name": n.tag.TagStr(),
 	})
-	if err := path.AppendIndex(index(platforms), named); err != nil {
-		return fmt.Errorf("writing the image: %w", err)
+	if err := path.AppendIndex(all, named); err != nil {
+		return digest, fmt.Errorf("writing the image: %w", err)
 	}
 	files, err := archive.Folder(folder)
 	if err != nil {
-		return err
+		return digest, err
 	}
-	return archive.Tar(w, files, at)
+	return digest, archive.Tar(w, files, at)
 }
 
 func index(platforms []Platform) v1.ImageIndex {
@@ -153,15 +158,6 @@ func index(platforms []Platform) v1.ImageIndex {
 		})
 	}
 	return all
-}
-
-// Digest returns the digest of the image of all platforms, which a registry gives it.
-func Digest(platforms []Platform) (string, error) {
-	digest, err := index(platforms).Digest()
-	if err != nil {
-		return "", fmt.Errorf("the image's digest: %w", err)
-	}
-	return digest.String(), nil
 }
 
 // DockerArchive writes one platform in the form that `docker load` reads.

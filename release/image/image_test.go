@@ -56,7 +56,7 @@ func parsed(t *testing.T, text string) Name {
 func written(t *testing.T) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Archive(&out, parsed(t, "localhost/taint-manager:v1.2.3"), platforms(t), info.Time); err != nil {
+	if _, err := Archive(&out, parsed(t, "localhost/taint-manager:v1.2.3"), platforms(t), info.Time); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/taint-manager/taint-manager/release/archive"
 	"github.com/taint-manager/taint-manager/release/chart"
 )
 
@@ -48,20 +47,6 @@ func Files(root string) (map[string]string, error) {
 	}
 	all[ChartDir+"/values.schema.json"], err = schema(root)
 	return all, err
-}
-
-// Write writes all rendered files.
-func Write(root string) error {
-	files, err := Files(root)
-	if err != nil {
-		return err
-	}
-	for name, text := range files {
-		if err := archive.Write(filepath.Join(root, name), []byte(text)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // header returns the first lines of install.yaml. An image without a digest is in no registry: it is a file.

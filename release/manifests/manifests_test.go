@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/taint-manager/taint-manager/release/archive"
 	"github.com/taint-manager/taint-manager/release/chart"
 )
+
+var update = flag.Bool("update", false, "write the files of deploy anew")
 
 var root = filepath.Join("..", "..")
 
@@ -20,7 +24,13 @@ func TestDeployHoldsWhatTheChartRenders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join(root, name))
+		path := filepath.Join(root, name)
+		if *update {
+			if err := archive.Write(path, []byte(want)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Errorf("%v; run 'make manifests'", err)
 			continue

@@ -167,6 +167,9 @@ func (c *Component) launch() error {
 	if c.current != nil && !c.current.ended() {
 		return fmt.Errorf("starting %s: it is running", c.name)
 	}
+	if _, err := os.Stat(c.binary); err != nil {
+		return fmt.Errorf("the binary of %s is missing: run `make bin/%s` (%w)", c.name, filepath.Base(c.binary), err)
+	}
 	out, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("starting %s: opening the log: %w", c.name, err)

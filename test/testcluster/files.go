@@ -41,20 +41,6 @@ rules:
 - level: %s
 `
 
-// findBinaries returns an error if a program is missing of which the control plane consists.
-func (c *Cluster) findBinaries(withoutNodes bool) error {
-	needed := []string{c.Binary()}
-	if !withoutNodes {
-		needed = append(needed, c.bin("kwok"))
-	}
-	for _, path := range needed {
-		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("the control plane's binary is missing: run `make bin/%s` (%w)", filepath.Base(path), err)
-		}
-	}
-	return nil
-}
-
 // Binary returns the path of the program that contains the control plane and kubectl.
 func (c *Cluster) Binary() string {
 	if c.minor == defaultMinor {

@@ -42,10 +42,6 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 // Launch is like [Cluster.StartManager], but does not wait until the manager is ready. It runs this build of
 // taint-manager, unless the path is empty, with the permissions of the kubeconfig's user, unless there is none.
 func (c *Cluster) Launch(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
-	binary = cmp.Or(binary, c.bin("taint-manager"))
-	if _, err := os.Stat(binary); err != nil {
-		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
-	}
 	if kubeconfig == "" {
 		err := c.Permit(ctx, flags...)
 		if err == nil {
@@ -64,7 +60,8 @@ func (c *Cluster) Launch(ctx context.Context, binary, kubeconfig string, flags .
 		"run", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
 		"--status-address=" + m.page,
 	}
-	m.Component = c.newComponent("taint-manager", binary, "https://"+m.address+"/readyz", append(args, flags...)...)
+	m.Component = c.newComponent("taint-manager", cmp.Or(binary, c.bin("taint-manager")),
+		"https://"+m.address+"/readyz", append(args, flags...)...)
 	m.log, m.client = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0])), unauthenticated()
 	return m, m.launch()
 }

@@ -89,16 +89,13 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 }
 
-// prepare finds the binaries and creates the cluster's folder.
+// prepare creates the cluster's folder.
 func prepare(o Options) (c *Cluster, err error) {
 	c = &Cluster{log: cmp.Or[io.Writer](o.Log, io.Discard)}
 	if c.minor, err = o.chosenMinor(); err != nil {
 		return nil, err
 	}
 	if c.root, err = repositoryRoot(); err != nil {
-		return nil, err
-	}
-	if err := c.findBinaries(o.WithoutNodes); err != nil {
 		return nil, err
 	}
 	if c.dir, err = os.MkdirTemp("", "testcluster-"); err != nil {

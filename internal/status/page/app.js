@@ -24,12 +24,11 @@ const store = new Store();
 const view = fromHash('');
 /** Whether the pod and the range that the address names are still to be shown. */
 let arriving = true;
-let shownVersion = -1;
 let shownAt = -Infinity;
 let dirty = true;
 let wasKnown = '';
 
-const source = new Source('api/v1/snapshot', (m) => store.apply(m));
+const source = new Source('api/v1/snapshot', (m) => { store.apply(m); dirty = true; });
 const now = () => source.now();
 
 const hooks = {
@@ -166,7 +165,7 @@ function tainted(names, ofPods) {
  * would be a claim that nothing is there.
  */
 function certainty() {
-  const all = store.ready && !source.stale() && store.manager?.synced === true && !store.manager.trouble;
+  const all = !source.stale() && store.manager?.synced === true && !store.manager.trouble;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
@@ -175,7 +174,6 @@ const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'done', 's
 
 function render() {
   dirty = false;
-  shownVersion = store.version;
   shownAt = performance.now();
   const { filter } = view;
   const all = store.all();
@@ -192,7 +190,7 @@ function render() {
   const narrowed = filter.search || filter.namespace;
   const named = chooser(filter.node, names.node);
   timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), (node) => filter.node !== '' && named(node));
-  if (arriving && store.ready) arrive(items);
+  if (arriving && store.manager) arrive(items);
   tables(items);
   part('clear').hidden = isEmpty(filter);
   write(part('clear'), filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter');
@@ -239,7 +237,7 @@ function tellBacklog() {
 
 function totals() {
   /** @type {Record<string, number>} */
-  const t = store.ready ? { ...store.totals, stuck: stuckNow() } : {};
+  const t = store.manager ? { ...store.totals, stuck: stuckNow() } : {};
   const known = certainty();
   for (const total of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
     const name = total.dataset.total ?? '';
@@ -250,7 +248,7 @@ function totals() {
 
 /** Said in place of a list, when there is nothing at all. */
 function nothing() {
-  if (!store.ready || !store.manager) return 'Waiting for the first snapshot…';
+  if (!store.manager) return 'Waiting for the first snapshot…';
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
   if (!certainty().all || store.rows.size || store.evicted.length || view.list !== 'upcoming' || !isEmpty(view.filter)) return '';
   if (!store.nodes.size) return 'All quiet: no node carries a taint that evicts, and nothing is scheduled.';
@@ -259,7 +257,6 @@ function nothing() {
 
 /** The state of this replica and of what is known of it, four times a second. */
 function condition() {
-  const first = !store.ready;
   const stale = source.stale();
   const m = store.manager;
   const list = m ? [...(stale ? away(source, now()) : []), ...banners(m, now())] : [];
@@ -269,10 +266,10 @@ function condition() {
     if (!evicted || view.list !== 'evicted') list.push(missed(evicted, now()));
   }
   say(list);
-  const state = first ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : m?.trouble ? 'watch broken' : 'live';
+  const state = !m ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : m.trouble ? 'watch broken' : 'live';
   const red = stuckNow() > 0 || list.some(([, how]) => how);
-  chip('live', state, first ? 'warn' : state !== 'live' ? 'bad' : red ? 'not-green' : '');
-  document.body.classList.toggle('stale', stale && !first);
+  chip('live', state, !m ? 'warn' : state !== 'live' ? 'bad' : red ? 'not-green' : '');
+  document.body.classList.toggle('stale', stale && m !== null);
   title(stale);
   write(part('clock'), stamp(now(), now()));
   const known = JSON.stringify(certainty());
@@ -292,7 +289,7 @@ function condition() {
 /** The worst comes first, as a tab of the browser has little room. @param {boolean} stale */
 function title(stale) {
   const counts = [store.manager?.trouble ? 'watch broken' : '', stuckNow() ? `${counted(stuckNow(), true)} stuck` : '', `${counted(store.totals.scheduled, certainty().all)} scheduled`];
-  const said = !store.ready ? [] : stale ? ['stale'] : counts;
+  const said = !store.manager ? [] : stale ? ['stale'] : counts;
   const text = [...said, store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
   if (document.title !== text) document.title = text;
 }
@@ -334,7 +331,6 @@ function tellTimes(chosen) {
   localStorage.setItem('times', chosen);
   part('zone').textContent = `Times: ${chosen}`;
   part('zone').title = `Now: ${zone(now())}. Choose ${chosen === 'local' ? 'UTC' : 'the time zone of this browser'}.`;
-  timeline.rewrite();
 }
 part('zone').addEventListener('click', () => { tellTimes(view.zone === 'local' ? 'UTC' : 'local'); condition(); render(); });
 
@@ -394,6 +390,6 @@ condition();
 setInterval(() => {
   condition();
   if (document.hidden) return;
-  if (dirty || store.version !== shownVersion) render();
+  if (dirty) render();
   else if (performance.now() - shownAt > 950) { shownAt = performance.now(); stuckTable.tick(); table.tick(); timeline.tick(); tellBacklog(); address(); }
 }, 250);

@@ -10,12 +10,9 @@ const tolerated = 5 * second; // of lateness, before it is called a backlog
 
 /** Evictions a second within the last minute. @param {Row[]} evicted oldest first @param {number} now */
 export function rate(evicted, now) {
-  let first = evicted.length;
-  while (first > 0 && evicted[first - 1].ended > now - lately) first--;
-  const n = evicted.length - first;
-  if (n === 0) return 0;
-  const seconds = n > 1 ? Math.max(1, (now - evicted[first].ended) / second) : lately / second;
-  return n / seconds;
+  const recent = evicted.filter((row) => row.ended > now - lately);
+  const seconds = recent.length > 1 ? Math.max(1, (now - recent[0].ended) / second) : lately / second;
+  return recent.length / seconds;
 }
 
 /**

@@ -41,11 +41,11 @@ import { glyph, rank, stuck, titles } from './states.js';
 /** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
 export const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((word) => [word, element('wbr')]);
 
-/** A column of text. @param {string} title @param {(i: Item, now: number) => string} cell @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
+/** A column. @param {string} title @param {Column['cell']} cell @param {Column['by']} by @param {string} [at] @returns {Column} */
 const column = (title, cell, by, at) => ({ title, by, at, cell });
 
-/** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {(i: Item) => string | number} by @param {string} at @returns {Column} */
-const names = (title, name, by, at) => ({ title, by, at, cell: (i) => breakable(name(i)) });
+/** A column of names, which may be broken. @param {string} title @param {(i: Item) => string} name @param {Column['by']} by @param {string} at */
+const names = (title, name, by, at) => column(title, (i) => breakable(name(i)), by, at);
 
 /** @param {Item} i */
 const row = (i) => /** @type {Row} */ (i.row);
@@ -54,26 +54,18 @@ const node = (i) => /** @type {NodeLine} */ (i.node);
 /** Sorts missing times last. @param {number} n */
 const known = (n) => (Number.isFinite(n) ? n : Infinity);
 
-/** @type {Column} */
-const state = {
-  title: 'State',
-  by: (i) => rank(row(i).state),
-  cell: (i) => [element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`))],
-};
+const state = column('State', (i) => [
+  element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`)),
+], (i) => rank(row(i).state));
 
-/** The pod's name, and below it, on a narrow screen, the content of the columns that are hidden there. @type {Column} */
-const pod = {
-  title: 'Pod',
-  at: 'name pod',
-  by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
-  cell(i, now) {
-    const { of, owner, state } = row(i);
-    const why = stuck(state) ? answer(row(i), now) : of.taint.replace(/:NoExecute$/, '');
-    const under = `${[titles[state], owner, of.node].filter(Boolean).join(', ')}: ${why}`;
-    const name = element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
-    return [name, element('span', { className: 'under' }, ...breakable(under))];
-  },
-};
+/** The pod's name, and below it, on a narrow screen, the content of the columns that are hidden there. */
+const pod = column('Pod', (i, now) => {
+  const { of, owner, state } = row(i);
+  const why = stuck(state) ? answer(row(i), now) : of.taint.replace(/:NoExecute$/, '');
+  const under = `${[titles[state], owner, of.node].filter(Boolean).join(', ')}: ${why}`;
+  const name = element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
+  return [name, element('span', { className: 'under' }, ...breakable(under))];
+}, (i) => `${row(i).of.namespace}/${row(i).of.pod}`, 'name pod');
 
 /** Why it goes, or waits. @param {Row} r @param {number} now */
 function reason(r, now) {
@@ -88,28 +80,18 @@ const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, '')
 const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
 const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
 const because = column('Reason', (i, now) => reason(row(i), now), (i) => reason(row(i), 0), 'wide long');
-/** @type {Column} */
-const countdown = {
-  title: 'Goes',
-  at: 'time',
-  by: (i) => row(i).due,
-  cell(i, now) {
-    const { due, state } = row(i);
-    if (state === 'done') return 'accepted';
-    return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
-  },
-};
+const countdown = column('Goes', (i, now) => {
+  const { due, state } = row(i);
+  if (state === 'done') return 'accepted';
+  return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
+}, (i) => row(i).due, 'time');
 /** When something comes, or since when it is late. @param {number} ms @param {number} now */
 const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
 const nextTry = column('Next try', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'under way', (i) => known(row(i).next), 'wide time');
 
-/** @type {Column} */
-const name = {
-  title: 'Node',
-  at: 'name',
-  by: (i) => node(i).of.name,
-  cell: (i) => [element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name))],
-};
+const name = column('Node', (i) => [
+  element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name)),
+], (i) => node(i).of.name, 'name');
 
 /** @type {Record<'stuck' | 'upcoming' | 'evicted' | 'nodes', List>} */
 export const lists = {

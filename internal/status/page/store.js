@@ -9,19 +9,20 @@ const maxEvicted = 4096;
 /** @param {string | undefined} text */
 const moment = (text) => (text ? Date.parse(text) : NaN);
 
-/** @param {Eviction} of @param {boolean} past @returns {Row} */
+/** What the page keeps of an eviction, with its times in milliseconds. Without a value, a time is NaN and a text is empty. @param {Eviction} of @param {boolean} past */
 export function rowOf(of, past) {
   const due = moment(of.deadline);
-  const ended = moment(of.at);
-  const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : '';
-  const budget = of.budget ?? '';
-  const policy = of.policy ?? '';
+  const ended = moment(of.at); // when it was evicted
+  const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : ''; // its workload
+  const budget = of.budget ?? ''; // the PodDisruptionBudget that blocks it
+  const policy = of.policy ?? ''; // the policy that decides
   const state = past ? 'evicted' : of.state;
   return {
     of, due, ended, owner, budget, policy, state,
     key: past ? `${of.uid} ${of.at}` : of.uid,
-    shown: past ? ended : due,
+    shown: past ? ended : due, // where it stands on the timeline
     next: moment(of.nextTry),
+    /** What the search looks through. */
     text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''} ${state} ${titles[state]} ${stuck(state) ? 'stuck' : ''}`.toLowerCase(),
   };
 }
@@ -37,12 +38,8 @@ export class Store {
   minutes = new Map();
   /** @type {Totals} */
   totals = {};
-  /** @type {Manager | null} */
+  /** Null before the first snapshot; until then, a count of 0 says nothing. @type {Manager | null} */
   manager = null;
-  /** Whether there is a snapshot. Before that, a count of 0 says nothing. */
-  ready = false;
-  /** Grows with each change of anything. */
-  version = 0;
 
   /** Takes in an answer: a snapshot, or what has changed. @param {Message} m */
   apply(m) {
@@ -60,8 +57,6 @@ export class Store {
     this.minutes = new Map(m.minutes.map((minute) => [moment(minute.start), minute]));
     this.totals = m.totals;
     this.manager = m.manager;
-    this.ready = true;
-    this.version++;
   }
 
   /** All rows: those that are pending, then what was evicted. */

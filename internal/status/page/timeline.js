@@ -99,9 +99,6 @@ export class Timeline {
   /** Puts pods that have become late into bins of their own. */
   tick() { this.#bin(); }
 
-  /** Draws anew, as the times are written in another zone. */
-  rewrite() { this.#dirty = true; }
-
   /** How much is visible, and how far from now, if that was chosen. */
   get chosen() { return { across: this.#chosen ? this.#across : 0, moved: this.#moved }; }
 

@@ -26,20 +26,7 @@
  * @property {boolean} [dryRun]
  */
 
-/**
- * @typedef {object} Row what the page keeps of an eviction, with its times in milliseconds
- * @property {Eviction} of
- * @property {string} key
- * @property {string} state a state, or "evicted"
- * @property {number} due the deadline
- * @property {number} shown where it stands on the timeline
- * @property {number} next the next try; NaN when there is none
- * @property {number} ended when it was evicted; NaN before
- * @property {string} owner "Kind/name" of its workload; empty when it has none
- * @property {string} budget the PodDisruptionBudget that blocks it; empty when none is known
- * @property {string} policy the policy that decides; empty when none does
- * @property {string} text what the search looks through
- */
+/** @typedef {ReturnType<typeof import('./store.js').rowOf>} Row what the page keeps of an eviction */
 
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -38,7 +41,7 @@ func serve(ctx context.Context, address string, w *world, limit float64) error {
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	go w.run(ctx)
+	go wait.UntilWithContext(ctx, w.step, 100*time.Millisecond)
 	fmt.Printf("{\"page\": \"http://%s/\"}\n", listener.Addr())
 	manager := func() status.Manager { m := w.manager(); m.MaxEvictionsPerSecond = limit; return m }
 	return status.New(status.Options{Source: w, History: &w.history, Manager: manager}).Serve(ctx, listener)

@@ -180,23 +180,11 @@ func (w *world) hinder() {
 	}
 }
 
-// run advances the world: the number of evictions that end equals the number that are added.
-func (w *world) run(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			w.step(now)
-		}
-	}
-}
-
-func (w *world) step(now time.Time) {
+// step advances the world: the number of evictions that end equals the number that are added.
+func (w *world) step(context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	now := time.Now()
 	for i := range w.views {
 		v := &w.views[i]
 		switch {
