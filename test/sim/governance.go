@@ -80,7 +80,7 @@ func (p *process) force() {
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
 }
 
-// need tells the cache what the judge in force and the latest file need, and reports whether the cache lacks some of it.
+// need tells the cache what the judge in force and the latest file need. It reports whether the cache lacks some of it.
 func (g *governance) need() (lacks bool) {
 	return g.p.feed.Need(g.judge.Needs().Or(g.p.w.plan.files[g.file].config.Set.Needs()))
 }

@@ -24,7 +24,7 @@ type nodeView struct {
 	version int64 // the latest that was shown
 	changed int64 // the latest that showed other taints
 	lives   []*life
-	since   map[string]time.Duration // by group of the taints with which it is shown: since when it was
+	since   map[string]time.Duration // since when it has been shown with a taint, by group
 }
 
 // podView is what a process knows of a pod.
@@ -127,13 +127,13 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	if p.observe(k, v, before) {
 		k.changed = version
 	}
-	k.shownSince(v)
+	k.noteSince(v)
 	p.endExcuse(k)
 }
 
-// shownSince notes since when the node is shown with its taints, also if they are in truth others. A breaker that finds
-// taints at its start has nothing to wait for.
-func (k *nodeView) shownSince(v *view) {
+// noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
+// nothing to wait for.
+func (k *nodeView) noteSince(v *view) {
 	before := k.since
 	k.since = map[string]time.Duration{}
 	for _, l := range k.lives {
