@@ -187,19 +187,17 @@ func (w *World) doFault(d *action) {
 // doPartition changes a partition of the journal; no replica takes part in it.
 func (w *World) doPartition(d *action) {
 	i := journal.PartitionOf(nodeName(d.node))
-	g := &w.server.partitions[i]
+	g := w.server.partitions[i]
 	if g.version == 0 {
 		return
 	}
-	w.server.version++
-	g.version = w.server.version
 	switch d.kind {
 	case losePartition:
 		g.data, g.records, g.writer = nil, nil, nil
 	case forge:
-		w.server.forge(i, g)
+		w.server.forge(i, &g)
 	}
-	w.partitionChanged(i)
+	w.replacePartition(i, &g)
 }
 
 // forge makes all taints of a partition half a minute older, by their times or by the time of writing. The partition

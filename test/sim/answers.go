@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // The answers of an API server, and the errors where it sends none, as client-go returns them.
@@ -25,9 +26,7 @@ func connectionRefused() error {
 
 func connectionLost() error { return &url.Error{Op: "Do", URL: "server", Err: io.ErrUnexpectedEOF} }
 
-func timedOut() error {
-	return &url.Error{Op: "Do", URL: "server", Err: context.DeadlineExceeded}
-}
+func timedOut() error { return &url.Error{Op: "Do", URL: "server", Err: context.DeadlineExceeded} }
 
 func canceled() error { return &url.Error{Op: "Do", URL: "server", Err: context.Canceled} }
 
@@ -69,13 +68,10 @@ func otherUID(name string, want, have types.UID) error {
 }
 
 // uidImmutable returns the answer to a patch with another UID.
-func uidImmutable(name string) error {
-	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`)
-	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{
-		Type:  metav1.CauseTypeFieldValueInvalid,
-		Field: "metadata.uid",
-	}}}
-	return err
+func uidImmutable(name string, uid types.UID) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable"),
+	})
 }
 
 // delete serves the DELETE of a pod, or the POST of its eviction.
@@ -107,7 +103,7 @@ func (s *server) patch(name string, uid types.UID) (*v1.Pod, error) {
 	case p == nil:
 		return nil, notFound(name)
 	case p.UID != uid:
-		return nil, uidImmutable(name)
+		return nil, uidImmutable(name, uid)
 	}
 	s.changePod(uid, func(p *v1.Pod) {
 		disrupted := func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget }

@@ -136,7 +136,7 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.observer = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
-	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method(), Leading: m.leading})
+	api := evict.NewAPI(client, evict.APIOptions{Method: b.plan.method, Leading: m.leading})
 	var err error
 	m.Manager, err = taintmanager.New(client, nil, taintmanager.Options{
 		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
@@ -350,7 +350,7 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			p := draw(seed)
-			p.clocks = clocks{}
+			p.serverAhead, p.ahead = 0, nil
 			b := live(t, p)
 			b.counts["Worlds"] = 1
 			b.counts.Add(b.oracle.Seen)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"iter"
 	"slices"
 	"time"
@@ -20,7 +21,7 @@ import (
 type flight struct {
 	p    *process
 	e    eviction.Request
-	term *term
+	term context.Context
 
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
@@ -36,7 +37,7 @@ type flight struct {
 
 // connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
-	api := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method(), Leading: p.leading})
+	api := evict.NewAPI(client{p: p}, evict.APIOptions{Method: p.w.plan.method, Leading: p.leading})
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
@@ -64,13 +65,13 @@ func (f *flight) begin() {
 	switch {
 	case f.over:
 		return
-	case f.term.ctx.Err() != nil || !f.p.leading():
+	case f.term.Err() != nil || !f.p.leading():
 		f.ended(interrupted())
 		return
 	}
 	f.resume, f.end = iter.Pull(func(yield func(*request) bool) {
 		f.yield = yield
-		f.outcome = f.p.evictor.Evict(f.term.ctx, f.e)
+		f.outcome = f.p.evictor.Evict(f.term, f.e)
 	})
 	f.run()
 }
@@ -134,16 +135,8 @@ func (f *flight) arrived(a *request, uid types.UID) {
 	f.p.w.check(f.spendsTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.over {
-		f.received(false)
+		f.p.observer.Answered(f.e.Pod.UID, false)
 	}
-}
-
-// received notes whether the process has received the answer to a request that the server has accepted.
-func (f *flight) received(got bool) {
-	if !got {
-		f.p.w.counts["LostAnswers"]++
-	}
-	f.p.observer.Answered(f.e.Pod.UID, got)
 }
 
 // answer passes the answer, or the error where there is none, to the evictor.
@@ -153,7 +146,7 @@ func (f *flight) answer(a *request, err error) {
 		f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
 	}
 	if a.accepted {
-		f.received(err == nil)
+		f.p.observer.Answered(f.e.Pod.UID, err == nil)
 	}
 	f.run()
 }
@@ -183,10 +176,9 @@ func (f *flight) ended(o eviction.Outcome) {
 	if f.over {
 		return
 	}
-	f.over = true
+	f.over, f.spared = true, !o.MayHaveDeleted()
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	f.spared = !o.MayHaveDeleted()
 	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
 	wait := leastWait(o)

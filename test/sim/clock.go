@@ -2,6 +2,8 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/taint-manager/taint-manager/test/faketime"
@@ -10,6 +12,45 @@ import (
 
 // epoch returns the true time at which worlds begin; moments count from it.
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// event is a function to run at a moment.
+type event struct {
+	at time.Duration
+	do func()
+}
+
+// loop runs events one after the other, in simulated time.
+type loop struct {
+	time   time.Duration
+	ran    int     // number of events so far
+	events []event // by moment; those of one moment in the order in which they were scheduled
+}
+
+// now returns the true time.
+func (l *loop) now() time.Duration { return l.time }
+
+// at schedules a function for a moment, or for now if that has passed.
+func (l *loop) at(moment time.Duration, do func()) {
+	moment = max(moment, l.time)
+	i := sort.Search(len(l.events), func(i int) bool { return l.events[i].at > moment })
+	l.events = slices.Insert(l.events, i, event{moment, do})
+}
+
+// after schedules a function for later.
+func (l *loop) after(d time.Duration, do func()) { l.at(l.time+d, do) }
+
+// step runs the next event up to a moment. It returns false if there is none.
+func (l *loop) step(until time.Duration) bool {
+	if len(l.events) == 0 || l.events[0].at > until {
+		return false
+	}
+	next := l.events[0]
+	l.events = l.events[1:]
+	l.ran++
+	l.time = next.at
+	next.do()
+	return true
+}
 
 // clock is the clock of one process: the monotonic clock counts from the start of the process, and the wall clock
 // may be wrong and may be set.
@@ -39,25 +80,17 @@ func (c *clock) moment(t time.Time) time.Duration {
 	return oracle.Far
 }
 
-// clocks are how far the wall clocks of a plan are ahead of the true time. Those of the zero value are right.
-type clocks struct {
-	server   time.Duration
-	replicas []time.Duration // nil if all are right
-}
-
-// drawClocks draws clocks: in every other world right ones, otherwise clocks that differ by little or by much.
-func drawClocks(r *rand.Rand, replicas int) (c clocks) {
+// drawClocks draws how far clocks are ahead: in every other world not at all, otherwise by little or by much.
+func (p *plan) drawClocks(r *rand.Rand) {
+	p.ahead = make([]time.Duration, p.replicas)
 	if r.IntN(2) == 0 {
-		return c
+		return
 	}
 	apart := pick(r, 5*time.Second, 3*time.Minute, 3*time.Hour)
-	c.server = span(r, -apart, apart)
-	for range replicas {
-		ahead := c.server
-		if r.IntN(3) > 0 {
-			ahead += span(r, -apart, apart)
+	p.serverAhead = span(r, -apart, apart)
+	for i := range p.ahead {
+		if p.ahead[i] = p.serverAhead; r.IntN(3) > 0 {
+			p.ahead[i] += span(r, -apart, apart)
 		}
-		c.replicas = append(c.replicas, ahead)
 	}
-	return c
 }

@@ -11,26 +11,23 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
-// package guard, as the root wires it; and what the process was shown, for the promises.
+// package guard, as the root wires it.
 type governance struct {
 	p       *process
 	core    *guard.Core
 	config  guard.Config
 	judge   policy.Judge
 	file    int           // the number of the latest file
-	extra   policy.Needs  // of a file that is being taken in
 	listing int           // how many lists it waits for
 	timer   time.Duration // when the core has a step due
 
-	changed time.Duration                       // when the last batch of changes of nodes was received
-	shown   map[string]map[string]time.Duration // since when nodes were shown with taints, by name and group
+	changed time.Duration // when the last batch of changes of nodes was received
 }
 
 // govern sets up the policies and guards with which a process starts: those of the latest file.
 func (p *process) govern() {
 	g := &p.governance
-	p.w.everGoverned = append(p.w.everGoverned, g)
-	*g = governance{p: p, timer: never, shown: map[string]map[string]time.Duration{}}
+	*g = governance{p: p, timer: never}
 	for i := range p.w.plan.files {
 		if p.w.plan.files[i].at <= p.w.now() {
 			g.file = i
@@ -39,7 +36,7 @@ func (p *process) govern() {
 	g.config = p.w.plan.files[g.file].config
 	g.core = guard.NewCore(g.config)
 	g.judge = g.core.Judge()
-	p.feed.Need(g.judge.Needs())
+	g.need()
 }
 
 // reload makes every process take in a file, some time after it was mounted.
@@ -57,8 +54,7 @@ func (p *process) takeIn(n int) {
 		return
 	}
 	g.file = n
-	g.extra = p.w.plan.files[n].config.Set.Needs()
-	if p.feed.Need(g.judge.Needs().Or(g.extra)) {
+	if g.need() {
 		g.listing++
 		p.nodes.listAgain(func() { p.pods.listAgain(func() { g.listing--; p.force() }) })
 		return
@@ -82,8 +78,11 @@ func (p *process) force() {
 	p.governance.config = next
 	p.governance.step(guard.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
-	p.governance.extra = policy.Needs{}
-	p.feed.Need(p.governance.judge.Needs())
+}
+
+// need tells the cache what the judge in force and the latest file need. It reports whether the cache lacks some of it.
+func (g *governance) need() (lacks bool) {
+	return g.p.feed.Need(g.judge.Needs().Or(g.p.w.plan.files[g.file].config.Set.Needs()))
 }
 
 // step passes one input to the core, and its effects on.
@@ -114,7 +113,7 @@ func (g *governance) step(in guard.Input) {
 // replaceJudge puts a new judge into force, and has the pods of all nodes judged again.
 func (g *governance) replaceJudge(j policy.Judge) {
 	g.judge = j
-	g.p.feed.Need(j.Needs().Or(g.extra))
+	g.need()
 	for i := range g.p.w.plan.nodes {
 		g.p.shardOf(nodeName(i)).put(shard.NodeChanged{Name: nodeName(i)})
 	}

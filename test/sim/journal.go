@@ -232,15 +232,16 @@ func (w *World) writePartition(i, version int, now partition) (int, error) {
 	case s.partitions[i].version != version:
 		return 0, errConflict
 	}
-	s.version++
-	now.version, now.stored = s.version, w.now()
-	s.partitions[i] = now
-	w.partitionChanged(i)
+	now.stored = w.now()
+	w.replacePartition(i, &now)
 	return now.version, nil
 }
 
-// partitionChanged shows the change of a partition to all replicas.
-func (w *World) partitionChanged(i int) {
+// replacePartition writes the next version of a partition, and shows it to all replicas.
+func (w *World) replacePartition(i int, now *partition) {
+	w.server.version++
+	now.version = w.server.version
+	w.server.partitions[i] = *now
 	for _, p := range w.up() {
 		p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/dispatch"
@@ -21,20 +22,10 @@ type lease struct {
 	renewed time.Duration
 }
 
-// term is one period of leadership.
-type term struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	renewed time.Time // when the lease was last renewed
-}
-
 // leading reports whether the process leads, by whichever of its two clocks has run further.
 func (p *process) leading() bool {
-	if p.term == nil || p.term.ctx.Err() != nil {
-		return false
-	}
-	now, renewed := p.Now(), p.term.renewed
-	return max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
+	now, renewed := p.Now(), p.renewed
+	return p.term != nil && max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
 }
 
 // elect renews or tries to acquire the lease, now and periodically from now on.
@@ -45,8 +36,8 @@ func (p *process) elect() {
 	case p.ending && p.term == nil:
 		return
 	case p.term != nil && reached && l.holder == p.name:
-		l.renewed, p.term.renewed = now, p.Now()
-	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.term.renewed) >= renewDeadline):
+		l.renewed, p.renewed = now, p.Now()
+	case p.term != nil && (l.holder != p.name || p.Now().Sub(p.renewed) >= renewDeadline):
 		p.w.say(p.name, "has lost the lease")
 		p.endTerm()
 	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
@@ -64,8 +55,8 @@ func (p *process) elect() {
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
 	p.w.excused = p.w.excused || p.observer.IsFooled()
-	ctx, cancel := context.WithCancel(context.Background())
-	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.Now()}
+	p.term, p.cutTerm = context.WithCancel(context.Background())
+	p.renewed = p.Now()
 	p.keeper.lead()
 	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.dispatcher.step(dispatch.TermBegan{})
@@ -76,14 +67,14 @@ func (p *process) endTerm() {
 	if p.term == nil {
 		return
 	}
-	p.term.cancel()
+	p.cutTerm()
 	p.term = nil
 	p.keeper.endTerm()
 	if p.dead {
 		return
 	}
 	p.dispatcher.step(dispatch.TermEnded{})
-	for _, f := range append([]*flight(nil), p.flights...) {
+	for _, f := range slices.Clone(p.flights) {
 		f.cut()
 	}
 	p.governance.step(guard.LeadershipEnded{})

@@ -310,7 +310,7 @@ func (d *desk) check(order []change, schedules map[string]string) {
 	}
 	schedules[state] = schedule
 	held := heldBy(d.core, d.clock, d.now())
-	err := d.observer.Settled(d.line.time, func(uid types.UID) oracle.Held { return held[uid] })
+	err := d.observer.Settled(d.line.time, d.core.Scheduled()+d.waiting.Waiting(), held)
 	if err != nil {
 		d.t.Fatalf("order %v: %v", order, err)
 	}

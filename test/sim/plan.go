@@ -98,14 +98,17 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	places   int  // number of slow places
-	evict    bool // by the eviction subresource
-	clocks   clocks
+	places   int           // number of slow places
+	method   config.Method // of pairs that no policy decides
 	lag      time.Duration // usual lag of a watch
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
 	actions  []action
 	files    []file // configuration files, in the order of their times; none: one without policies
+
+	// How far the wall clocks of the API server and of the replicas are ahead of the true time.
+	serverAhead time.Duration
+	ahead       []time.Duration
 }
 
 // The time that a world has before the first action, and after the last fault.
@@ -120,11 +123,11 @@ func draw(seed uint64) *plan {
 	p := &plan{
 		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
 		places: 1 + r.IntN(4),
-		evict:  r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond,
-			2*time.Second),
-		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
+		method: map[bool]config.Method{true: config.MethodEvict, false: config.MethodDelete}[r.IntN(5) == 0],
+		lag:    pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
+		stale:  r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
-	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)
+	p.drawClocks(rand.New(rand.NewPCG(seed, 3)))
 	d := drawer{r: r, plan: p, at: preface}
 	d.stock()
 	for range 8 + r.IntN(30) {
@@ -143,14 +146,6 @@ func draw(seed uint64) *plan {
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
-}
-
-// method returns the method of pairs that no policy decides.
-func (p *plan) method() config.Method {
-	if p.evict {
-		return config.MethodEvict
-	}
-	return config.MethodDelete
 }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }

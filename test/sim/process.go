@@ -1,11 +1,11 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -48,8 +48,10 @@ type process struct {
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
 
-	term   *term
-	keeper keeper
+	term    context.Context // of the period of leadership; nil while it does not lead
+	cutTerm context.CancelFunc
+	renewed time.Time // when the lease was last renewed
+	keeper  keeper
 
 	governance governance
 }
@@ -222,12 +224,8 @@ func (p *process) shown(w *written, event watch.EventType) {
 	case w.pod != nil:
 		store, object = p.feed.Pods(), w.pod
 		p.observer.WatchedPod(now, w.pod, gone)
-	case gone:
-		p.observer.WatchedNode(now, w.node, true)
-		delete(p.governance.shown, w.node.Name)
 	default:
-		p.observer.WatchedNode(now, w.node, false)
-		p.governance.shows(w.node, now)
+		p.observer.WatchedNode(now, w.node, gone)
 	}
 	if gone {
 		must(store.Delete(object))
@@ -236,25 +234,9 @@ func (p *process) shown(w *written, event watch.EventType) {
 	must(store.Update(object))
 }
 
-// listedNodes passes a list of nodes to the oracle and to the cache.
-func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
-	p.observer.ListedNodes(p.w.now(), nodes, how)
-	since := p.w.now()
-	if how == oracle.FirstListed {
-		since = 0 // a breaker that finds taints at its start has nothing to wait for
-	}
-	p.governance.showsAll(nodes, since)
-	listed(p, p.nodes, p.feed.Nodes(), nodes, version)
-}
-
-// listedPods passes a list of pods to the oracle and to the cache.
-func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
-	p.observer.ListedPods(p.w.now(), pods, how)
-	listed(p, p.pods, p.feed.Pods(), pods, "")
-}
-
 // listed passes a list to the cache, whole or trimmed as a streamed list is.
-func listed[T any](p *process, s *stream, to cache.TransformingStore, list []T, version string) {
+func listed[T any](s *stream, to cache.TransformingStore, list []T, version string) {
+	p := s.p
 	p.w.say(p.name, "lists %d %s:", len(list), s.what)
 	trimmed, items := s.r.IntN(2) == 0, make([]any, len(list))
 	for i := range list {

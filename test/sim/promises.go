@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +38,7 @@ func (f *flight) decided() error {
 	switch by := p.governance.heldBy(key, node); {
 	case by != "":
 		return oracle.Broken(HeldGoes, "%s goes on with pod %s because of %s, which %s holds", p.name, uid, key, by)
-	case p.w.now()-p.w.shownSince(node, key) < p.governance.settle(key)-slip:
+	case p.w.now()-p.w.oracle.ShownSince(node, key) < p.governance.settle(key)-slip:
 		return oracle.Broken(oracle.Early, "%s goes on with pod %s because of %s, which has not settled", p.name, uid,
 			key)
 	}
@@ -103,31 +102,6 @@ func (g *governance) settle(key string) (least time.Duration) {
 	return least
 }
 
-// showsAll notes that the process is shown all nodes.
-func (g *governance) showsAll(nodes []*v1.Node, since time.Duration) {
-	maps.DeleteFunc(g.shown, func(name string, _ map[string]time.Duration) bool {
-		return !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name })
-	})
-	for _, n := range nodes {
-		g.shows(n, since)
-	}
-}
-
-// shows notes that the process is shown a node, and takes taints that are new for present since that moment.
-func (g *governance) shows(n *v1.Node, since time.Duration) {
-	now := map[string]time.Duration{}
-	for _, t := range n.Spec.Taints {
-		if t.Effect == v1.TaintEffectNoExecute {
-			group := oracle.Group(t.Key)
-			before, is := g.shown[n.Name][group]
-			if now[group] = since; is {
-				now[group] = min(since, before)
-			}
-		}
-	}
-	g.shown[n.Name] = now
-}
-
 // holds reports whether a taint of the pod's node is held.
 func (g *governance) holds(pod *v1.Pod) bool {
 	return slices.ContainsFunc(g.p.observer.Nodes(), func(n *v1.Node) bool {
@@ -135,15 +109,4 @@ func (g *governance) holds(pod *v1.Pod) bool {
 			return t.Effect == v1.TaintEffectNoExecute && g.heldBy(t.Key, n.Name) != ""
 		})
 	})
-}
-
-// shownSince returns since when any process has been shown the node with the taint, without a break.
-func (w *World) shownSince(node, key string) time.Duration {
-	since := never
-	for _, g := range w.everGoverned {
-		if s, is := g.shown[node][oracle.Group(key)]; is {
-			since = min(since, s)
-		}
-	}
-	return since
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -27,6 +29,35 @@ type written struct {
 	pod     *v1.Pod
 	before  *v1.Pod // the previous version of the pod; nil if it is new
 	gone    bool    // the object was deleted; node or pod is its last version
+}
+
+// String returns a write in one line.
+func (w *written) String() string {
+	gone := ""
+	if w.gone {
+		gone = "gone: "
+	}
+	if w.node != nil {
+		return gone + shown{w.node}.String()
+	}
+	return gone + shown{w.pod}.String()
+}
+
+// shown prints a node, a pod, taints or tolerations in short, for a trace.
+type shown struct{ object any }
+
+// String returns the object in one line.
+func (s shown) String() string {
+	switch o := s.object.(type) {
+	case *v1.Node:
+		return fmt.Sprintf("node %s at version %s: %v", o.UID, o.ResourceVersion, shown{o.Spec.Taints})
+	case *v1.Pod:
+		return fmt.Sprintf("pod %s on %q at version %s, %s, terminating: %v, tolerates %v", o.UID, o.Spec.NodeName,
+			o.ResourceVersion, o.Status.Phase, o.DeletionTimestamp != nil, shown{o.Spec.Tolerations})
+	}
+	text, err := json.Marshal(s.object)
+	must(err)
+	return string(text)
 }
 
 // server is an API server in memory: nodes, pods, the log of all writes, and the program's own objects.

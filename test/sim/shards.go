@@ -144,15 +144,7 @@ func (p *process) settle() {
 		queued += s.core.Scheduled()
 		maps.Copy(held, heldBy(s.core, p.clock, p.Now()))
 	}
-	p.w.check(p.observer.Settled(p.w.now(), func(uid types.UID) oracle.Held {
-		if held[uid].Queued {
-			queued--
-		}
-		return held[uid]
-	}))
-	if queued != 0 {
-		p.w.check(oracle.Broken(oracle.Empty, "%s holds pods that are gone", p.name))
-	}
+	p.w.check(p.observer.Settled(p.w.now(), queued, held))
 }
 
 // heldBy returns the state that a shard has of each pod, by what it shows of them.

@@ -79,9 +79,11 @@ func (s *stream) list() {
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
 		if s.pods {
-			s.p.listedPods(pods, how)
+			s.p.observer.ListedPods(s.w.now(), pods, how)
+			listed(s, s.p.feed.Pods(), pods, "")
 		} else {
-			s.p.listedNodes(nodes, version, how)
+			s.p.observer.ListedNodes(s.w.now(), nodes, how)
+			listed(s, s.p.feed.Nodes(), nodes, version)
 		}
 		all := s.listing
 		s.listing = nil

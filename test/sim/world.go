@@ -22,8 +22,6 @@ type World struct {
 	runs      []int           // how often each replica was started
 	clocks    []time.Duration // how far those of the replicas are ahead
 
-	everGoverned []*governance // of all processes so far
-
 	trace   func(line string)
 	err     error
 	excused bool // a process leads by a forged record: the world ends
@@ -67,20 +65,20 @@ func run(p *plan, o Options) Result {
 
 func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
-		p.files = []file{{0, compiled(policy.Config{Method: p.method().Policy()}, false)}}
+		p.files = []file{{0, compiled(policy.Config{Method: p.method.Policy()}, false)}}
 	}
 	w := &World{
-		loop: newLoop(), plan: p, trace: o.Trace, counts: Counts{},
+		plan: p, trace: o.Trace, counts: Counts{},
 		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
 		clocks: make([]time.Duration, p.replicas),
 	}
-	copy(w.clocks, p.clocks.replicas)
+	copy(w.clocks, p.ahead)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Rated = o.Policies
 	w.oracle.Governed = slices.ContainsFunc(p.files, func(f file) bool {
 		return len(f.config.Policies)+len(f.config.Guards.Breakers) > 0
 	})
-	w.oracle.ServerAhead = p.clocks.server
+	w.oracle.ServerAhead = p.serverAhead
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.time = time.Minute
 	for i := range p.nodes {
@@ -122,7 +120,7 @@ const maxEvents = 1_000_000
 // until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
-		if w.seq > maxEvents {
+		if w.ran > maxEvents {
 			w.check(oracle.Broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}

@@ -50,19 +50,26 @@ type Held struct {
 	Deadline, At              time.Duration
 }
 
-// Settled judges the state of a process that has processed everything it was shown.
-func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
+// Settled judges the state of a process that has processed everything it was shown, and that holds this number of
+// evictions.
+func (p *Process) Settled(at time.Duration, queued int, held map[types.UID]Held) error {
 	for _, s := range p.pods {
 		if s.gone {
 			continue
 		}
-		h := holds(s.pod.UID)
+		h := held[s.pod.UID]
+		if h.Queued {
+			queued--
+		}
 		if p.fooled[s.pod.Spec.NodeName] {
 			continue
 		}
 		if err := p.settled(at, s, h); err != nil {
 			return err
 		}
+	}
+	if queued != 0 {
+		return Broken(Empty, "%s holds pods that are gone", p.Name)
 	}
 	return nil
 }
@@ -156,12 +163,6 @@ func (p *Process) Planned() (n int) {
 	return n
 }
 
-// stillDue reports whether the pod is to be evicted, by all that the process was shown so far.
-func (p *Process) stillDue(uid types.UID) bool {
-	s := p.pod(uid)
-	return s != nil && p.evaluate(s).evict
-}
-
 // Deletes judges a DELETE or an eviction that is sent.
 func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	s := p.ever(uid)
@@ -170,7 +171,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return Broken(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
 		return Broken(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
-	case !p.stillDue(uid):
+	case s.gone || !p.evaluate(s).evict:
 		return Broken(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return Broken(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)
@@ -197,6 +198,7 @@ func (p *Process) Answered(uid types.UID, got bool) {
 		s.accepted = true
 	} else {
 		s.lost++
+		p.oracle.Seen["LostAnswers"]++
 	}
 }
 

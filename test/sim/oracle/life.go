@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // kept is the number of states of a taint that the journal keeps (docs/semantics.md, "Since when a taint is there").
@@ -17,7 +18,7 @@ const standing = math.MaxInt
 // state is a taint with one value, as a process was shown it, with the bounds of its start.
 type state struct {
 	pair
-	added    *int64 // its timeAdded, as last shown: seconds since 1970
+	added    *metav1.Time // its timeAdded, as last shown
 	lo, hi   time.Duration
 	from, to int  // the steps of the life at which the state was present: from ≤ step < to
 	seen     bool // the process saw it appear
@@ -111,7 +112,7 @@ func (v *view) counts(unix int64) (s span, may, must bool) {
 func of(taints []v1.Taint, g string) []*v1.Taint {
 	var list []*v1.Taint
 	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute && Group(taints[i].Key) == g {
+		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
 			list = append(list, &taints[i])
 		}
 	}
@@ -132,7 +133,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 		}
 		may = may || knows(l.heard, t)
 		added := v.moment(t.TimeAdded.Unix())
-		if Group(t.Key) == v1.TaintNodeUnreachable {
+		if group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
 			must = must || added.hi <= v.watched
 		}
@@ -143,7 +144,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 
 // knows reports whether one of the states is the taint with the same timeAdded.
 func knows(states []state, t *v1.Taint) bool {
-	return slices.ContainsFunc(states, func(s state) bool { return s.pair == pairOf(t) && same(s.added, seconds(t)) })
+	return slices.ContainsFunc(states, func(s state) bool { return s.pair == pairOf(t) && s.added.Equal(t.TimeAdded) })
 }
 
 // latest returns the upper bound of the start of any state.
@@ -164,40 +165,38 @@ func (l *life) earliest() time.Duration {
 	return earliest
 }
 
-// take extends the life with the taints that are shown now, and reports whether anything is new.
-func (l *life) take(
-	version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration),
-) (changed bool) {
-	now := len(l.shown)
+// take extends the life with the taints of its group that are shown now, and reports whether anything is new.
+func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
+	now, taints, seen := len(l.shown), of(k.node.Spec.Taints, l.group), v.how == Watched
 	for i := range l.states {
 		s := &l.states[i]
 		if s.to != standing {
 			continue
 		}
-		t := find(taints, s.pair)
+		t := lastOf(taints, func(t *v1.Taint) bool { return pairOf(t) == s.pair })
 		if t == nil {
 			s.to, changed = now, true
 			continue
 		}
-		changed = changed || !same(s.added, seconds(t))
-		s.added = seconds(t)
+		changed = changed || !s.added.Equal(t.TimeAdded)
+		s.added = t.TimeAdded
 	}
 	for _, t := range taints {
-		if l.stands(pairOf(t)) {
+		if slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == pairOf(t) }) {
 			continue
 		}
-		lo, hi := begin(t)
-		if version <= l.recorded || !seen {
+		lo, hi := p.begin(k, v, t)
+		if k.version <= l.recorded || !seen {
 			lo, hi = l.orRecorded(lo, hi)
 		}
 		l.states = append(l.states, state{
-			pair: pairOf(t), added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen,
+			pair: pairOf(t), added: t.TimeAdded, lo: lo, hi: hi, from: now, to: standing, seen: seen,
 		})
 		l.total++
 		changed = true
 	}
 	if changed {
-		l.shown = append(l.shown, version)
+		l.shown = append(l.shown, k.version)
 	}
 	return changed
 }
@@ -209,10 +208,6 @@ func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
 	}
 	return lo, hi
-}
-
-func (l *life) stands(p pair) bool {
-	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == p })
 }
 
 // stepAt returns the last step at this version or an earlier one; -1 if there is none.
@@ -302,18 +297,3 @@ func (l *life) apart(tolerations []v1.Toleration) bool {
 		return s.toleratedForever(tolerations) != l.states[0].toleratedForever(tolerations)
 	})
 }
-
-func find(taints []*v1.Taint, p pair) *v1.Taint {
-	return lastOf(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
-}
-
-// seconds returns a taint's timeAdded, or nil if it has none.
-func seconds(t *v1.Taint) *int64 {
-	if t.TimeAdded == nil {
-		return nil
-	}
-	s := t.TimeAdded.Unix()
-	return &s
-}
-
-func same(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

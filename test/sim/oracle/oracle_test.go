@@ -277,7 +277,8 @@ func TestWhatAProcessHolds(t *testing.T) {
 			s := newScene()
 			s.pod(bearing("gpu", 10))
 			s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
-			wantRule(t, s.p.Settled(at(20), func(types.UID) Held { return c.held }), c.want)
+			count := map[bool]int{true: 1}[c.held.Queued]
+			wantRule(t, s.p.Settled(at(20), count, map[types.UID]Held{"p": c.held}), c.want)
 		})
 	}
 }
@@ -286,7 +287,7 @@ func TestAPodThatStaysIsNotHeld(t *testing.T) {
 	s := newScene()
 	s.pod(v1.Toleration{Operator: v1.TolerationOpExists})
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	wantRule(t, s.p.Settled(at(6), func(types.UID) Held { return Held{Queued: true} }), Empty)
+	wantRule(t, s.p.Settled(at(6), 1, map[types.UID]Held{"p": {Queued: true}}), Empty)
 	wantRule(t, s.p.Called(at(6), "p", at(5), 1), Stays)
 }
 
@@ -426,4 +427,20 @@ func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T
 	s.wantBounds(t, 21, 22)
 	s.p.Adopted(at(20), Way{Stored: at(5.5)}, recorded(t, writer))
 	s.wantBounds(t, 21, 30) // recorded an hour late, but not later than it was read
+}
+
+func TestATaintIsShownSinceTheFirstSight(t *testing.T) {
+	s := newScene()
+	s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, s.timed(tainted("gpu", "1"), 7), tainted("disk", ""))}, Relisted)
+	s.Started("later", 0).ListedNodes(at(20), []*v1.Node{s.node}, Relisted)
+	for key, want := range map[string]time.Duration{"gpu": at(5.5), "disk": at(9), "load": far} {
+		if got := s.ShownSince("n", key); got != want {
+			t.Errorf("%s: got %v, want %v", key, got, want)
+		}
+	}
+	s.Started("first", 0).ListedNodes(at(20), []*v1.Node{s.node}, FirstListed)
+	if got := s.ShownSince("n", "gpu"); got != 0 {
+		t.Errorf("found in a first list: got %v", got)
+	}
 }

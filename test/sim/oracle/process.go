@@ -24,6 +24,7 @@ type nodeView struct {
 	version int64 // the latest that was shown
 	changed int64 // the latest that showed other taints
 	lives   []*life
+	since   map[string]time.Duration // since when it has been shown with a taint, by group
 }
 
 // podView is what a process knows of a pod.
@@ -58,10 +59,12 @@ type Process struct {
 
 // Started records that a process has started, whose wall clock is ahead of the true time by that much.
 func (o *Oracle) Started(name string, ahead time.Duration) *Process {
-	return &Process{
+	p := &Process{
 		Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead, heard: map[string]heardRecord{},
 		fooled: map[string]bool{},
 	}
+	o.processes = append(o.processes, p)
+	return p
 }
 
 // Nodes returns the nodes as the process was shown them last.
@@ -112,17 +115,47 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	k, v := p.node(n.Name), p.view(at, how)
 	version := number(n.ResourceVersion)
-	if k == nil || k.node.UID != n.UID {
-		p.nodeGone(n.Name)
-		k = &nodeView{changed: version}
+	if k == nil {
+		k = &nodeView{node: &v1.Node{}}
 		p.nodes = append(p.nodes, k)
+	}
+	if k.node.UID != n.UID {
+		*k = nodeView{changed: version, since: k.since}
 	}
 	before := k.version
 	k.node, k.version = n, version
 	if p.observe(k, v, before) {
 		k.changed = version
 	}
+	k.noteSince(v)
 	p.endExcuse(k)
+}
+
+// noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
+// nothing to wait for.
+func (k *nodeView) noteSince(v *view) {
+	before := k.since
+	k.since = map[string]time.Duration{}
+	for _, l := range k.lives {
+		since, is := before[l.group]
+		if !is && v.how != FirstListed {
+			since = v.at
+		}
+		k.since[l.group] = since
+	}
+}
+
+// ShownSince returns since when any process has been shown the node with a taint of this key, without a break.
+func (o *Oracle) ShownSince(node, key string) time.Duration {
+	first := far
+	for _, p := range o.processes {
+		if k := p.node(node); k != nil {
+			if since, is := k.since[group(key)]; is {
+				first = min(first, since)
+			}
+		}
+	}
+	return first
 }
 
 // observe updates the known lives of a node's taints by the node as it is shown now.
@@ -130,10 +163,10 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 	var lives []*life
 	for i := range k.node.Spec.Taints {
 		t := &k.node.Spec.Taints[i]
-		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, Group(t.Key)) != nil {
+		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, group(t.Key)) != nil {
 			continue
 		}
-		l, isNew := p.carryOn(k, v, before, Group(t.Key))
+		l, isNew := p.carryOn(k, v, before, group(t.Key))
 		changed = changed || isNew
 		lives = append(lives, l)
 	}
@@ -155,10 +188,7 @@ func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life
 			l.found, l.foundAs, l.foundBy, l.foundAt = true, taints, v.at, k.version
 		}
 	}
-	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) {
-		return p.begin(k, v, t)
-	})
-	if changed {
+	if changed = p.take(l, k, v); changed {
 		p.count(l, k)
 	}
 	return l, changed
@@ -212,15 +242,9 @@ func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration
 // anyTellsApart reports whether a pod on the node may distinguish states of the life, by what the process knows. As
 // long as not all pods are known, one may.
 func (p *Process) anyTellsApart(node string, l *life) bool {
-	if !p.listedNodes || !p.listedPods {
-		return true
-	}
-	for _, s := range p.pods {
-		if !s.gone && s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
-			return true
-		}
-	}
-	return false
+	return !p.listedNodes || !p.listedPods || slices.ContainsFunc(p.pods, func(s *podView) bool {
+		return !s.gone && s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations)
+	})
 }
 
 // nodeGone records that the process was shown that a node is gone.

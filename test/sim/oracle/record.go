@@ -248,7 +248,7 @@ func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
 			j := slices.IndexFunc(all, func(o state) bool {
-				return o.pair == s.pair && same(o.added, s.added)
+				return o.pair == s.pair && o.added.Equal(s.added)
 			})
 			if j < 0 {
 				all = append(all, s)

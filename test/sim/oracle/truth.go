@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -51,8 +52,9 @@ type Oracle struct {
 	// Seen counts notable events by name, each where it happens.
 	Seen map[string]int
 
-	nodes map[types.UID]*nodeStory
-	pods  []*podStory
+	nodes     map[types.UID]*nodeStory
+	pods      []*podStory
+	processes []*Process // all so far
 }
 
 // New returns an oracle without a history.
@@ -91,10 +93,8 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod, gone bool) {
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
 	}
-	story.edited = story.edited || story.pod != nil && !slices.EqualFunc(story.pod.Spec.Tolerations, p.Spec.Tolerations,
-		func(a, b v1.Toleration) bool {
-			return a.MatchToleration(&b) && same(a.TolerationSeconds, b.TolerationSeconds)
-		})
+	story.edited = story.edited || story.pod != nil &&
+		!equality.Semantic.DeepEqual(story.pod.Spec.Tolerations, p.Spec.Tolerations)
 	story.pod = p
 }
 
@@ -153,9 +153,9 @@ func carries(taints []v1.Taint, p pair) bool {
 	})
 }
 
-// Group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
+// group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
 // when a taint is there").
-func Group(key string) string {
+func group(key string) string {
 	if key == v1.TaintNodeNotReady {
 		return v1.TaintNodeUnreachable
 	}

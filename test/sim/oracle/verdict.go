@@ -28,11 +28,11 @@ func (p *Process) evaluate(s *podView) verdict {
 	v := verdict{cause: "no taint, or all tolerated"}
 	for _, l := range k.lives {
 		for i := range l.states {
-			next, evict := p.evaluateState(s, l, &l.states[i])
+			next := p.evaluateState(s, l, &l.states[i])
 			switch {
-			case evict && !v.evict:
+			case next.evict && !v.evict:
 				v = next
-			case evict: // the earlier deadline counts
+			case next.evict: // the earlier deadline counts
 				if next.lo < v.lo {
 					v.cause = next.cause
 				}
@@ -45,11 +45,11 @@ func (p *Process) evaluate(s *podView) verdict {
 
 func mirrors(pod *v1.Pod) bool { return pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// evaluateState returns the verdict because of one state of a taint; false if the pod stays in spite of it.
-func (p *Process) evaluateState(s *podView, l *life, st *state) (v verdict, evict bool) {
+// evaluateState returns the verdict because of one state of a taint.
+func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
 	tolerated, forever := tolerates(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
-		return verdict{}, false
+		return verdict{}
 	}
 	lo, hi := l.exposure(s.pod.Spec.Tolerations)
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
@@ -62,5 +62,5 @@ func (p *Process) evaluateState(s *podView, l *life, st *state) (v verdict, evic
 	return verdict{
 		evict: true, lo: later(max(lo, s.boundLo), tolerated), hi: later(max(hi, s.bound), tolerated),
 		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
-	}, true
+	}
 }
