@@ -82,13 +82,10 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	prediction, verdict := by.predict(&p.Pod)
 	e.Prediction = &prediction
 	n := m.nodes[p.Node]
-	if n == nil {
+	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return d
 	}
 	e.Original = n.estimate.original(&p.Pod, &verdict, by)
-	if !prediction.Goes() && verdict.Stay != taint.Tolerated && verdict.Stay != taint.NotTainted {
-		return d // it stays because of its own state
-	}
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)
