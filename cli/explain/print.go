@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -103,6 +104,7 @@ func (t *text) taints() {
 		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
 		return
 	}
+	stays := new(foresight.Prediction) // of a taint that evicts no pod
 	rows := make([]explainedTaint, len(t.Taints))
 	for i := range rows {
 		rows[i] = &t.Taints[i]
@@ -117,16 +119,10 @@ func (t *text) taints() {
 			}
 			return answer.When(e.Prediction, t.At)
 		}, Colour: func(e explainedTaint) terminal.Colour {
-			if e.Prediction == nil {
-				return terminal.Good
-			}
-			return answer.Urgency(e.Prediction, t.At)
+			return answer.Urgency(cmp.Or(e.Prediction, stays), t.At)
 		}},
 		{Heading: "AT", Text: func(e explainedTaint) string {
-			if e.Prediction == nil {
-				return ""
-			}
-			return answer.Stamp(e.Prediction)
+			return answer.Stamp(cmp.Or(e.Prediction, stays))
 		}},
 	}})
 	before := "\n"

@@ -31,7 +31,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 	answer.WritePods(t, pods, answer.PodTable[pod]{
 		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
 		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Colour: func(pod pod) terminal.Colour { return urgency(pod, p.At) },
+		Colour: func(pod pod) terminal.Colour { return answer.Urgency(&pod.Prediction, p.At) },
 		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
 		Whole:  wholeReason,
 		State: []column{{
@@ -108,13 +108,6 @@ func wholeReason(p pod) string {
 		clauses = append(clauses, fmt.Sprintf("after %d tries: %s", p.Attempts, answer.OneLine(p.Message)))
 	}
 	return strings.Join(clauses, "; ")
-}
-
-func urgency(p pod, at time.Time) terminal.Colour {
-	if p.At.After(at) || !p.Evict {
-		return terminal.Warned
-	}
-	return terminal.Bad
 }
 
 // state describes the state of the eviction, the reason, and the next step.

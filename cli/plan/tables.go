@@ -21,8 +21,7 @@ func (t *text) pods() {
 		asked[t.Nodes[i].Name] = true
 	}
 	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		stays := !p.Evict && p.HeldBy == ""
-		return stays && !t.Wide() || !asked[p.Node] && !t.anyway
+		return !p.Goes() && !t.Wide() || !asked[p.Node] && !t.anyway
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
@@ -88,13 +87,10 @@ func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason},
 
 // urgency returns the colour of the time of an eviction.
 func (t *text) urgency(p pod) terminal.Colour {
-	switch {
-	case !p.Evict && p.HeldBy == "":
-		return terminal.Good
-	case p.Evict && !p.At.After(t.At) && !t.Waits(p):
-		return terminal.Bad
+	if t.Waits(p) {
+		return terminal.Warned
 	}
-	return terminal.Warned
+	return answer.Urgency(&p.Prediction, t.At)
 }
 
 // group is a row of a summary: a group of pods.

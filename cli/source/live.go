@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/pager"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/transport"
@@ -203,26 +204,19 @@ func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.
 
 // each lists page by page and adds each object.
 func (c Cluster) each(ctx context.Context, resource, namespace string, o metav1.ListOptions, add func(any)) error {
-	o.Limit = portion
-	for {
-		page, err := c.list(ctx, resource, namespace, o)
-		if err != nil {
-			return c.refused("list "+resource+where(resource, namespace), err)
-		}
-		about, err := meta.ListAccessor(page)
-		if err == nil {
-			err = meta.EachListItem(page, func(object runtime.Object) error {
-				add(object)
-				return nil
-			})
-		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", resource, err)
-		}
-		if o.Continue = about.GetContinue(); o.Continue == "" {
-			return nil
-		}
+	pages := pager.ListPager{PageSize: portion, PageFn: func(
+		ctx context.Context, o metav1.ListOptions,
+	) (runtime.Object, error) {
+		return c.list(ctx, resource, namespace, o)
+	}}
+	err := pages.EachListItem(ctx, o, func(object runtime.Object) error {
+		add(object)
+		return nil
+	})
+	if err != nil {
+		return c.refused("list "+resource+where(resource, namespace), err)
 	}
+	return nil
 }
 
 // eachAllowed lists as each does. refused is set if this user may not.

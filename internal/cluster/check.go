@@ -28,7 +28,7 @@ type field struct {
 // resourceVersion: the other fields are compared only if it is equal.
 func podFields(p *v1.Pod, needs *policy.Needs) []field {
 	small, scheduled := PodOf(p, time.Time{}), metav1.Time{}
-	if c := trueCondition(p, v1.PodScheduled); c != nil {
+	if c := TrueCondition(p, v1.PodScheduled); c != nil {
 		scheduled = c.LastTransitionTime
 	}
 	fields := []field{

@@ -26,7 +26,7 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 		Generation:  p.Generation,
 		Terminating: p.DeletionTimestamp != nil,
 		Mirror:      mirror,
-		Disrupted:   trueCondition(p, v1.DisruptionTarget) != nil,
+		Disrupted:   TrueCondition(p, v1.DisruptionTarget) != nil,
 
 		GracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 	}
@@ -47,22 +47,28 @@ func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 
 
 // boundSince is BoundSince for a clock that is ahead.
 func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
-	if scheduled := trueCondition(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
-		return moment(scheduled.LastTransitionTime, now, ahead)
-	}
-	return moment(p.CreationTimestamp, now, ahead)
+	return Moment(Bound(p), now, ahead)
 }
 
-// moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
-func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
+// Bound returns when a pod was scheduled or, if that is unknown, created, in whole seconds; zero if the API has neither
+// time.
+func Bound(p *v1.Pod) time.Time {
+	if scheduled := TrueCondition(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
+		return scheduled.LastTransitionTime.Time
+	}
+	return p.CreationTimestamp.Time
+}
+
+// Moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
+func Moment(t, now time.Time, ahead time.Duration) time.Time {
 	if t.IsZero() || t.After(now.Add(-ahead)) {
 		return now
 	}
-	return now.Add(journal.NextSecond(t.Time).Sub(now)).Add(ahead)
+	return now.Add(journal.NextSecond(t).Sub(now)).Add(ahead)
 }
 
-// trueCondition returns the pod's condition of this type if it is True, otherwise nil.
-func trueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
+// TrueCondition returns the pod's condition of this type if it is True, otherwise nil.
+func TrueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
 		if c.Type == condition && c.Status == v1.ConditionTrue {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -158,7 +159,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	m.loadJournal(at)
 	for key, p := range m.pods {
-		p.Bound = p.boundBefore(at)
+		p.Bound = cluster.Moment(p.Bound, at, 0)
 		if !m.keeps(p) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)

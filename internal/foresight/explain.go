@@ -19,13 +19,14 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		namespace = found[0]
 	}
 	p := m.named(namespace, name)
+	own, earlier := m.eventsOf(namespace, name, p)
 	e := &Explanation{
 		Header: header("Explanation", at), Pod: ExplainedPod{PodRef: PodRef{Namespace: namespace, Name: name}},
-		Events: m.eventsOf(namespace, name, p), EvictionMethod: m.rules.method(), read: m.readBefore(at),
+		Events: own, EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
 	if p == nil {
 		e.Pod.Gone, e.Remarks = true, m.readingRemarks()
-		m.addPast(e, nil)
+		m.addPast(e, nil, earlier)
 		return e, nil
 	}
 	if unknown := m.unjudged(nil); len(unknown) > 0 {
@@ -36,7 +37,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Disruption, e.Stuck, e.Budgets = p.disruption, m.stuck(p, e.read), m.budgetsOf(p)
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
-	m.addPast(e, p)
+	m.addPast(e, p, earlier)
 	for i := range e.Budgets {
 		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
 			e.Blocker = keeps
@@ -82,13 +83,10 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	prediction, verdict := by.predict(&p.Pod)
 	e.Prediction = &prediction
 	n := m.nodes[p.Node]
-	if n == nil {
+	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return d
 	}
 	e.Original = n.estimate.original(&p.Pod, &verdict, by)
-	if !prediction.Goes() && verdict.Stay != taint.Tolerated && verdict.Stay != taint.NotTainted {
-		return d // it stays because of its own state
-	}
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
@@ -156,7 +157,7 @@ func (l *lacking) count(object any) {
 	case *v1.Pod:
 		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
 		l.add(o.Status.Phase == "", "pod", "no status.phase, so a pod that has finished is judged as if it ran")
-		l.add(boundAt(o).IsZero(), "pod", "neither metadata.creationTimestamp nor the time of their condition "+
+		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor the time of their condition "+
 			"PodScheduled, so such a pod counts as bound at the moment of the question")
 		countIf(&l.nodes, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
 			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))

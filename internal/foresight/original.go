@@ -13,15 +13,15 @@ import (
 // present state shows it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all
 // differences.
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
+	if taint.NeverEvicted(p) != 0 {
+		return ""
+	}
 	rules := by.ruleset.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	first := ours.First()
 	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict &&
 		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
 		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
-	}
-	if v.Stay == taint.Finished || v.Stay == taint.Terminating || v.Stay == taint.Mirror {
-		return ""
 	}
 	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
 		!without.At.Equal(v.At) {

@@ -76,8 +76,8 @@ func (p *PastEviction) words(was, of string) string {
 }
 
 // addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
-// way of an overdue pod.
-func (m *Model) addPast(e *Explanation, p *pod) {
+// way of an overdue pod. earlier has the events of earlier pods of its name.
+func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	past := pastOf(e.Events)
 	switch {
 	case p == nil || p.Terminating:
@@ -86,7 +86,7 @@ func (m *Model) addPast(e *Explanation, p *pod) {
 		e.Blocker = "its eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
 	default:
-		past = m.predecessor(p)
+		past = predecessor(earlier)
 		if !past.At.IsZero() {
 			past.Predecessor = true
 			e.History = past.words("its predecessor of the same name was ", "its predecessor's ")
@@ -110,15 +110,9 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	return "not evicted by taint-manager, as far as its events show"
 }
 
-// predecessor returns the latest eviction of an earlier pod of this name; At is zero if no events report one.
-func (m *Model) predecessor(p *pod) (last PastEviction) {
-	byUID := map[types.UID][]Event{}
-	for _, e := range m.eventsAbout(p.Namespace, p.Name) {
-		if uid := e.InvolvedObject.UID; uid != "" && p.UID != "" && uid != p.UID {
-			byUID[uid] = append(byUID[uid], eventOf(e))
-		}
-	}
-	for _, events := range byUID {
+// predecessor returns the latest eviction of an earlier pod; At is zero if no events report one.
+func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
+	for _, events := range earlier {
 		if past := pastOf(events); last.At.Before(past.At) {
 			last = past
 		}
@@ -126,30 +120,24 @@ func (m *Model) predecessor(p *pod) (last PastEviction) {
 	return last
 }
 
-// eventsOf returns the events of this very pod, not of an earlier pod of its name; all of the name if the pod is gone.
-func (m *Model) eventsOf(namespace, name string, p *pod) []Event {
-	var list []Event
-	for _, e := range m.eventsAbout(namespace, name) {
-		if uid := e.InvolvedObject.UID; p == nil || uid == "" || p.UID == "" || uid == p.UID {
-			list = append(list, eventOf(e))
-		}
-	}
-	return list
-}
-
-// eventsAbout returns the events about pods of this name, in the order of their times.
-func (m *Model) eventsAbout(namespace, name string) []*v1.Event {
-	var list []*v1.Event
+// eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
+// their times. All are its own if the pod is gone.
+func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
+	slices.SortStableFunc(m.events, func(a, b v1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
+	earlier = map[types.UID][]Event{}
 	for i := range m.events {
-		if o := &m.events[i].InvolvedObject; o.Namespace == namespace && o.Name == name {
-			list = append(list, &m.events[i])
+		e, of := &m.events[i], &m.events[i].InvolvedObject
+		event := Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message}
+		switch {
+		case of.Namespace != namespace || of.Name != name:
+		case p == nil || of.UID == "" || p.UID == "" || of.UID == p.UID:
+			own = append(own, event)
+		default:
+			earlier[of.UID] = append(earlier[of.UID], event)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *v1.Event) int { return eventTime(a).Compare(eventTime(b)) })
-	return list
+	return own, earlier
 }
-
-func eventOf(e *v1.Event) Event { return Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message} }
 
 // eventTime returns when an event happened last. Clients that write events fill in different fields.
 func eventTime(e *v1.Event) time.Time {

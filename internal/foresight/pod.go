@@ -6,7 +6,6 @@ import (
 	"unique"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
@@ -41,7 +40,8 @@ type pod struct {
 
 func podOf(p *v1.Pod) *pod {
 	result := &pod{
-		Pod: cluster.PodOf(p, boundAt(p)), ready: condition(p, v1.PodReady) != nil, disruption: disruption(p),
+		Pod: cluster.PodOf(p, cluster.Bound(p)), ready: cluster.TrueCondition(p, v1.PodReady) != nil,
+		disruption: disruption(p),
 	}
 	if result.Controller != nil {
 		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))
@@ -52,33 +52,9 @@ func podOf(p *v1.Pod) *pod {
 	return result
 }
 
-// condition returns the pod's condition of this type if it is True, or nil.
-func condition(p *v1.Pod, of v1.PodConditionType) *v1.PodCondition {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == of && c.Status == v1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
-// boundAt returns when a pod was bound, in whole seconds, or else created; zero if the API has neither time.
-func boundAt(p *v1.Pod) time.Time {
-	if c := condition(p, v1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
-		return c.LastTransitionTime.Time
-	}
-	return p.CreationTimestamp.Time
-}
-
-// boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
-func (p *pod) boundBefore(observed time.Time) time.Time {
-	created := metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.Bound}}
-	return cluster.BoundSince(&v1.Pod{ObjectMeta: created}, observed)
-}
-
 // disruption returns the pod's condition DisruptionTarget, or nil.
 func disruption(p *v1.Pod) *Disruption {
-	c := condition(p, v1.DisruptionTarget)
+	c := cluster.TrueCondition(p, v1.DisruptionTarget)
 	if c == nil {
 		return nil
 	}
