@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/guard"
@@ -137,7 +138,7 @@ func (c *Core) apply(in Input) {
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
 		for _, p := range c.partitions {
-			p.flush()
+			p.retry = time.Time{} // a flush waits for the partition
 		}
 	}
 }
@@ -179,12 +180,9 @@ func (c *Core) load() {
 
 // flushed answers the flushes once no partition has anything to write.
 func (c *Core) flushed() {
-	for _, p := range c.partitions {
-		if p.awaited {
-			return
-		}
+	if !slices.ContainsFunc(c.partitions, (*partition).isWriting) {
+		c.effects.Flushed, c.flushes = c.flushes, nil
 	}
-	c.effects.Flushed, c.flushes = c.flushes, nil
 }
 
 // next returns when the next step is due.

@@ -22,14 +22,6 @@ type Heard struct {
 	Err       error                    // nil if the last read succeeded
 }
 
-// after returns this input with the content of the input before if it has no content itself.
-func (h Heard) after(before Heard) Heard {
-	if h.Content == nil {
-		h.Content = before.Content
-	}
-	return h
-}
-
 // NodesChanged reports that the taints of nodes of this partition have changed, or that such nodes were deleted.
 type NodesChanged struct{ Partition int }
 

@@ -61,7 +61,6 @@ type Keeper struct {
 	core     *Core       // only Run's goroutine uses it
 	timer    *time.Timer // of the next step; likewise
 	troubles *troubles
-	records  int                    // that the metrics show
 	guards   atomic.Pointer[guards] // of the core, after its last step
 	loaded   chan struct{}
 	ended    chan struct{}
@@ -130,12 +129,12 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// leave waits for the goroutines that Run has started, and removes this keeper's share of the metrics.
+// leave waits for the goroutines that Run has started, and sets the metrics to zero.
 func (k *Keeper) leave() {
 	close(k.ended)
 	k.running.Wait()
 	k.troubles.forget()
-	k.options.Metrics.entries.Add(float64(-k.records))
+	k.options.Metrics.entries.Set(0)
 }
 
 // put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
@@ -177,8 +176,7 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	for _, w := range effects.Writes {
 		k.running.Go(func() { k.write(ctx, term, w) })
 	}
-	k.options.Metrics.entries.Add(float64(k.core.Records() - k.records))
-	k.records = k.core.Records()
+	k.options.Metrics.entries.Set(float64(k.core.Records()))
 	if effects.Loaded {
 		close(k.loaded)
 	}

@@ -16,7 +16,7 @@ const (
 	writeFailed   = "failed"
 )
 
-// Metrics are the metrics of a [Keeper].
+// Metrics are the metrics of one [Keeper].
 type Metrics struct {
 	writes   *prometheus.CounterVec
 	problems *prometheus.GaugeVec

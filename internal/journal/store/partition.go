@@ -27,14 +27,13 @@ type partition struct {
 	undone  time.Time               // when a leader last replaced what another client had written
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
-	dirty   bool          // there may be something to write
-	awaited bool          // a flush waits for it
-	call    *writing      // the write under way; nil if there is none
-	sent    *writing      // the last write that may be stored; nil before the first
-	stamp   time.Time     // when it was last written
-	paced   time.Time     // no write starts before
-	retry   time.Time     // no write starts before, except for a flush or after a successful read
-	pause   time.Duration // after the last write, if it failed
+	dirty bool          // there may be something to write
+	call  *writing      // the write under way; nil if there is none
+	sent  *writing      // the last write that may be stored; nil before the first
+	stamp time.Time     // when it was last written
+	paced time.Time     // no write starts before
+	retry time.Time     // after a failure, no write starts before; a flush and a successful read reset it
+	pause time.Duration // after the last write, if it failed
 
 	problems map[Kind]string
 	records  int  // the nodes that it records
@@ -45,10 +44,10 @@ func newPartition(c *Core, number int) *partition {
 	return &partition{Core: c, number: number, problems: map[Kind]string{}}
 }
 
-// hear notes news, until it is processed.
+// hear notes news, until it is processed. A content that was not processed yet outlives an error.
 func (p *partition) hear(in Heard) {
-	if p.news != nil {
-		in = in.after(*p.news)
+	if p.news != nil && in.Content == nil {
+		in.Content = p.news.Content
 	}
 	p.news = &in
 }
@@ -57,7 +56,6 @@ func (p *partition) hear(in Heard) {
 // write.
 func (p *partition) work() {
 	if !p.synced {
-		p.awaited = false
 		return
 	}
 	if p.call == nil && p.news != nil {

@@ -133,7 +133,7 @@ func (t *troubles) forget() {
 
 func (t *troubles) add(k Kind, n int) {
 	t.partitions[k] += n
-	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
+	t.metrics.problems.WithLabelValues(string(k)).Set(float64(t.partitions[k]))
 }
 
 // summary returns a short description of all problems; nil if there are none.

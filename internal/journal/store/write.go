@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,39 +35,30 @@ func (p *partition) standBy() {
 
 // due returns when the partition is checked for changes to write; false if it is not.
 func (p *partition) due() (time.Time, bool) {
-	switch {
-	case !p.writes() || !p.opened || p.problems[foreign] != "" || p.call != nil:
+	if !p.writes() || !p.opened || p.problems[foreign] != "" || p.call != nil || !p.dirty && !p.filled {
 		return time.Time{}, false
-	case p.dirty:
-		return latest(p.paced, p.retry), true
-	case p.filled:
-		return latest(p.paced, p.retry, p.stamp.Add(stampEvery)), true
 	}
-	return time.Time{}, false
+	bounds := []time.Time{p.paced, p.retry}
+	if !p.dirty {
+		bounds = append(bounds, p.stamp.Add(stampEvery))
+	}
+	return slices.MaxFunc(bounds, time.Time.Compare), true
 }
 
-func latest(times ...time.Time) (last time.Time) {
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
-}
-
-// writeIfDue starts a write if a write is due. No flush waits for a partition that has nothing left to do.
+// writeIfDue starts a write if a write is due.
 func (p *partition) writeIfDue() {
-	at, due := p.due()
-	switch {
+	switch at, due := p.due(); {
 	case due && !p.options.Leading():
-		p.retry, p.awaited = p.now.Add(pollInterval), false
+		p.retry = p.now.Add(pollInterval)
 	case due && !p.now.Before(at):
 		p.write()
-		_, due = p.due()
 	}
-	if p.call == nil && (!due || !p.dirty) {
-		p.awaited = false
-	}
+}
+
+// isWriting reports whether a write is under way, or will be without a failure before it.
+func (p *partition) isWriting() bool {
+	_, due := p.due()
+	return p.call != nil || due && p.dirty && p.retry.IsZero()
 }
 
 // write starts a write if the data to write differ from the stored data, or if the time of writing is old. Each
@@ -119,7 +111,7 @@ func (p *partition) answered(in Written) {
 	if !apierrors.IsConflict(in.Err) && !apierrors.IsAlreadyExists(in.Err) {
 		p.sent = w // it may be stored nevertheless
 	}
-	p.dirty, p.awaited = true, false
+	p.dirty = true
 	p.pause = min(max(2*p.pause, time.Second), longestRetry)
 	p.retry = p.now.Add(p.pause)
 	if !in.Cut && w.term == p.term {
@@ -142,11 +134,6 @@ func (p *partition) stored(s journal.StoredPartition, own *writing) {
 	for _, k := range []Kind{unwritten, invalid, stale, foreign} {
 		p.problem(k, "")
 	}
-}
-
-// flush makes the partition retry a failed write at once, because a flush waits for the partition.
-func (p *partition) flush() {
-	p.retry, p.awaited = time.Time{}, true
 }
 
 // describe describes the content that does not fit; it returns "" if everything fits.
