@@ -122,7 +122,7 @@ func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	}
 	next := "leave it out for " + flag.DefValue
 	switch {
-	case flag.Value.Type() == "bool":
+	case flag.NoOptDefVal == "true":
 		next = "write --" + flag.Name + " for true"
 	case flag.Value.Type() == "int32Slice":
 		next = OwnChoice
