@@ -31,7 +31,8 @@ func (m *Manager) wire(
 		fieldManager = "" // a dry run is meant to run beside the original, and a caller's evictor writes as it likes
 	}
 	m.original = original.New(original.Options{
-		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Logger: m.options.Logger,
+		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Leading: m.leads.Load,
+		Logger: m.options.Logger,
 	})
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
@@ -99,7 +100,10 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 	if sink == nil {
 		sink = event.NewSink(client)
 	}
-	m.events = event.New(event.Options{Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 }})
+	m.events = event.New(event.Options{
+		Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
+		Leading: func() bool { return m.leads.Load() && !m.options.DryRun },
+	})
 }
 
 func (m *Manager) createJournal() error {

@@ -68,14 +68,15 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	return exitCode(cmd, err)
 }
 
+// exitCode returns the exit code after a command. Where 2 stands for evictions, a wrong usage has the code 1.
 func exitCode(cmd *cobra.Command, err error) int {
-	_, readsOnly := cmd.Annotations[readOnly]
+	forEvictions := cmd.Flags().Lookup("exit-code") != nil
 	switch {
 	case err == nil:
 		return OK
 	case errors.Is(err, answer.ErrWouldEvict):
 		return answer.WouldEvict
-	case errors.As(err, new(flags.UsageError)) && !readsOnly:
+	case errors.As(err, new(flags.UsageError)) && !forEvictions:
 		return Usage
 	}
 	return CannotRun
@@ -102,11 +103,9 @@ func newCommand(ctx context.Context) *cobra.Command {
 	return root
 }
 
-// readOnly annotates the commands that change nothing. Exit code 2 has another meaning there than a wrong usage.
-const readOnly = "read-only"
-
+// asReadOnly completes a command that changes nothing.
 func asReadOnly(cmd *cobra.Command, short string) *cobra.Command {
-	cmd.Short, cmd.Annotations = short, map[string]string{readOnly: ""}
+	cmd.Short = short
 	if cmd.Args == nil {
 		cmd.Args, cmd.ValidArgsFunction = flags.NoArguments, cobra.NoFileCompletions
 	}

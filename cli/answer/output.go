@@ -13,7 +13,6 @@ import (
 	"k8s.io/component-base/term"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -53,7 +52,7 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+suggest.JoinWords(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+config.JoinWords(o.named(), "or")+".")
 }
 
 // BindNoHeaders adds --no-headers.
@@ -86,7 +85,7 @@ func (o *Output) Check() error {
 		return nil
 	}
 	return config.Refusal{
-		Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.JoinWords(o.named(), "or"),
+		Flag: "output", Value: o.Form, Allowed: "it takes " + config.JoinWords(o.named(), "or"),
 		Next: "leave it out for table",
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
@@ -66,7 +65,7 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 		names = append(names, command.Name())
 	}
 	return usageErrorf("there is no command %q%s: '%s --help' lists the commands", args[0],
-		suggest.Nearest(args[0], names), cmd.CommandPath())
+		Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments rejects arguments of a command that has only flags.
@@ -116,7 +115,7 @@ func didYouMean(cmd *cobra.Command, name string) string {
 			names = append(names, f.Name)
 		}
 	})
-	if similar := suggest.Similar(name, names); len(similar) > 0 {
+	if similar := similarTo(name, names); len(similar) > 0 {
 		return fmt.Sprintf(" (did you mean --%s?)", similar[0])
 	}
 	return ""
@@ -138,7 +137,7 @@ func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	}
 	next := "leave it out for " + flag.DefValue
 	switch {
-	case flag.Value.Type() == "bool":
+	case flag.NoOptDefVal == "true":
 		next = "write --" + flag.Name + " for true"
 	case flag.Value.Type() == "int32Slice":
 		next = OwnChoice

@@ -34,8 +34,6 @@ type rule struct {
 	required  bool     // nothing works without the rule
 }
 
-func verbs(list ...string) []string { return list }
-
 // ofCluster returns a rule of a ClusterRole.
 func ofCluster(role, verb, resource, purpose string) rule {
 	return rule{verbs: strings.Split(verb, ","), resource: resource, role: role, purpose: purpose}
@@ -97,7 +95,7 @@ func journalName(c config.Configuration) string { return store.NameFor(c.LeaderE
 func (s *settings) leaseRule() rule {
 	e := s.LeaderElection
 	return rule{
-		verbs: verbs("get", "update"), resource: "leases.coordination.k8s.io", namespace: e.ResourceNamespace,
+		verbs: []string{"get", "update"}, resource: "leases.coordination.k8s.io", namespace: e.ResourceNamespace,
 		names: []string{e.ResourceName}, role: e.ResourceName + "-lease", purpose: "to take and renew the lease",
 		required: true,
 	}
@@ -105,7 +103,7 @@ func (s *settings) leaseRule() rule {
 
 func (s *settings) journalRule() rule {
 	r := rule{
-		verbs: verbs("list", "watch"), resource: "configmaps", namespace: s.LeaderElection.ResourceNamespace,
+		verbs: []string{"list", "watch"}, resource: "configmaps", namespace: s.LeaderElection.ResourceNamespace,
 		names: store.PartitionNames(journalName(s.Configuration)), role: journalName(s.Configuration),
 		purpose: "to know since when taints are there; without it, a restart may restart countdowns",
 	}
@@ -118,7 +116,7 @@ func (s *settings) journalRule() rule {
 // toCreate returns the rule to create the objects of this rule. RBAC can't restrict it to names. It is not required,
 // because the objects exist unless this is the first start.
 func (r rule) toCreate(purpose string) rule {
-	r.verbs, r.names, r.role, r.purpose, r.required = verbs("create"), nil, r.role+"-create", purpose, false
+	r.verbs, r.names, r.role, r.purpose, r.required = []string{"create"}, nil, r.role+"-create", purpose, false
 	return r
 }
 
@@ -127,7 +125,7 @@ func toServe() []rule {
 	const delegator = "system:auth-delegator"
 	return []rule{
 		{
-			verbs: verbs("get", "list", "watch"), resource: "configmaps", namespace: "kube-system",
+			verbs: []string{"get", "list", "watch"}, resource: "configmaps", namespace: "kube-system",
 			names: []string{"extension-apiserver-authentication"}, role: "extension-apiserver-authentication-reader",
 			purpose: "to know the CA of client certificates",
 		},
@@ -162,14 +160,9 @@ func (r rule) within(other rule) bool {
 // denies a permission to watch or to lead. Other permissions may be missing: operators stop evictions by removing
 // permissions, and evictions that are due wait for them.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
-	var required, others, denied []rule
-	for _, r := range s.rules() {
-		if r.required {
-			required = append(required, r)
-		} else {
-			others = append(others, r)
-		}
-	}
+	required := slices.DeleteFunc(s.rules(), func(r rule) bool { return !r.required })
+	others := slices.DeleteFunc(s.rules(), func(r rule) bool { return r.required })
+	var denied []rule
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
 		denied, err = missing(ctx, reviews, required)
 		return err

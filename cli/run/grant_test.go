@@ -72,7 +72,7 @@ func deniedOf(rules []rule, parts []string) (denied []rule) {
 		one, all := r, r.verbs
 		r.verbs = nil
 		for _, verb := range all {
-			one.verbs = verbs(verb)
+			one.verbs = []string{verb}
 			if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(one.String(), part) }) {
 				r.verbs = append(r.verbs, verb)
 			}
@@ -86,7 +86,7 @@ func deniedOf(rules []rule, parts []string) (denied []rule) {
 
 func TestARefusalEndsWithTheCommands(t *testing.T) {
 	s := newSettings()
-	err := s.grants([]rule{{verbs: verbs("list"), resource: "nodes", purpose: "to see"}}, "https://a:1")
+	err := s.grants([]rule{{verbs: []string{"list"}, resource: "nodes", purpose: "to see"}}, "https://a:1")
 	if want := "missing are:\n  list nodes  to see\n" + howToGrant + ":\n  " + applyRoles; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got:\n%v\nwant at its end:\n%s", err, want)
 	}

@@ -21,18 +21,19 @@ import (
 // listenRetry is the time between two attempts to listen on the page's port.
 const listenRetry = 30 * time.Second
 
-// shown is the source of the page.
-type shown interface {
+// condition is the state of the manager and of its watches, for the page, the remarks and the endpoints.
+type condition interface {
 	status.Source
 	HasSynced() bool
 	Trouble() error
+	JournalTrouble() error
 	OriginalTrouble() error
 	InForce() taintmanager.Policies
 	Trips() []guard.TripRecord
 }
 
 // page returns the options of the web page, with the notes in a path of their own.
-func (p *process) page(of shown, notes http.Handler) status.Options {
+func (p *process) page(of condition, notes http.Handler) status.Options {
 	c := p.settings.Configuration
 	manager := func() status.Manager {
 		m := p.role(of)
@@ -53,7 +54,7 @@ func textOf(err error) string {
 }
 
 // role returns whether this process leads, which policies are in force, and which breakers are tripped.
-func (p *process) role(of shown) status.Manager {
+func (p *process) role(of condition) status.Manager {
 	now := of.InForce()
 	m := status.Manager{
 		Identity: p.identity, Role: status.Leading, Leader: p.identity,

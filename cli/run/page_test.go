@@ -35,6 +35,7 @@ func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil
 func (nothing) Tainted() []*taint.Node                         { return nil }
 func (nothing) HasSynced() bool                                { return true }
 func (nothing) Trouble() error                                 { return nil }
+func (nothing) JournalTrouble() error                          { return nil }
 func (nothing) OriginalTrouble() error                         { return errors.New("the original runs, too") }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {

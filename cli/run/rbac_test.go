@@ -85,7 +85,7 @@ func grantedBy(all []manifest, these func(role string) bool) []string {
 func single(rules []rule) (permissions []string) {
 	for _, r := range rules {
 		for _, verb := range r.verbs {
-			one := rule{verbs: verbs(verb), resource: r.resource, namespace: r.namespace}
+			one := rule{verbs: []string{verb}, resource: r.resource, namespace: r.namespace}
 			if len(r.names) == 0 {
 				permissions = append(permissions, one.String())
 			}
@@ -151,13 +151,13 @@ func TestTheManifestsCreateNothingThatTheProgramCreates(t *testing.T) {
 
 // A test on a real control plane checks that these suffice.
 func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
-	c, read := config.Default(), verbs("get", "list", "watch")
+	c, read := config.Default(), []string{"get", "list", "watch"}
 	want := single([]rule{
-		{verbs: verbs("list"), resource: "events"},
-		{verbs: verbs("list"), resource: "poddisruptionbudgets.policy"},
+		{verbs: []string{"list"}, resource: "events"},
+		{verbs: []string{"list"}, resource: "poddisruptionbudgets.policy"},
 		{verbs: read, resource: "nodes"},
 		{verbs: read, resource: "pods"},
-		{verbs: verbs("list", "watch"), resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.PartitionNames(journalName(c))},
+		{verbs: []string{"list", "watch"}, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.PartitionNames(journalName(c))},
 	})
 	if diff := cmp.Diff(want, grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers })); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)

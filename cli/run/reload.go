@@ -57,11 +57,11 @@ type reloader struct {
 	reviews     reviewer
 	metrics     *configMetrics
 
-	started  *settings // that the process has started with
-	current  *settings // the latest that was taken in
-	file     stability
-	refused  []byte    // the content that is refused; nil if none is
-	refusing time.Time // since when
+	started    *settings // that the process has started with
+	current    *settings // the latest that was taken in
+	file       stability
+	considered []byte    // the content that was considered last
+	refused    time.Time // when the content was refused; zero if it is in force
 
 	trouble atomic.Pointer[error] // why the file is not in force as a whole
 }
@@ -94,17 +94,17 @@ func (r *reloader) run(ctx context.Context) {
 // compare takes in a whole file, or refuses it, if it differs from the latest file that was considered. A refused file
 // is considered again after a while. err says why the file can't be read.
 func (r *reloader) compare(ctx context.Context, content []byte, err error) {
-	again := r.refused != nil && bytes.Equal(content, r.refused)
-	inForce := r.refused == nil && bytes.Equal(content, r.current.content)
-	if inForce || again && time.Since(r.refusing) < retryRefused {
+	same, inForce := bytes.Equal(content, r.considered), r.refused.IsZero()
+	if same && (inForce || time.Since(r.refused) < retryRefused) {
 		return
 	}
 	if err == nil {
 		err = r.consider(ctx, content)
 	}
+	r.considered, r.refused = content, time.Time{}
 	if err != nil && ctx.Err() == nil {
-		r.refused, r.refusing = content, time.Now()
-		r.refuse(ctx, err, again)
+		r.refused = time.Now()
+		r.refuse(ctx, err, same)
 	}
 }
 
@@ -129,7 +129,6 @@ func (r *reloader) consider(ctx context.Context, content []byte) error {
 		trouble = fmt.Errorf("fields of the file that need a restart: %d", fields)
 	}
 	r.trouble.Store(&trouble)
-	r.refused = nil
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	r.metrics.inForce(next)
 	next.warn(klog.FromContext(ctx))

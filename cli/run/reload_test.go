@@ -88,7 +88,8 @@ func follow(t *testing.T, text string, reviews reviewer, given ...string) *mount
 	s, err := s.load(nil)
 	must(t, err)
 	m.reloader = &reloader{
-		setPolicies: m.manager.SetPolicies, started: s, current: s, reviews: reviews, metrics: newConfigMetrics(prometheus.NewRegistry(), s),
+		setPolicies: m.manager.SetPolicies, started: s, current: s, considered: s.content, reviews: reviews,
+		metrics: newConfigMetrics(prometheus.NewRegistry(), s),
 		event: func(_ context.Context, message string) {
 			m.mu.Lock()
 			defer m.mu.Unlock()

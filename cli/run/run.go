@@ -141,7 +141,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
-			setPolicies: p.manager.SetPolicies, started: s, current: s, metrics: metrics,
+			setPolicies: p.manager.SetPolicies, started: s, current: s, considered: s.content, metrics: metrics,
 			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
 			event:   leaseEvents(to.Main, s.Configuration, p.identity),
 		}

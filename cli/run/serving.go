@@ -27,8 +27,6 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
 	"k8s.io/component-base/metrics/prometheus/slis"
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
-
-	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 // closeTimeout is how long requests under way may take after the server begins to close.
@@ -134,16 +132,6 @@ func (s *server) guard(handler http.Handler) http.Handler {
 	return serverfilters.WithPanicRecovery(handler, resolver)
 }
 
-// condition is the state of the manager and of its watches.
-type condition interface {
-	HasSynced() bool
-	Trouble() error
-	JournalTrouble() error
-	OriginalTrouble() error
-	Paused() bool
-	Trips() []guard.TripRecord
-}
-
 // endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
 // about to end is alive, but not ready. A leader whose elector is stuck is not alive.
 func endpoints(
@@ -219,7 +207,7 @@ func (re remarks) all() (list []remark) {
 	add("journal", "not kept as a whole", re.condition.JournalTrouble())
 	add("clock", "not in step with that of the API server", re.clock(time.Now()))
 	add("original", "evicts pods, too", re.condition.OriginalTrouble())
-	if re.condition.Paused() {
+	if re.condition.InForce().Paused {
 		add("paused", "no eviction starts", errors.New("no eviction starts"))
 	}
 	if trips := re.condition.Trips(); len(trips) > 0 {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
+	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/original"
@@ -26,7 +27,8 @@ import (
 
 // sight is a fake manager.
 type sight struct {
-	holding
+	underPolicies
+	status.Source
 	synced  bool
 	trouble error
 	journal error
@@ -90,9 +92,10 @@ func ready(m remarks) http.Handler {
 }
 
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
+	paused := underPolicies{Policies: taintmanager.Policies{Paused: true}}
 	expect(t, ready(remarks{condition: sight{synced: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{paused: true}}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, ready(remarks{condition: sight{synced: true, holding: holding{paused: true}}}), "/readyz", http.StatusOK, "ok")
+	expect(t, ready(remarks{condition: sight{synced: true, underPolicies: paused}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, ready(remarks{condition: sight{synced: true, underPolicies: paused}}), "/readyz", http.StatusOK, "ok")
 }
 
 // voting is a fake leader election.
@@ -180,7 +183,7 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 		condition: sight{
 			synced: true, journal: errors.New("the record of node-17.internal is cut"),
 			original: errors.New(finding.Warning([]string{"policy secret-project"})),
-			holding: holding{paused: true, trips: []guard.TripRecord{
+			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []guard.TripRecord{
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
 			}},
 		},
@@ -208,15 +211,6 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 		expect(t, page, "http://localhost:8080/remarks", http.StatusOK, name)
 	}
 }
-
-// holding is the part of a fake manager that holds evictions.
-type holding struct {
-	paused bool
-	trips  []guard.TripRecord
-}
-
-func (h holding) Paused() bool              { return h.paused }
-func (h holding) Trips() []guard.TripRecord { return h.trips }
 
 func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 	t.Helper()

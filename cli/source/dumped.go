@@ -12,7 +12,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -142,7 +143,7 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
 		return fmt.Errorf("%s has no pods in "+
-			"namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
+			"namespace %s%s; %s", d, namespace, flags.Nearest(namespace, of.Namespaces()), d.Hint(""))
 	}
 	return s.checkNodes(of, d)
 }
@@ -152,7 +153,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, suggest.JoinWords(namespaces, "and"), d)
+			"with --namespace", s.Pod, config.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	}
@@ -165,7 +166,7 @@ func (d *dumped) String() string {
 	for _, file := range d.files {
 		names = append(names, name(file))
 	}
-	return suggest.JoinWords(names, "and")
+	return config.JoinWords(names, "and")
 }
 
 // name returns the name of a file in messages.

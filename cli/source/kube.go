@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
@@ -175,7 +175,7 @@ func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
 		!slices.Contains(contexts, f.overrides.CurrentContext):
 		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+
 			"get-contexts' lists them", f.overrides.CurrentContext, f.origin(loader),
-			suggest.Nearest(f.overrides.CurrentContext, contexts))
+			flags.Nearest(f.overrides.CurrentContext, contexts))
 	}
 	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", f.origin(loader), err)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -96,15 +97,15 @@ func WithHint(err error, from Source) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
+	return fmt.Errorf("%w in %s%s; %s", err, from, flags.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
 }
 
 // noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
 // and elsewhere the pods of its name in other namespaces.
 func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
-	meant, in := suggest.Nearest(s.Pod, others), from.String()
+	meant, in := flags.Nearest(s.Pod, others), from.String()
 	if len(elsewhere) > 0 {
-		meant = " (did you mean " + suggest.JoinWords(elsewhere, "or") + "?)"
+		meant = " (did you mean " + config.JoinWords(elsewhere, "or") + "?)"
 	}
 	if s.Focus.Namespace != "" {
 		in = "namespace " + s.Focus.Namespace + " of " + in

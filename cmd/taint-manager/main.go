@@ -8,6 +8,4 @@ import (
 	"github.com/taint-manager/taint-manager/cli"
 )
 
-func main() { os.Exit(run()) }
-
-func run() int { return cli.Run(context.Background(), os.Args, os.Stdout, os.Stderr) }
+func main() { os.Exit(cli.Run(context.Background(), os.Args, os.Stdout, os.Stderr)) }

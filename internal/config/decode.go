@@ -127,15 +127,14 @@ type decoder struct {
 
 // refuse refuses the value at a path, or its absence.
 func (d *decoder) refuse(path, allowed, next string) {
+	value, around := "", path
 	if n := d.nodes[path]; n != nil {
-		d.refuseField(n.Line, path, shown(n), allowed, next)
-		return
+		value = shown(n)
 	}
-	around := parent(path)
 	for d.nodes[around] == nil {
 		around = parent(around)
 	}
-	d.refuseField(d.nodes[around].Line, path, "", allowed, next)
+	d.refuseField(d.nodes[around].Line, path, value, allowed, next)
 }
 
 // refuseField refuses a field; value is empty if the field has no value.

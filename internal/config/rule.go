@@ -37,7 +37,7 @@ func noLimitOr(x, least, most float64) rule {
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func oneOf[S ~string](word S, words ...S) rule {
-	return rule{refused: !slices.Contains(words, word), takes: orWords(texts(words...))}
+	return rule{refused: !slices.Contains(words, word), takes: JoinWords(texts(words...), "or")}
 }
 
 func texts[S ~string](words ...S) []string {
@@ -48,13 +48,12 @@ func texts[S ~string](words ...S) []string {
 	return list
 }
 
-// orWords joins words: "a, b or c".
-func orWords(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
+// JoinWords joins words: "a", "a or b", "a, b or c".
+func JoinWords(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	last := len(list) - 1
-	return strings.Join(list[:last], ", ") + " or " + list[last]
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
 // qpsRule refuses negative numbers except -1, because they are more likely a mistake than a request for no limit.

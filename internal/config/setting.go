@@ -126,7 +126,7 @@ func (s *Setting) shape(toFields *strings.Replacer) shape {
 		result = listShape(result, "")
 	}
 	result.setting = s
-	result.Description = toFields.Replace(s.help(cmp.Or(orWords(s.words), s.takes)))
+	result.Description = toFields.Replace(s.help(cmp.Or(JoinWords(s.words, "or"), s.takes)))
 	if s.Live {
 		result.Description += " A change takes effect without a restart."
 	}

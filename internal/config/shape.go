@@ -179,7 +179,7 @@ func (s *shape) put(path string, property shape) {
 func (s *shape) allowed() string {
 	switch {
 	case len(s.Enum) > 0:
-		return orWords(s.Enum)
+		return JoinWords(s.Enum, "or")
 	case s.setting != nil && s.setting.takes != "" && s.Pattern != durationPattern:
 		return s.setting.takes
 	case s.parse != nil:

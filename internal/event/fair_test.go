@@ -308,8 +308,7 @@ func TestEachNoteIsWrittenOrCounted(t *testing.T) {
 func TestAFullQueueDropsTheNewestOfTheNamespaceWithMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newAdmission(hang)
-		q := New(Options{Sink: sink, Capacity: 100})
-		q.SetLeading(true)
+		q := New(Options{Sink: sink, Capacity: 100, Leading: always})
 		for i := range 1000 {
 			q.Put(noteIn("big", i))
 		}

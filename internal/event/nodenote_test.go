@@ -14,11 +14,12 @@ import (
 func TestATripIsAnEventOnEachOfItsNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
-		q, end := start(t, Options{Sink: sink})
+		leads := true
+		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
 		q.PutTrip(guard.Event{
 			Trip: policy.Trip{Breaker: "zones", Group: "eu-1a"}, Tripped: true, Affected: 7, Nodes: 12, Names: []string{"n0", "n1"},
 		})
-		q.SetLeading(false)
+		leads = false
 		q.PutTrip(guard.Event{Trip: policy.Trip{Breaker: "zones"}, Names: []string{"n2"}})
 		end()
 		const text = "Breaker zones is tripped: 7 of 12 nodes of eu-1a are affected, this one among them, and the evictions because of its taints are held"
@@ -39,9 +40,10 @@ func TestATripIsAnEventOnEachOfItsNodes(t *testing.T) {
 func TestADrainedNodeHasANormalEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
-		q, end := start(t, Options{Sink: sink})
+		leads := true
+		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
 		q.PutDrained("n1")
-		q.SetLeading(false)
+		leads = false
 		q.PutDrained("n2")
 		end()
 		if len(sink.stored) != 1 {

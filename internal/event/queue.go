@@ -6,11 +6,11 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,6 +75,10 @@ type Options struct {
 
 	// Busy reports whether evictions are under way. Nil: they never are.
 	Busy func() bool
+
+	// Leading reports whether this process leads. Notes put while it does not are discarded, and are not counted as
+	// dropped: the leader sends them. What is queued is still written. Required.
+	Leading func() bool
 }
 
 // Queue takes notes and writes them as events. Its methods are safe for concurrent use.
@@ -82,7 +86,6 @@ type Queue struct {
 	options Options
 	written prometheus.Counter
 	drops   *prometheus.CounterVec
-	leading atomic.Bool
 	changed chan struct{} // a write may start
 
 	mu        sync.Mutex
@@ -98,7 +101,6 @@ type Queue struct {
 
 // line holds the notes of a namespace that wait, or those on nodes, in the order of their arrival.
 type line struct {
-	namespace string
 	notes     []*queuedNote
 	turn      uint64 // the line with the lowest is next
 	writing   bool
@@ -116,7 +118,7 @@ type queuedNote struct {
 	failed bool // to be written, once
 }
 
-// New returns a queue that takes notes once it leads, and writes them while Run runs.
+// New returns a queue that takes notes while this process leads, and writes them while Run runs.
 func New(o Options) *Queue {
 	if o.Capacity <= 0 {
 		o.Capacity = defaultCapacity
@@ -146,10 +148,6 @@ func (q *Queue) Collectors() []prometheus.Collector {
 
 func (q *Queue) countDropped(reason string, n int) { q.drops.WithLabelValues(reason).Add(float64(n)) }
 
-// SetLeading sets whether this process leads; at first it does not. Notes put while it does not are discarded,
-// and are not counted as dropped: the leader sends them. What is queued is still written.
-func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
-
 // Put takes a note. It never blocks.
 func (q *Queue) Put(n eviction.Note) {
 	q.put(n.Pod.Namespace, &queuedNote{note: n, node: n.Verdict.Node})
@@ -168,7 +166,7 @@ func (q *Queue) PutDrained(node string) {
 }
 
 func (q *Queue) put(namespace string, n *queuedNote) {
-	if !q.leading.Load() {
+	if !q.options.Leading() {
 		return
 	}
 	q.mu.Lock()
@@ -192,7 +190,7 @@ func (q *Queue) add(namespace string, n *queuedNote) {
 	l := q.lines[namespace]
 	if l == nil {
 		q.turn++
-		l = &line{namespace: namespace, turn: q.turn}
+		l = &line{turn: q.turn}
 		q.lines[namespace] = l
 	}
 	l.notes = append(l.notes, n)
@@ -201,13 +199,13 @@ func (q *Queue) add(namespace string, n *queuedNote) {
 
 // drop drops the newest note of the namespace with the most, and a note on a node only if no other waits; q.mu is held.
 func (q *Queue) drop(now time.Time) {
-	longest := q.lines[onNodes]
+	var longest *line
 	for name, l := range q.lines {
-		if name != onNodes && len(l.notes) > 0 &&
-			(longest == nil || longest.namespace == onNodes || len(l.notes) > len(longest.notes)) {
+		if name != onNodes && len(l.notes) > 0 && (longest == nil || len(l.notes) > len(longest.notes)) {
 			longest = l
 		}
 	}
+	longest = cmp.Or(longest, q.lines[onNodes])
 	last := len(longest.notes) - 1
 	if len(q.dropped) == 0 {
 		q.summaries = now.Add(summaryEvery)

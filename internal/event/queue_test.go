@@ -97,11 +97,15 @@ func noteIn(namespace string, i int) eviction.Note {
 	return n
 }
 
-// start runs a leading queue; end ends its context and waits for Run to return.
+func always() bool { return true }
+
+// start runs a queue, which leads unless the options say when it does; end ends its context and waits for Run to return.
 func start(t *testing.T, o Options) (q *Queue, end func()) {
 	t.Helper()
+	if o.Leading == nil {
+		o.Leading = always
+	}
 	q = New(o)
-	q.SetLeading(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { q.Run(ctx); close(ended) }()
@@ -152,11 +156,11 @@ func TestEachNamespaceHasOneWriteUnderWay(t *testing.T) {
 func TestOnlyTheLeaderSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
-		q, end := start(t, Options{Sink: sink})
+		leads := false
+		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
 		defer end()
-		q.SetLeading(false)
 		q.Put(note(1))
-		q.SetLeading(true)
+		leads = true
 		q.Put(note(2))
 		synctest.Wait()
 		dropped := 0
@@ -169,19 +173,10 @@ func TestOnlyTheLeaderSends(t *testing.T) {
 	})
 }
 
-func TestANewQueueDoesNotLead(t *testing.T) {
-	q := New(Options{})
-	q.Put(note(1))
-	if q.waiting != 0 {
-		t.Error("a note was queued before SetLeading")
-	}
-}
-
 func TestAFullQueueDropsAndTellsTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
-		q := New(Options{Sink: sink, Capacity: 2})
-		q.SetLeading(true)
+		q := New(Options{Sink: sink, Capacity: 2, Leading: always})
 		for i := range 7 {
 			n := note(i)
 			n.Verdict.Node = fmt.Sprintf("n%d", i%2)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -30,7 +29,7 @@ const (
 	remembered      = 24 * time.Hour   // how long a finding is shown
 )
 
-// Options are the settings of a [Checker]. Client and Broken are required.
+// Options are the settings of a [Checker]. Client, Broken and Leading are required.
 type Options struct {
 	Client kubernetes.Interface
 
@@ -41,6 +40,9 @@ type Options struct {
 	// Broken names the settings whose promises the original breaks.
 	Broken func() []string
 
+	// Leading reports whether this process leads. Other replicas see the evictions of the leader.
+	Leading func() bool
+
 	Logger logr.Logger
 }
 
@@ -48,7 +50,6 @@ type Options struct {
 type Checker struct {
 	options    Options
 	seen       prometheus.Gauge
-	leading    atomic.Bool
 	candidates chan eviction.Overtaken
 
 	mu      sync.Mutex
@@ -56,7 +57,7 @@ type Checker struct {
 	finding Finding   // the last one; zero before the first
 }
 
-// New returns a checker that does nothing before Run and SetLeading.
+// New returns a checker that does nothing before Run.
 func New(o Options) *Checker {
 	return &Checker{
 		options: o, candidates: make(chan eviction.Overtaken, 1),
@@ -72,13 +73,10 @@ func (c *Checker) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{c.seen}
 }
 
-// SetLeading sets whether this process leads; at first it does not. Other replicas see the evictions of the leader.
-func (c *Checker) SetLeading(leads bool) { c.leading.Store(leads) }
-
 // Overtaken receives an eviction that was overtaken. It never blocks.
 func (c *Checker) Overtaken(o eviction.Overtaken) {
 	now := time.Now()
-	if c.options.Own == "" || !c.leading.Load() || !Suspicious(o, now) {
+	if c.options.Own == "" || !c.options.Leading() || !Suspicious(o, now) {
 		return
 	}
 	c.mu.Lock()

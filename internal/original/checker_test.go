@@ -33,6 +33,7 @@ type world struct {
 	api      *fake.Clientset
 	checker  *original.Checker
 	registry *prometheus.Registry
+	standby  bool
 
 	mu   sync.Mutex
 	logs []string
@@ -49,10 +50,10 @@ func newWorld(t *testing.T, broken ...string) *world {
 		return w.err != nil, nil, w.err
 	})
 	w.checker = original.New(original.Options{
-		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Logger: w.logger(),
+		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Leading: func() bool { return !w.standby },
+		Logger: w.logger(),
 	})
 	w.registry.MustRegister(w.checker.Collectors()...)
-	w.checker.SetLeading(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { w.checker.Run(ctx) })
@@ -150,7 +151,7 @@ func TestNothingIsReportedOfOtherDeletions(t *testing.T) {
 		"another pod of that name":          {func(w *world) { w.overtake("a", ""); pass(time.Minute); w.report("a", "b", true) }, 2},
 		"kubectl, long before the deadline": {func(w *world) { w.report("a", "a", false) }, 0},
 		"a standby": {func(w *world) {
-			w.checker.SetLeading(false)
+			w.standby = true
 			w.overtake("a", "kube-controller-manager")
 		}, 0},
 		"a list that fails": {func(w *world) {

@@ -3,6 +3,7 @@ package original
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,30 +54,19 @@ const reason = "DeletionByTaintManager"
 // Writer returns the field manager of the client that has marked the pod as a taint manager does. It returns "" if the
 // pod is not marked so, or if its managedFields do not say by which client.
 func Writer(pod *v1.Pod) string {
-	if !marked(pod) {
+	marked := slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == reason
+	})
+	writer := slices.IndexFunc(pod.ManagedFields, ownsReason)
+	if !marked || writer < 0 {
 		return ""
 	}
-	for i := range pod.ManagedFields {
-		if m := &pod.ManagedFields[i]; ownsReason(m) {
-			return m.Manager
-		}
-	}
-	return ""
-}
-
-func marked(pod *v1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		c := &pod.Status.Conditions[i]
-		if c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == reason {
-			return true
-		}
-	}
-	return false
+	return pod.ManagedFields[writer].Manager
 }
 
 // ownsReason reports whether the field manager has set the reason of the condition DisruptionTarget. A field that
 // several clients have set to one value belongs to the first of them.
-func ownsReason(m *metav1.ManagedFieldsEntry) bool {
+func ownsReason(m metav1.ManagedFieldsEntry) bool {
 	if m.FieldsV1 == nil {
 		return false
 	}

@@ -55,18 +55,17 @@ func (c *Clock) measured() Interval {
 	return c.interval
 }
 
-// wanted reports whether more responses are read.
-func (c *Clock) wanted() bool {
+// answered reads the Date header of a response, unless enough responses have been read.
+func (c *Clock) answered(header http.Header, sent, received time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.answers < enough
-}
-
-func (c *Clock) answered(date, sent, received time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.answers++
-	c.interval = c.interval.Answered(date, sent, received)
+	if c.answers == enough {
+		return
+	}
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		c.answers++
+		c.interval = c.interval.Answered(date, sent, received)
+	}
 }
 
 // observer is a RoundTripper that reads the Date header of the first responses.
@@ -77,25 +76,17 @@ type observer struct {
 }
 
 // RoundTripper returns next, wrapped so that the clock reads the Date header of its responses; it sends no request of
-// its own.
-// It is for [k8s.io/client-go/rest.Config.Wrap].
+// its own. It is for [k8s.io/client-go/rest.Config.Wrap].
 func (c *Clock) RoundTripper(next http.RoundTripper) http.RoundTripper { return observer{next, c} }
 
 // RoundTrip forwards the request.
 func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !o.clock.wanted() {
-		return o.RoundTripper.RoundTrip(r)
-	}
 	sent := time.Now()
 	answer, err := o.RoundTripper.RoundTrip(r)
-	received := time.Now()
-	if err != nil {
-		return answer, err
+	if err == nil {
+		o.clock.answered(answer.Header, sent, time.Now())
 	}
-	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		o.clock.answered(date, sent, received)
-	}
-	return answer, nil
+	return answer, err
 }
 
 // WrappedRoundTripper returns the wrapped RoundTripper; client-go calls it.

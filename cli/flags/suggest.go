@@ -1,28 +1,28 @@
-// Package suggest suggests names that are similar to a mistyped name.
-package suggest
+package flags
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // Nearest returns up to three names that are similar to the typed one: " (did you mean a or b?)"; "" if none is.
 func Nearest(typed string, names []string) string {
-	similar := Similar(typed, names)
+	similar := similarTo(typed, names)
 	if len(similar) == 0 {
 		return ""
 	}
-	return " (did you mean " + JoinWords(similar, "or") + "?)"
+	return " (did you mean " + config.JoinWords(similar, "or") + "?)"
 }
 
 // most is how many names are suggested.
 const most = 3
 
-// Similar returns the names that cobra would suggest if they were commands, the nearest first. They have something in
+// similarTo returns the names that cobra would suggest if they were commands, the nearest first. They have something in
 // common with the typed name.
-func Similar(typed string, names []string) (similar []string) {
+func similarTo(typed string, names []string) (similar []string) {
 	var parent cobra.Command
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
@@ -36,12 +36,4 @@ func Similar(typed string, names []string) (similar []string) {
 		}
 	}
 	return similar
-}
-
-// JoinWords joins words: "a", "a or b", "a, b or c".
-func JoinWords(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }

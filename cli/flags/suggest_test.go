@@ -1,4 +1,4 @@
-package suggest
+package flags
 
 import "testing"
 
@@ -17,6 +17,24 @@ func TestTheNamesNearestToWhatWasTypedAreNamed(t *testing.T) {
 	} {
 		if got := Nearest(c.typed, c.names); got != c.want {
 			t.Errorf("%s of %v: got %q, want %q", c.typed, c.names, got, c.want)
+		}
+	}
+}
+
+func TestWhatWasPerhapsMeant(t *testing.T) {
+	names := []string{"dry-run", "kubeconfig", "kube-api-qps", "kube-api-burst", "eviction-method", "shards", "v"}
+	for typed, want := range map[string]string{
+		"dryrun":         "dry-run",
+		"eviction-metod": "eviction-method",
+		"eviction":       "eviction-method",
+		"kube-api-qsp":   "kube-api-qps",
+		"shard":          "shards",
+		"feature-gates":  "",
+		"x":              "",
+		"":               "",
+	} {
+		if got := append(similarTo(typed, names), "")[0]; got != want {
+			t.Errorf("%q: got %q, want %q", typed, got, want)
 		}
 	}
 }
