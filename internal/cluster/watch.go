@@ -98,7 +98,7 @@ func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, *entry]) erro
 func (w *Watcher) completed(ctx context.Context, r *resource) {
 	r.contact.listed(ctx)
 	r.relists.completed()
-	if w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList() {
+	if w.HasSynced() {
 		w.once.Do(func() { close(w.synced) })
 	}
 	w.settle()
@@ -108,14 +108,9 @@ func (w *Watcher) completed(ctx context.Context, r *resource) {
 // caller's informer was checked.
 func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 
-// HasSynced reports whether [Watcher.Synced] is closed.
+// HasSynced reports whether the first lists of nodes and of pods are in, and the handler was called for them.
 func (w *Watcher) HasSynced() bool {
-	select {
-	case <-w.synced:
-		return true
-	default:
-		return false
-	}
+	return w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList()
 }
 
 // AwayUntil returns until when the API server last did not answer the watch of nodes: now while it does not; zero if it
