@@ -108,11 +108,8 @@ func (no *nodes) distinguishes(node string, a, b *v1.Taint) bool {
 // toleratesForever reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first
 // toleration that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
 func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
-	if t.Effect == v1.TaintEffectNoExecute {
-		return taint.ToleratesForever(p, t, rules)
-	}
 	as := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-	if taint.Matching(p, &as, rules) != nil {
+	if t.Effect == v1.TaintEffectNoExecute || taint.Matching(p, &as, rules) != nil {
 		return taint.ToleratesForever(p, &as, rules)
 	}
 	return taint.Matching(p, t, rules) != nil

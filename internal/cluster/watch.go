@@ -70,7 +70,13 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	defer cancel()
 	log := newWarnings(klog.FromContext(ctx))
 	var watching sync.WaitGroup
-	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
+	watching.Go(func() { w.namespaces.tell(ctx, handler) })
+	watching.Go(func() {
+		follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{},
+			&store[*v1.Namespace, *v1.Namespace]{
+				"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
+			})
+	})
 	watching.Go(func() {
 		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
 			newNodeStore(w.nodes, handler, log, func() { w.completed(ctx, w.nodeWatch) }))
