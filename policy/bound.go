@@ -119,9 +119,7 @@ func (p *Policy) exceptions() string {
 // onlyNoSchedule reports whether the match names taints of effect NoSchedule only. Such a match does not include pods
 // of DaemonSets unless it names DaemonSet as an owner kind.
 func (m *Match) onlyNoSchedule() bool {
-	return len(m.Taints) > 0 && !slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return t.hasEffect(v1.TaintEffectNoExecute)
-	})
+	return !slices.ContainsFunc(m.taints(), func(t Taint) bool { return t.hasEffect(v1.TaintEffectNoExecute) })
 }
 
 // reachesCritical reports whether the match may include a pod of a critical priority.

@@ -110,13 +110,10 @@ func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
 
 // keys returns the keys of the taints of the match.
 func (m *Match) keys() (all []KeyPattern) {
-	for _, t := range m.Taints {
+	for _, t := range m.taints() {
 		if key := (KeyPattern{t.Key, t.KeyPrefix}); !slices.Contains(all, key) {
 			all = append(all, key)
 		}
-	}
-	if all == nil {
-		all = []KeyPattern{{}}
 	}
 	return all
 }

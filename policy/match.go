@@ -35,18 +35,21 @@ func (c *compiled) fits(p *pair) (fits, waiting bool) {
 	return !known || c.namespaces.Matches(labels.Set(set)), !known
 }
 
-// names reports whether the match includes the taint. A match without taints includes all taints of effect NoExecute
-// except out-of-service, which only its exact key matches.
-func (m *Match) names(of *v1.Taint) bool {
+// anyTaint are the taints of a match that has none: all of effect NoExecute except out-of-service, which only its exact
+// key matches.
+var anyTaint = []Taint{{}}
+
+// taints returns the taints that the match includes.
+func (m *Match) taints() []Taint {
 	if len(m.Taints) == 0 {
-		return (&Taint{}).names(of)
+		return anyTaint
 	}
-	for i := range m.Taints {
-		if m.Taints[i].names(of) {
-			return true
-		}
-	}
-	return false
+	return m.Taints
+}
+
+// names reports whether the match includes the taint.
+func (m *Match) names(of *v1.Taint) bool {
+	return slices.ContainsFunc(m.taints(), func(t Taint) bool { return t.names(of) })
 }
 
 func (t *Taint) names(of *v1.Taint) bool {
@@ -63,15 +66,10 @@ func (t *Taint) hasEffect(effect v1.TaintEffect) bool {
 }
 
 func (m *Match) inNamespace(name string) bool {
-	if len(m.Namespaces) == 0 {
-		return true
-	}
-	for _, pattern := range m.Namespaces {
-		if matches, _ := path.Match(pattern, name); matches { // neither has a slash
-			return true
-		}
-	}
-	return false
+	return len(m.Namespaces) == 0 || slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
+		matches, _ := path.Match(pattern, name) // neither has a slash
+		return matches
+	})
 }
 
 // includes reports whether the priority is in the range; nil includes all.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -77,17 +76,6 @@ func (n *namespaces) show(labels map[string]map[string]string) {
 		n.labels.Store(&labels)
 		signal(n.changed)
 	}
-}
-
-// watchNamespaces watches namespaces until the context ends.
-func (w *Watcher) watchNamespaces(ctx context.Context, handler Handler, log *warnings) {
-	var telling sync.WaitGroup
-	telling.Go(func() { w.namespaces.tell(ctx, handler) })
-	defer telling.Wait()
-	s := &store[*v1.Namespace, *v1.Namespace]{
-		"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
-	}
-	follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{}, s)
 }
 
 // tell calls the handler for changes until the context ends.

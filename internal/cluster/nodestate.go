@@ -42,16 +42,15 @@ func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, no
 	}
 	history, changed := no.historyAfter(&old, n, listed, needs)
 	now = nodeState{history: history, version: n.ResourceVersion, needs: needs}
-	if same && !changed {
-		var relabelled bool
-		now.Node, relabelled = sameTaints(old.Node, history, n)
-		return now, relabelled && needs.NodeLabels && now.Tainted()
-	}
 	now.Node = &taint.Node{
 		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Labels: n.Labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
 	}
-	return now, old.Node != nil || now.Tainted()
+	if !same || changed {
+		return now, old.Node != nil || now.Tainted()
+	}
+	now.Version = history.UpTo(old.Version, n.ResourceVersion) // for the record of the same taints
+	return now, now.Tainted() && needs.NodeLabels && !maps.Equal(old.Labels, n.Labels)
 }
 
 // historyAfter returns the history of a node after an observation of it, and reports whether it has changed.
@@ -69,19 +68,6 @@ func (no *nodes) historyAfter(
 		Gap: listed, Watched: no.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(n.Name, a, b) },
 	})
-}
-
-// sameTaints returns the node after an observation that shows the same taints: with the version for its record, and
-// with its present labels. It reports whether the labels have changed.
-func sameTaints(old *taint.Node, history journal.NodeHistory, n *v1.Node) (now *taint.Node, relabelled bool) {
-	version := history.UpTo(old.Version, n.ResourceVersion)
-	relabelled = !maps.Equal(old.Labels, n.Labels)
-	if version == old.Version && !relabelled {
-		return old, false
-	}
-	node := *old
-	node.Version, node.Labels = version, n.Labels
-	return &node, relabelled
 }
 
 // adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
@@ -122,11 +108,8 @@ func (no *nodes) distinguishes(node string, a, b *v1.Taint) bool {
 // toleratesForever reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first
 // toleration that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
 func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
-	if t.Effect == v1.TaintEffectNoExecute {
-		return taint.ToleratesForever(p, t, rules)
-	}
 	as := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-	if taint.Matching(p, &as, rules) != nil {
+	if t.Effect == v1.TaintEffectNoExecute || taint.Matching(p, &as, rules) != nil {
 		return taint.ToleratesForever(p, &as, rules)
 	}
 	return taint.Matching(p, t, rules) != nil

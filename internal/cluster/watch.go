@@ -70,7 +70,13 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	defer cancel()
 	log := newWarnings(klog.FromContext(ctx))
 	var watching sync.WaitGroup
-	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
+	watching.Go(func() { w.namespaces.tell(ctx, handler) })
+	watching.Go(func() {
+		follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{},
+			&store[*v1.Namespace, *v1.Namespace]{
+				"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
+			})
+	})
 	watching.Go(func() {
 		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
 			newNodeStore(w.nodes, handler, log, func() { w.completed(ctx, w.nodeWatch) }))
@@ -98,7 +104,7 @@ func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, *entry]) erro
 func (w *Watcher) completed(ctx context.Context, r *resource) {
 	r.contact.listed(ctx)
 	r.relists.completed()
-	if w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList() {
+	if w.HasSynced() {
 		w.once.Do(func() { close(w.synced) })
 	}
 	w.settle()
@@ -108,14 +114,9 @@ func (w *Watcher) completed(ctx context.Context, r *resource) {
 // caller's informer was checked.
 func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 
-// HasSynced reports whether [Watcher.Synced] is closed.
+// HasSynced reports whether the first lists of nodes and of pods are in, and the handler was called for them.
 func (w *Watcher) HasSynced() bool {
-	select {
-	case <-w.synced:
-		return true
-	default:
-		return false
-	}
+	return w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList()
 }
 
 // AwayUntil returns until when the API server last did not answer the watch of nodes: now while it does not; zero if it

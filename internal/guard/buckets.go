@@ -52,7 +52,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 // has a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
-		if wait := m.rate.bucket(now, m.group).wait(now); wait > 0 && now.Add(wait).After(until) {
+		if wait := m.rate.wait(now, m.rate.fullAt(m.group)); wait > 0 && now.Add(wait).After(until) {
 			rate, until = m.rate.Name, now.Add(wait)
 		}
 	}
@@ -62,14 +62,14 @@ func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 // Take takes a token of each bucket, also of an empty bucket.
 func (b Buckets) Take(now time.Time) {
 	for _, m := range b.of {
-		m.rate.bucket(now, m.group).take(now)
+		m.rate.set(now, m.group, later(m.rate.fullAt(m.group), now).Add(m.rate.interval))
 	}
 }
 
 // Return gives a token back to each bucket, up to its burst.
 func (b Buckets) Return(now time.Time) {
 	for _, m := range b.of {
-		m.rate.bucket(now, m.group).give()
+		m.rate.set(now, m.group, m.rate.fullAt(m.group).Add(-m.rate.interval))
 	}
 }
 
@@ -81,7 +81,8 @@ func (b Buckets) Beyond(other Buckets) Buckets {
 	return b
 }
 
-// pace is the rate at which a bucket fills, and its capacity.
+// pace is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no
+// token is taken until then. Its level is the time in which its present tokens are added. All is exact in integers.
 type pace struct {
 	interval time.Duration // for one token, rounded up
 	burst    int64
@@ -91,45 +92,26 @@ type pace struct {
 // thousand seconds each.
 func (p pace) capacity() time.Duration { return time.Duration(p.burst) * p.interval }
 
-// bucket is a token bucket in exact integers. Its level is the time in which its present tokens are added.
-type bucket struct {
-	pace pace
-
-	// full is when the bucket is full if no token is taken until then.
-	full time.Time
-}
-
-// emptyBucket returns a bucket that is empty now.
-func emptyBucket(now time.Time, p pace) bucket { return bucket{p, now.Add(p.capacity())} }
-
 // level returns the level, which is negative after the pace has changed, or after a token was taken from an empty
 // bucket.
-func (b *bucket) level(now time.Time) time.Duration {
-	return b.pace.capacity() - max(0, b.full.Sub(now))
-}
+func (p pace) level(now, full time.Time) time.Duration { return p.capacity() - max(0, full.Sub(now)) }
 
 // wait returns the time until the bucket has a token; 0 if the bucket has a token now.
-func (b *bucket) wait(now time.Time) time.Duration { return max(0, b.pace.interval-b.level(now)) }
+func (p pace) wait(now, full time.Time) time.Duration { return max(0, p.interval-p.level(now, full)) }
 
 // tokens returns the number of tokens.
-func (b *bucket) tokens(now time.Time) int64 { return max(0, int64(b.level(now)/b.pace.interval)) }
+func (p pace) tokens(now, full time.Time) int64 { return max(0, int64(p.level(now, full)/p.interval)) }
 
-// take takes a token. The level may become negative.
-func (b *bucket) take(now time.Time) { b.full = later(b.full, now).Add(b.pace.interval) }
-
-// give gives a token back, up to the burst.
-func (b *bucket) give() { b.full = b.full.Add(-b.pace.interval) }
-
-// change converts the level to another pace. A fraction of a token is lost.
-func (b *bucket) change(now time.Time, to pace) {
-	if b.pace == to {
-		return
+// convert returns when a bucket is full that keeps its tokens, but has another pace from now on. A fraction of a token
+// is lost.
+func (p pace) convert(now, full time.Time, to pace) time.Time {
+	if p == to {
+		return full
 	}
-	level := b.level(now)
-	tokens := level / b.pace.interval
-	if level%b.pace.interval < 0 {
+	level := p.level(now, full)
+	tokens := level / p.interval
+	if level%p.interval < 0 {
 		tokens--
 	}
-	b.pace = to
-	b.full = now.Add(to.capacity() - tokens*to.interval) // may be past: the bucket is full then
+	return now.Add(to.capacity() - tokens*to.interval) // may be past: the bucket is full then
 }

@@ -31,7 +31,7 @@ func (b *Breakers) Reload(now time.Time, list []policy.Breaker) []Event {
 // Buckets returns the number of buckets.
 func (r *Rates) Buckets() (n int) {
 	for _, rate := range r.rates {
-		n += len(rate.buckets)
+		n += len(rate.full)
 	}
 	return n
 }

@@ -19,8 +19,9 @@ type Rates struct {
 
 type rate struct {
 	policy.Rate
-	fresh   bucket             // of each group without evictions so far
-	buckets map[string]*bucket // by group
+	pace
+	fresh time.Time            // when the bucket of each group without evictions so far is full
+	full  map[string]time.Time // when the buckets of the other groups are full
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -35,8 +36,8 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	old := r.rates
 	r.rates = nil
 	for i := range list {
-		next := &rate{Rate: list[i], buckets: map[string]*bucket{}}
-		next.fresh = emptyBucket(now, paceOf(&list[i]))
+		next := &rate{Rate: list[i], pace: paceOf(&list[i]), full: map[string]time.Time{}}
+		next.fresh = now.Add(next.capacity()) // it is empty
 		if j := slices.IndexFunc(old, next.continues); j >= 0 {
 			next.carryOn(now, old[j])
 		}
@@ -55,25 +56,28 @@ func (r *rate) continues(old *rate) bool {
 
 // carryOn adopts the buckets of the old rate.
 func (r *rate) carryOn(now time.Time, old *rate) {
-	to := r.fresh.pace
-	r.fresh, r.buckets = old.fresh, old.buckets
-	r.fresh.change(now, to)
-	for _, b := range r.buckets {
-		b.change(now, to)
+	r.fresh = old.convert(now, old.fresh, r.pace)
+	for group, full := range old.full {
+		r.full[group] = old.convert(now, full, r.pace)
 	}
 }
 
-// bucket returns the bucket of a group. Now and then it removes the buckets that are as full as a fresh bucket.
-func (r *rate) bucket(now time.Time, group string) *bucket {
-	b := r.buckets[group]
-	if b == nil {
-		if len(r.buckets)%256 == 255 {
-			maps.DeleteFunc(r.buckets, func(_ string, b *bucket) bool { return b.level(now) == r.fresh.level(now) })
-		}
-		b = new(r.fresh)
-		r.buckets[group] = b
+// fullAt returns when the bucket of a group is full.
+func (r *rate) fullAt(group string) time.Time {
+	if full, ok := r.full[group]; ok {
+		return full
 	}
-	return b
+	return r.fresh
+}
+
+// set sets when the bucket of a group is full. Now and then it removes the buckets that are as full as a fresh bucket.
+func (r *rate) set(now time.Time, group string, full time.Time) {
+	if len(r.full)%256 == 255 {
+		maps.DeleteFunc(r.full, func(_ string, full time.Time) bool {
+			return r.level(now, full) == r.level(now, r.fresh)
+		})
+	}
+	r.full[group] = full
 }
 
 // Level describes how much of a rate is available.
@@ -89,9 +93,9 @@ type Level struct {
 func (r *Rates) Levels(now time.Time) []Level {
 	levels := make([]Level, len(r.rates))
 	for i, rate := range r.rates {
-		fewest := rate.fresh.tokens(now) // no bucket has more
-		for _, b := range rate.buckets {
-			fewest = min(fewest, b.tokens(now))
+		fewest := rate.tokens(now, rate.fresh) // no bucket has more
+		for _, full := range rate.full {
+			fewest = min(fewest, rate.tokens(now, full))
 		}
 		levels[i] = Level{rate.Name, int(fewest)}
 	}
