@@ -124,8 +124,8 @@ func (r *receiver) object(o, of *object) error {
 }
 
 // pass passes an object on if its kind is one of those that are read. It returns an error if the object has no kind, if
-// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be read or
-// has a name that no API server accepts.
+// its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be
+// read or has a name that no API server accepts.
 func (r *receiver) pass(o *object) error {
 	if o.Kind == "" {
 		return fmt.Errorf("the object %s has no kind", o.at)

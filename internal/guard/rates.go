@@ -72,7 +72,7 @@ func (r *rate) fullAt(group string) time.Time {
 
 // set sets when the bucket of a group is full. Now and then it removes the buckets that are as full as a fresh bucket.
 func (r *rate) set(now time.Time, group string, full time.Time) {
-	if len(r.full)%256 == 255 {
+	if _, known := r.full[group]; !known && len(r.full)%256 == 255 {
 		maps.DeleteFunc(r.full, func(_ string, full time.Time) bool {
 			return r.level(now, full) == r.level(now, r.fresh)
 		})

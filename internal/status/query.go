@@ -66,9 +66,10 @@ func parseQuery(raw string) (q query, err error) {
 }
 
 func checkStates(list []string) error {
+	all := eviction.Words()
 	for _, state := range list {
-		if !slices.Contains(eviction.Words(), state) {
-			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(eviction.Words(), ", "))
+		if !slices.Contains(all, state) {
+			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(all, ", "))
 		}
 	}
 	return nil

@@ -34,6 +34,10 @@ func TestAProgramInAnotherModuleBuildsAgainstTheLibraryAlone(t *testing.T) {
 			t.Errorf("the program does not import %s", module+pkg)
 		}
 	}
+	// The build may read go.mod files that no other build has downloaded.
+	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download").CombinedOutput(); err != nil {
+		t.Fatalf("go mod download: %v\n%s", err, out)
+	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", os.DevNull, ".")
 	build.Dir, build.Env = dir, append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -133,15 +133,15 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 
 // noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
 // nothing to wait for.
-func (k *nodeView) noteSince(v *view) {
-	before := k.since
-	k.since = map[string]time.Duration{}
-	for _, l := range k.lives {
+func (n *nodeView) noteSince(v *view) {
+	before := n.since
+	n.since = map[string]time.Duration{}
+	for _, l := range n.lives {
 		since, is := before[l.group]
 		if !is && v.how != FirstListed {
 			since = v.at
 		}
-		k.since[l.group] = since
+		n.since[l.group] = since
 	}
 }
 
