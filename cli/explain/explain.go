@@ -13,6 +13,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -59,7 +60,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The moment of the question:")
 	o.output.Bind(fs)
-	fs.StringVar(&o.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as "+
+	flags.URLVar(fs, &o.server, "server", "Ask the manager, too, at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their "+
 		"outcome, and when it tries again.")
 	o.from.BindNoBudgets(fs)

@@ -29,18 +29,27 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting, names ...string) {
 }
 
 // FileVar adds a flag that takes the name of a file. It refuses the empty name, as of a variable that is not set.
-func FileVar(fs *pflag.FlagSet, to *string, name, usage string) { fs.Var((*file)(to), name, usage) }
+func FileVar(fs *pflag.FlagSet, to *string, name, usage string) {
+	fs.Var(text{to, "file"}, name, usage)
+}
 
-type file string
+// URLVar adds a flag that takes a manager's address. It refuses the empty address, as FileVar does.
+func URLVar(fs *pflag.FlagSet, to *string, name, usage string) { fs.Var(text{to, "URL"}, name, usage) }
 
-func (f *file) String() string { return string(*f) }
-func (f *file) Type() string   { return "file" }
+// text is the value of a flag that takes a text of a kind.
+type text struct {
+	to   *string
+	kind string
+}
 
-func (f *file) Set(name string) error {
-	if name == "" {
-		return errors.New("the name is empty")
+func (t text) String() string { return *t.to }
+func (t text) Type() string   { return t.kind }
+
+func (t text) Set(value string) error {
+	if value == "" {
+		return errors.New("it is empty")
 	}
-	*f = file(name)
+	*t.to = value
 	return nil
 }
 
@@ -160,6 +169,7 @@ func Takes(flag *pflag.Flag) string {
 		"int":           "whole numbers",
 		"duration":      "times such as 500ms, 10s or 1h30m",
 		"file":          "the name of a file, or - for the standard input",
+		"URL":           "the URL of a manager's --status-address, such as http://127.0.0.1:8080",
 		"ip":            "IP addresses such as 127.0.0.1 or ::1",
 		"stringSlice":   "texts with commas between them",
 		"int32Slice":    CurveNumbers,

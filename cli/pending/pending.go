@@ -12,6 +12,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -56,7 +57,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"--namespace is given: held, blocked and overdue ones are printed as they change. Exit with 0 when the last one "+
 		"has been gone for 10s.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait: exit with 2 after this `TIME`, such as 10m. 0 is never.")
-	fs.StringVar(&o.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as "+
+	flags.URLVar(fs, &o.server, "server", "Ask the manager itself, at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and "+
 		"when it tries again.")
 	o.rules.Bind(fs)
