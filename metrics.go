@@ -15,8 +15,13 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// walkTimeout bounds how long a scrape waits for a walk over the evictions.
-const walkTimeout = time.Second
+const (
+	// walkEvery is the shortest time between two walks over the evictions.
+	walkEvery = 5 * time.Second
+
+	// walkTimeout bounds how long a scrape waits for a walk.
+	walkTimeout = time.Second
+)
 
 // metrics shows the manager when it is asked, and counts what policies and breakers decide.
 type metrics struct {
@@ -24,13 +29,14 @@ type metrics struct {
 	decisions *prometheus.CounterVec
 	trips     *prometheus.CounterVec
 
-	mu   sync.Mutex
-	last []shard.Pending // what each shard has answered last
+	mu     sync.Mutex
+	walked time.Time
+	last   []shard.Pending // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
 	return &metrics{
-		manager: m, last: make([]shard.Pending, m.options.Shards),
+		manager: m,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_policy_decisions_total",
 			Help: "Decisions about pods, by policy (empty if none matches), its method and its mode: Enforce for pods whose " +
@@ -139,13 +145,29 @@ func pause(p *shard.Pending) {
 	}
 }
 
-// walk asks all shards at the same time for the numbers of their evictions. A shard that does not answer counts with
-// its last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
+// walk counts the evictions of all shards, at most walkEvery ago. A shard that does not answer counts with its
+// last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
 func (me *metrics) walk() shard.Pending {
 	me.mu.Lock()
 	defer me.mu.Unlock()
+	if time.Since(me.walked) >= walkEvery {
+		me.askShards()
+		me.walked = time.Now()
+	}
+	all := shard.Pending{Rates: map[string]int{}}
+	for _, p := range me.last {
+		all.Add(p)
+	}
+	return all
+}
+
+// askShards asks all shards at the same time.
+func (me *metrics) askShards() {
 	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
 	defer cancel()
+	if me.last == nil {
+		me.last = make([]shard.Pending, len(me.manager.shards))
+	}
 	var asking sync.WaitGroup
 	for i, s := range me.manager.shards {
 		asking.Go(func() {
@@ -155,11 +177,6 @@ func (me *metrics) walk() shard.Pending {
 		})
 	}
 	asking.Wait()
-	all := shard.Pending{Rates: map[string]int{}}
-	for _, p := range me.last {
-		all.Add(p)
-	}
-	return all
 }
 
 // tripped returns the number of tripped groups of each breaker of the configuration.

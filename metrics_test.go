@@ -34,7 +34,7 @@ func (o onePod) PodsOn(string) (*taint.Node, []*taint.Pod) {
 // later; the dispatcher does not lead, so both stay due.
 func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	began := time.Now()
-	m = &Manager{options: Options{Shards: len(stop)}, dispatcher: dispatch.New(dispatch.Options{})}
+	m = &Manager{dispatcher: dispatch.New(dispatch.Options{})}
 	for i := range stop {
 		s := shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
