@@ -168,7 +168,7 @@ func numeric(s *scene) {
 	s.stays(bearsLow, changed, 2)
 	over := s.taint("load=60")
 	s.goes(bearsLow, over, 0)
-	s.wait(time.Second)
+	s.wait(time.Until(over.after.Add(soon + time.Second)))
 	s.taint("load=70") // does not restart the countdown
 	s.goes(counted, over, 6)
 	s.stays(bearsHigh, over, 6)

@@ -33,12 +33,12 @@ func TestMain(m *testing.M) {
 }
 
 // soon is how late an effect may be on a busy machine.
-const soon = time.Second
+const soon = 2 * time.Second
 
 // worlds has an element for each control plane that runs. A start takes four seconds of a core, and a control plane that
 // nobody asks a fiftieth of a core and half a GB. A test that measures times, or that needs the machine for itself, is
 // not parallel: it runs before all tests that are.
-var worlds = make(chan struct{}, 6)
+var worlds = make(chan struct{}, 4)
 
 // world is a control plane on which a test acts as its administrator, and the observed deletions of its pods.
 type world struct {
