@@ -25,6 +25,7 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   const { page, close } = await open(browser, cluster.page);
   await page.locator('#tab-upcoming b', { hasText: /^1?\d,\d{3}$/ }).waitFor();
   await pause(3000);
+  const unit = await page.evaluate(sortTexts);
   await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] });
   const frames = page.evaluate(watchFrames, seconds * 1000);
   const withOne = await share();
@@ -33,13 +34,13 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   gaps.sort((a, b) => a - b);
   const at = (/** @type {number} */ q) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * q))].toFixed(1);
   t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; tasks over 50 ms: ${long}`);
-  t.diagnostic(`tasks of the page: ${work.length}, the longest ${work.slice(0, 5).map((w) => w.toFixed(1)).join(', ')} ms of CPU; all together ${(work.reduce((a, b) => a + b, 0) / seconds / 10).toFixed(1)} % of a core`);
+  t.diagnostic(`tasks of the page: ${work.length}, the longest ${work.slice(0, 5).map((w) => w.toFixed(1)).join(', ')} ms of CPU, where sorting 100,000 texts takes ${unit.toFixed(1)} ms; all together ${(work.reduce((a, b) => a + b, 0) / seconds / 10).toFixed(1)} % of a core`);
   t.diagnostic(`controller: ${(without * 100).toFixed(2)} % of a core without a viewer (the synthetic cluster itself), ${((withOne - without) * 100).toFixed(2)} % more with one`);
   await close();
   await browser.close();
   await cluster.stop();
-  assert.ok(work.length > 100 && work[0] < 50, `a task of the page took ${work[0]} ms`);
-  assert.ok(withOne - without < 0.02, `one viewer costs ${((withOne - without) * 100).toFixed(2)} % of a core`);
+  assert.ok(work.length > 100 && work[0] < 6 * unit, `a task of the page took ${work[0]} ms, and sorting 100,000 texts ${unit} ms`);
+  assert.ok(withOne - without < Math.max(0.02, 2 * without), `one viewer costs ${((withOne - without) * 100).toFixed(2)} % of a core`);
 });
 
 /**
@@ -51,6 +52,16 @@ function tasks(events) {
   const main = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
   return events.filter((e) => e.ph === 'X' && e.name === 'RunTask' && main.has(`${e.pid} ${e.tid}`))
     .map((e) => (e.tdur ?? e.dur) / 1000).sort((a, b) => b - a);
+}
+
+/** Returns how long this browser on this machine takes to make and to sort 100,000 texts, in milliseconds: the least of five times. */
+function sortTexts() {
+  const times = [1, 2, 3, 4, 5].map(() => {
+    const began = performance.now();
+    Array.from({ length: 100_000 }, (_, i) => `${(i * 7919) % 100_003}`).sort();
+    return performance.now() - began;
+  });
+  return Math.min(...times);
 }
 
 /** Records the times between frames, and the number of tasks of more than 50 ms, all in wall time. @param {number} ms */
