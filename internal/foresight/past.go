@@ -123,20 +123,27 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 // eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
 // their times. All are its own if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
-	slices.SortStableFunc(m.events, func(a, b v1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
 	earlier = map[types.UID][]Event{}
-	for i := range m.events {
-		e, of := &m.events[i], &m.events[i].InvolvedObject
-		event := Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message}
-		switch {
-		case of.Namespace != namespace || of.Name != name:
-		case p == nil || of.UID == "" || p.UID == "" || of.UID == p.UID:
+	for _, e := range m.eventsAbout(namespace, name) {
+		event, uid := Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message}, e.InvolvedObject.UID
+		if p == nil || uid == "" || p.UID == "" || uid == p.UID {
 			own = append(own, event)
-		default:
-			earlier[of.UID] = append(earlier[of.UID], event)
+		} else {
+			earlier[uid] = append(earlier[uid], event)
 		}
 	}
 	return own, earlier
+}
+
+// eventsAbout returns the events about pods of this name, in the order of their times.
+func (m *Model) eventsAbout(namespace, name string) (list []*v1.Event) {
+	for i := range m.events {
+		if of := &m.events[i].InvolvedObject; of.Namespace == namespace && of.Name == name {
+			list = append(list, &m.events[i])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *v1.Event) int { return eventTime(a).Compare(eventTime(b)) })
+	return list
 }
 
 // eventTime returns when an event happened last. Clients that write events fill in different fields.
