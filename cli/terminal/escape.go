@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -79,13 +78,17 @@ func (b *Builder) Printf(format string, args ...any) {
 type SafeError struct{ Err error }
 
 func (s SafeError) Error() string {
+	whole := s.Err.Error()
 	joined, ok := s.Err.(interface{ Unwrap() []error })
-	if !ok || errors.Join(joined.Unwrap()...).Error() != s.Err.Error() {
-		return Escape(s.Err.Error())
+	if !ok {
+		return Escape(whole)
 	}
-	var lines []string
+	var texts, lines []string
 	for _, err := range joined.Unwrap() {
-		lines = append(lines, SafeError{err}.Error())
+		texts, lines = append(texts, err.Error()), append(lines, SafeError{err}.Error())
+	}
+	if strings.Join(texts, "\n") != whole {
+		return Escape(whole)
 	}
 	return strings.Join(lines, "\n")
 }
