@@ -34,8 +34,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 		return o.run(ctx, cmd, args)
 	})
 	cmd.Args = onePod
-	source.Complete(cmd, "output", o.output.Forms())
-	o.from.Complete(ctx, cmd)
+	o.from.Complete(ctx, cmd, o.output.Forms())
 	pods := o.from.Names(ctx, "pods")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,

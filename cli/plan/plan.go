@@ -38,8 +38,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 	cmd := answer.Command("plan", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
 		return o.run(ctx, cmd)
 	})
-	source.Complete(cmd, "output", o.output.Forms())
-	o.from.Complete(ctx, cmd)
+	o.from.Complete(ctx, cmd, o.output.Forms())
 	return cmd
 }
 

@@ -16,28 +16,24 @@ import (
 // completionPatience is how long completion waits for the cluster.
 const completionPatience = 3 * time.Second
 
-// Complete sets the completion of a flag. It panics if the command has no such flag.
-func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err)
-	}
-}
-
-// Complete sets the completion of the command's flags that take names from the cluster, or an eviction method. Other
-// flags that take no file complete nothing, unless their completion was set before.
-func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
+// Complete sets the completion of the command's flags: --output completes with the forms, and others with names from
+// the cluster or with eviction methods. Other flags that take no file complete nothing.
+func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command, forms cobra.CompletionFunc) {
 	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
-	for flag, complete := range map[string]cobra.CompletionFunc{
+	completions := map[string]cobra.CompletionFunc{
 		"context": completion(f.contexts), "namespace": f.Names(ctx, "namespaces"), "node": f.Names(ctx, "nodes"),
-		"eviction-method": cobra.FixedCompletions(methods, cobra.ShellCompDirectiveNoFileComp),
-	} {
-		if cmd.Flags().Lookup(flag) != nil {
-			Complete(cmd, flag, complete)
-		}
+		"eviction-method": cobra.FixedCompletions(methods, cobra.ShellCompDirectiveNoFileComp), "output": forms,
 	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if takes, _ := pflag.UnquoteUsage(flag); takes != "FILE" && !flag.Hidden {
-			_ = cmd.RegisterFlagCompletionFunc(flag.Name, cobra.NoFileCompletions) // unless it has one
+		complete := completions[flag.Name]
+		if takes, _ := pflag.UnquoteUsage(flag); complete == nil && takes != "FILE" && !flag.Hidden {
+			complete = cobra.NoFileCompletions
+		}
+		if complete == nil {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(flag.Name, complete); err != nil {
+			panic(err) // the flag has a completion
 		}
 	})
 }
