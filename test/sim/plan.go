@@ -123,7 +123,8 @@ func draw(seed uint64) *plan {
 	p := &plan{
 		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
 		places: 1 + r.IntN(4),
-		method: map[bool]config.Method{true: config.MethodEvict, false: config.MethodDelete}[r.IntN(5) == 0],
+		method: pick(r, config.MethodEvict, config.MethodDelete, config.MethodDelete, config.MethodDelete,
+			config.MethodDelete),
 		lag:    pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale:  r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
