@@ -125,8 +125,8 @@ func draw(seed uint64) *plan {
 		places: 1 + r.IntN(4),
 		method: pick(r, config.MethodEvict, config.MethodDelete, config.MethodDelete, config.MethodDelete,
 			config.MethodDelete),
-		lag:    pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
-		stale:  r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
+		lag:   pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
+		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
 	p.drawClocks(rand.New(rand.NewPCG(seed, 3)))
 	d := drawer{r: r, plan: p, at: preface}
