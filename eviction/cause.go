@@ -5,6 +5,7 @@ import "slices"
 // The causes of outcomes. They are a metric's label, so they are a small fixed set. [Causes] has their meanings.
 const (
 	CauseAdmission       = "admission"
+	CauseAdmissionSlow   = "admission-slow"
 	CauseClient          = "client"
 	CauseConflict        = "conflict"
 	CauseGateway         = "gateway"
@@ -28,6 +29,7 @@ type Cause struct{ Name, Meaning string }
 func Causes() []Cause {
 	return []Cause{
 		{CauseAdmission, "admission denies the request"},
+		{CauseAdmissionSlow, "the API server gave the request up, mostly because admission held it"},
 		{CauseClient, "the client could not send the request"},
 		{CauseConflict, "another client wrote at the same time"},
 		{CauseGateway, "the API server, or a proxy before it, cannot serve now"},
@@ -37,7 +39,7 @@ func Causes() []Cause {
 		{CauseRBAC, "this program lacks the permission"},
 		{CauseRejected, "the API server's validation, or a proxy before it, rejects the request"},
 		{CauseServer, "the API server failed"},
-		{CauseTimeout, "no answer within the call's time, or the API server gave the request up"},
+		{CauseTimeout, "no answer within the call's time"},
 		{CauseUnauthenticated, "the API server does not know this program"},
 		{CauseUnknown, "an answer that no rule knows"},
 		{CauseUnreachable, "no connection to the API server"},

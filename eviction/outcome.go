@@ -114,10 +114,11 @@ func (o *Outcome) MayHaveDeleted() bool {
 	return false
 }
 
-// FailsInWebhook reports whether an admission webhook could not be called. For requests to evict a pod, that counts as
-// a refusal once it has lasted for [policy.WebhookFailsFor].
+// FailsInWebhook reports whether an admission webhook could not be called, or admission took so long that the API
+// server gave the request up. For requests to evict a pod, that counts as a refusal once it has lasted for
+// [policy.WebhookFailsFor].
 func (o *Outcome) FailsInWebhook() bool {
-	return o.Kind == Failed && o.Cause == CauseWebhook && !o.NodeRead
+	return o.Kind == Failed && (o.Cause == CauseWebhook || o.Cause == CauseAdmissionSlow) && !o.NodeRead
 }
 
 // RefusesEviction reports whether this outcome of a call of method Evict refuses the eviction itself: a
@@ -135,7 +136,7 @@ func (o *Outcome) LateBy() LateBy {
 		return LateByBudget
 	case o.Kind == Unavailable, o.Kind == Throttled, o.Cause == CauseGateway, o.NodeRead && o.Kind == Failed:
 		return LateByOutage
-	case o.Cause == CauseWebhook, o.Cause == CauseTimeout:
+	case o.Cause == CauseWebhook, o.Cause == CauseTimeout, o.Cause == CauseAdmissionSlow:
 		return LateByWebhook
 	}
 	return LateByNothing

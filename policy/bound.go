@@ -35,9 +35,8 @@ func (p *Policy) Bound(guards Guards) string {
 		p.broken(asked) + p.exceptions()
 }
 
-// slowestFailure is the longest time after which failures of a webhook count as a refusal: eviction requests are up to
-// two minutes apart.
-const slowestFailure = WebhookFailsFor + 2*time.Minute
+// slowestFailure is the longest time after which failures of a webhook count as a refusal.
+const slowestFailure = WebhookFailsFor + WebhookFailsEvery
 
 // broken describes when a pod is deleted if its eviction requests fail in a webhook. It returns nothing if deleteAfter
 // is longer than such failures take to count as a refusal.

@@ -35,9 +35,16 @@ type PairDecision struct {
 // pod is deleted against a budget that this process has not asked, and an outage delays the deletion by a minute.
 const longestRefusal = time.Minute
 
-// WebhookFailsFor is how long a webhook must have failed for the eviction requests of a pod until that counts as a
-// refusal: a broken webhook does not keep a node from draining when deletion is allowed.
-const WebhookFailsFor = 5 * time.Minute
+// Times of webhooks that fail for the eviction requests of a pod. A broken webhook does not keep a node from draining
+// when deletion is allowed.
+const (
+	// WebhookFailsFor is how long an episode of such failures must have lasted until it counts as a refusal.
+	WebhookFailsFor = 5 * time.Minute
+
+	// WebhookFailsEvery is the longest time between two failures of one episode: the longest backoff and a call. A
+	// longer gap begins a new episode, and so does any other outcome.
+	WebhookFailsEvery = 2 * time.Minute
+)
 
 // pair is a pod and a state of a taint of its node, which the set decides by the facts.
 type pair struct {

@@ -217,15 +217,17 @@ func permitting(
 		TaintKey: e.Verdict.Taint.Key,
 	}
 	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
-	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
-	switch {
-	case len(ways) == 0 || e.Method != "" && e.Method != ways[0].Method:
-		verdict := judge.Decide(pod, node)
-		return nil, "the verdict has changed: the pod " + changed(&verdict, e.Method)
-	case i < 0:
-		return nil, "the verdict has changed: the pod is to be evicted in another way: " + ways[0].String()
+	for i := range ways {
+		if ways[i].Permits(pod, sent) {
+			return ways[i].Action.Taint, ""
+		}
 	}
-	return ways[i].Action.Taint, ""
+	same := func(w policy.Way) bool { return e.Method == "" || e.Method == w.Method }
+	if i := slices.IndexFunc(ways, same); i >= 0 {
+		return nil, "the verdict has changed: the pod is to be evicted in another way: " + ways[i].String()
+	}
+	verdict := judge.Decide(pod, node)
+	return nil, "the verdict has changed: the pod " + changed(&verdict, e.Method)
 }
 
 // changed describes a verdict that did not permit the method when the GET was sent.

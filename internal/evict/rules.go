@@ -168,7 +168,7 @@ func uidImmutable(a *answer) bool {
 func others() []rule {
 	return []rule{
 		on(writeVerbs, 504, 504).showing("a Status of reason Timeout", serverSays(metav1.StatusReasonTimeout)).
-			is(eviction.Failed, eviction.CauseTimeout,
+			is(eviction.Failed, eviction.CauseAdmissionSlow,
 				"the API server gave the request up, mostly because admission held it; it concerns this pod alone"),
 		on(anyVerb, 502, 504).is(eviction.Unavailable, eviction.CauseGateway,
 			"the API server, or a proxy before it, can't serve now"),

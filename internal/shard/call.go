@@ -23,8 +23,8 @@ type calls struct {
 	lateBy   eviction.LateBy  // what made the eviction late so far
 	deadline time.Time        // for which lateBy counts
 
-	policy.Calls           // what the judge is to know
-	webhookSince time.Time // when a request to evict the pod first failed in a webhook; zero if none did
+	policy.Calls // what the judge is to know
+	webhook      episode
 }
 
 // policyCalls returns what the judge is to know of the calls.
@@ -118,19 +118,31 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 	}
 }
 
-// refuse records whether the outcome of a request to evict the pod counts as a refusal. The failure of a webhook does
-// once it has lasted, and then from its first time on.
-func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
-	fails := o.FailsInWebhook()
-	if fails && c.webhookSince.IsZero() {
-		c.webhookSince = now
+// episode is a series of requests to evict a pod that failed in a webhook, with no other outcome between them.
+// Invariant: a failure joins the episode only if now - last <= policy.WebhookFailsEvery.
+type episode struct{ began, last time.Time } // zero: the last outcome was not such a failure
+
+// after returns the episode after an outcome.
+func (e episode) after(now time.Time, o *eviction.Outcome) episode {
+	switch {
+	case !o.FailsInWebhook():
+		return episode{}
+	case e.began.IsZero() || now.Sub(e.last) > policy.WebhookFailsEvery:
+		return episode{began: now, last: now}
 	}
+	return episode{began: e.began, last: now}
+}
+
+// refuse records whether the outcome of a request to evict the pod counts as a refusal. An episode of failures in a
+// webhook does once it has lasted, and then from its begin.
+func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
+	c.webhook = c.webhook.after(now, o)
 	switch {
 	case !c.RefusedSince.IsZero():
 	case o.RefusesEviction():
 		c.RefusedSince = now
-	case fails && now.Sub(c.webhookSince) >= policy.WebhookFailsFor:
-		c.RefusedSince = c.webhookSince
+	case c.webhook.last.Sub(c.webhook.began) >= policy.WebhookFailsFor:
+		c.RefusedSince = c.webhook.began
 	}
 }
 

@@ -114,6 +114,7 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 	throttled := func(d time.Duration) eviction.Outcome {
 		return eviction.Outcome{Kind: eviction.Throttled, RetryAfter: d}
 	}
+	slow := failed(eviction.CauseAdmissionSlow)
 	webhook, unavailable := failed(eviction.CauseWebhook), eviction.Outcome{Kind: eviction.Unavailable}
 	ofNode := webhook
 	ofNode.NodeRead = true
@@ -140,6 +141,7 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 		{"a webhook fails on, deleteAfter is short", 30 * time.Second, webhook, webhook, 304, 334},
 		{"a webhook fails on, deleteAfter is long", 10 * time.Minute, webhook, webhook, 604, 604},
 		{"a webhook fails, then a budget blocks", 30 * time.Second, webhook, blocked, 34, 35},
+		{"admission is slow, deleteAfter is short", 30 * time.Second, slow, slow, 304, 334},
 		{"a webhook fails, then another part of the server", 30 * time.Second, webhook, failed(eviction.CauseServer), -1, -1},
 		{"a webhook fails, then the GET of the node in its way", 30 * time.Second, webhook, ofNode, -1, -1},
 	} {
@@ -151,6 +153,65 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 				t.Errorf("deleted at second %v, want %v to %v", got, c.from, c.to)
 			}
 		})
+	}
+}
+
+// Failures of a webhook count as one refusal only while nothing else happens between them.
+func TestOnlyAnEpisodeOfWebhookFailuresCountsAsARefusal(t *testing.T) {
+	webhook := failed(eviction.CauseWebhook)
+	rbac := eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}
+	throttled := eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 10 * time.Minute}
+	for _, c := range []struct {
+		name    string
+		between eviction.Outcome // of the requests from second 100 to second until
+		until   float64
+	}{
+		{"nothing else happens", webhook, 100},
+		{"a permission is missing for an hour", rbac, 3600},
+		{"another part of the server fails", failed(eviction.CauseServer), 140},
+		{"the API server asks to wait for long", throttled, 140},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPolicyPlay(t, evicting(time.Minute))
+			other, now := 4.0, 4.0
+			for ; now < 4100; now = max(now+0.001, p.nextSecond()) {
+				e := p.start(now)
+				switch {
+				case e == nil:
+				case e.Method == policy.Delete:
+					if since := now - other; since < policy.WebhookFailsFor.Seconds() || since > 1000 {
+						t.Errorf("deleted %v s after the last other outcome", since)
+					}
+					return
+				case now >= 100 && now < c.until:
+					p.ended(now, "a", c.between)
+					other = now
+				default:
+					p.ended(now, "a", webhook)
+				}
+			}
+			t.Error("not deleted")
+		})
+	}
+}
+
+// nextSecond returns the second of the core's next step.
+func (p *play) nextSecond() float64 {
+	next, _ := p.core.Next()
+	return next.Sub(zero).Seconds()
+}
+
+// A pod that had to wait for long, as for a rate, met a webhook that was broken twice, not all the time.
+func TestWebhookFailuresFarApartAreTwoEpisodes(t *testing.T) {
+	p := newPolicyPlay(t, evicting(time.Minute))
+	for _, now := range []float64{4, 4 + 600, 4 + 1200} {
+		if e := p.wantStart(now, "a"); e.Method != policy.Evict {
+			t.Fatalf("second %v: got %s", now, e.Method)
+		}
+		p.ended(now, "a", failed(eviction.CauseWebhook))
+	}
+	if e := p.wantStart(4+1800, "a"); e.Method != policy.Evict {
+		t.Errorf("got %s after failures 10 minutes apart", e.Method)
 	}
 }
 
