@@ -27,11 +27,3 @@ func (b *Breakers) Reload(now time.Time, list []policy.Breaker) []Event {
 	b.Replace(list)
 	return b.Reported(now)
 }
-
-// Buckets returns the number of buckets.
-func (r *Rates) Buckets() (n int) {
-	for _, rate := range r.rates {
-		n += len(rate.full)
-	}
-	return n
-}
