@@ -90,29 +90,29 @@ type refill struct {
 
 // capacity returns the time in which an empty bucket fills. It fits into a time.Duration: a million tokens of a
 // thousand seconds each.
-func (f refill) capacity() time.Duration { return time.Duration(f.burst) * f.interval }
+func (r refill) capacity() time.Duration { return time.Duration(r.burst) * r.interval }
 
 // level returns the level, which is negative after the rate has changed, or after a token was taken from an empty
 // bucket.
-func (f refill) level(now, full time.Time) time.Duration { return f.capacity() - max(0, full.Sub(now)) }
+func (r refill) level(now, full time.Time) time.Duration { return r.capacity() - max(0, full.Sub(now)) }
 
 // wait returns the time until the bucket has a token; 0 if the bucket has a token now.
-func (f refill) wait(now, full time.Time) time.Duration { return max(0, f.interval-f.level(now, full)) }
+func (r refill) wait(now, full time.Time) time.Duration { return max(0, r.interval-r.level(now, full)) }
 
 // tokens returns the number of tokens.
-func (f refill) tokens(now, full time.Time) int64 {
-	return max(0, int64(f.level(now, full)/f.interval))
+func (r refill) tokens(now, full time.Time) int64 {
+	return max(0, int64(r.level(now, full)/r.interval))
 }
 
 // convert returns when a bucket is full that keeps its tokens, but fills at another rate from now on. A fraction of a token
 // is lost.
-func (f refill) convert(now, full time.Time, to refill) time.Time {
-	if f == to {
+func (r refill) convert(now, full time.Time, to refill) time.Time {
+	if r == to {
 		return full
 	}
-	level := f.level(now, full)
-	tokens := level / f.interval
-	if level%f.interval < 0 {
+	level := r.level(now, full)
+	tokens := level / r.interval
+	if level%r.interval < 0 {
 		tokens--
 	}
 	return now.Add(to.capacity() - tokens*to.interval) // may be past: the bucket is full then

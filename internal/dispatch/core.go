@@ -215,7 +215,7 @@ func (c *Core) configure(now time.Time, in Configured) {
 
 // beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
 func (c *Core) beginTerm(now time.Time) {
-	c.leads = true
+	c.leads, c.outage.probing = true, false
 	c.rates = NewRates(now, c.rateList)
 	c.configure(now, Configured{Rates: c.rateList, Workers: c.places.n})
 }
