@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -21,9 +21,9 @@ import (
 )
 
 // holds is a record of guards and holds with each of its fields.
-func holds() guard.Record {
-	return guard.Record{
-		Trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}},
+func holds() breaker.Record {
+	return breaker.Record{
+		Trips: []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}},
 		Holds: []policy.HoldRecord{
 			{By: policy.ByPause, Holds: true},
 			{By: "policy quarantine", Taints: []policy.KeyPattern{{Key: "quarantine"}}, Rules: "x", Holds: true, Ended: at(5.5)},
@@ -188,7 +188,7 @@ func TestTriggersThatHaveNoRoomAreLeftOutAndNoTaint(t *testing.T) {
 func TestARecordOfHoldsThatIsTooBigIsLeftOut(t *testing.T) {
 	r := holds()
 	for i := range 5000 {
-		r.Trips = append(r.Trips, guard.TripRecord{Breaker: "nodes", Group: fmt.Sprintf("node-%d", i), Began: at(3)})
+		r.Trips = append(r.Trips, breaker.TripRecord{Breaker: "nodes", Group: fmt.Sprintf("node-%d", i), Began: at(3)})
 	}
 	if data, leftOut := journal.Encode(journal.Partition{Written: at(9), Guards: &r}); !leftOut.Guards || strings.Contains(data[journal.Head], "guards") {
 		t.Errorf("left out %v, %d bytes", leftOut, journal.Size(data))
@@ -207,7 +207,7 @@ func TestNoClockMakesTheEndOfAHoldEarlier(t *testing.T) {
 		}
 		ended := passed
 		ofWriter := off("writer")
-		r := guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: clock(ofWriter)}}}
+		r := breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: clock(ofWriter)}}}
 		for i := range rapid.IntRange(1, 5).Draw(t, "processes") {
 			if rapid.Bool().Draw(t, "set") {
 				ofWriter = off("set to")
