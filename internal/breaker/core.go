@@ -113,7 +113,9 @@ func (c *Core) reconfigure(now time.Time, next Config) {
 	c.breakers.Replace(c.config.Guards.Breakers)
 	c.trips = c.breakers.Trips()
 	c.begins = inherited(c.config.Begins(now), c.begins)
-	c.record.Policies = inherited(c.config.Begins(now), c.record.Policies)
+	policies := inherited(c.config.Begins(now), c.record.Policies)
+	c.stored = c.stored && slices.Equal(policies, c.record.Policies)
+	c.record.Policies = policies
 }
 
 // conclude derives the effects from the state. Without policies and breakers no verdict depends on facts, so only a new

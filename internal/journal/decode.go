@@ -23,7 +23,7 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	head, problem, err := decodeHead(data[Head])
+	head, problem, err := decodeHeading(data[Head])
 	if err != nil {
 		return Partition{}, nil, err
 	}
@@ -51,9 +51,9 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	return p, problems, nil
 }
 
-// decodeHead parses the entry [Head]. Of another format version it reads nothing else, because that version may define
-// all other fields differently. The problem describes an invalid field.
-func decodeHead(text string) (head heading, problem, err error) {
+// decodeHeading parses the entry [Head]. Of another format version it reads nothing else, because that version may
+// define all other fields differently. The problem describes an invalid field.
+func decodeHeading(text string) (head heading, problem, err error) {
 	var format struct{ Version int }
 	_ = json.Unmarshal([]byte(text), &format) // the result is checked
 	if format.Version != formatVersion {
@@ -89,7 +89,7 @@ func decodeGuards(raw json.RawMessage) (*breaker.Record, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	return new(r.Bounded()), nil
+	return r, nil
 }
 
 // decodeTriggers adds the triggers of a node to its record.

@@ -236,32 +236,6 @@ func TestAStandbyAndADryRunWriteNoGuards(t *testing.T) {
 	})
 }
 
-// The leader before it has written after this process has last heard of the journal. The leader then sets a record with
-// the ends of both.
-func TestALeaderThatReadsTheRecordLateIsCalledWithIt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := w.start().lead()
-		p.SetGuards(w.ended(0))
-		w.pass(2)
-		p.kill()
-		w.fault(failing(broken, "list", "watch"))
-		p = w.start().lead()
-		p.guarded("while it can't be read", "unknown")
-		own := breaker.Record{Holds: []policy.HoldRecord{{By: "policy a", Ended: time.Now()}}}
-		p.SetGuards(own)
-		w.pass(30)
-		w.fault(nil)
-		w.pass(70)
-		p.guarded("once it was read", "zones a@-10, pause@0")
-		p.reads("once it was read", "zones a@-10, pause@0")
-		r, _ := p.Guards()
-		p.SetGuards(r.And(own.Holds...))
-		w.pass(72)
-		p.kill()
-		w.start().guarded("after a restart", "zones a@-10, pause@0, policy a@12")
-	})
-}
-
 // In each of these states the ends of holds are unknown, and the root counts them from when it began to lead.
 func TestGuardsThatAreLostAreUnknownAndNothingIsEarlier(t *testing.T) {
 	for name, lose := range map[string]func(w *world){

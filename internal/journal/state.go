@@ -1,0 +1,145 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// The state of the manager as a whole is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are
+// part of the format.
+const (
+	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
+	ConfigKey = "_config" // a [Config]
+)
+
+// StateObject is the number of the state where the partitions have theirs.
+const StateObject = Partitions
+
+// MaxConfig is the maximum size in bytes of a stored [Config].
+const MaxConfig = 256 << 10
+
+// StateName returns the name of the ConfigMap of the state, for partitions of this name.
+func StateName(name string) string { return name + "-state" }
+
+// Config is the configuration in force, as the leader publishes it before it acts by it.
+type Config struct {
+	// Method is what happens to pods that no policy matches.
+	Method   policy.Method   `json:"method"`
+	Policies []policy.Policy `json:"policies,omitempty"`
+	Guards   policy.Guards   `json:"guards,omitzero"`
+	Paused   bool            `json:"paused,omitempty"`
+
+	// NoComparison means that tolerations with the operators Lt and Gt match nothing.
+	NoComparison bool `json:"noComparison,omitempty"`
+}
+
+// Encode returns the stored form: equal configurations have equal forms. It returns an error if the form is larger than
+// [MaxConfig].
+func (c Config) Encode() ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err == nil && len(text) > MaxConfig {
+		err = fmt.Errorf("the configuration has %d bytes as JSON; at most %d can be published", len(text), MaxConfig)
+	}
+	return text, err
+}
+
+// DecodeConfig parses the stored form of a configuration. It refuses unknown fields: a rule that is ignored would make
+// a wrong answer.
+func DecodeConfig(text []byte) (c Config, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return Config{}, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
+	}
+	return c, nil
+}
+
+// Heartbeat is the JSON form of the entry [Head] of the state.
+type Heartbeat struct {
+	Version int `json:"version"`
+
+	// Written is when the state was written, by the writer's clock. A leader writes it every 20 seconds.
+	Written time.Time `json:"written"`
+
+	// Leader is the identity of the writer.
+	Leader string `json:"leader,omitempty"`
+
+	// Unstored are the numbers of the partitions whose latest records are not stored yet.
+	Unstored []int `json:"unstored,omitempty"`
+
+	LastWatch
+}
+
+// LastWatch is when a process last watched the nodes, not when it last wrote: a heartbeat does not move it.
+type LastWatch struct {
+	// Watched is when the writer's node watch last delivered a list, an event or a bookmark, by the API server's clock,
+	// rounded down; zero if it never has.
+	Watched time.Time `json:"watched,omitzero"`
+
+	// Reached is the resourceVersion up to which the writer knew all changes of nodes then.
+	Reached string `json:"reached,omitempty"`
+}
+
+// State is the decoded state of the manager as a whole.
+type State struct {
+	Heartbeat
+
+	Guards json.RawMessage // as stored; nil if there is none
+	Config *Config         // nil if there is none
+}
+
+// DecodeState parses the data of the state. Without data, the state is empty: no leader has written it. It returns an
+// error if the state is of an unknown format, or if its configuration can't be read; then Config is nil.
+func DecodeState(data map[string]string) (s State, err error) {
+	if len(data) == 0 {
+		return State{}, nil
+	}
+	if err := decodeHead(data[Head], &s.Heartbeat, &s.Version); err != nil {
+		return State{}, err
+	}
+	if text, ok := data[GuardsKey]; ok {
+		s.Guards = json.RawMessage(text)
+	}
+	if text, ok := data[ConfigKey]; ok {
+		config, err := DecodeConfig([]byte(text))
+		if err != nil {
+			return s, err
+		}
+		s.Config = &config
+	}
+	return s, nil
+}
+
+// decodeHead parses an entry [Head] into head, whose version is then in version.
+func decodeHead(text string, head any, version *int) error {
+	err := json.Unmarshal([]byte(text), head)
+	if *version != formatVersion {
+		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, text, formatVersion)
+	}
+	if err != nil {
+		return errors.Join(errors.New("its entry "+Head+" can't be read"), err)
+	}
+	return nil
+}
+
+// EncodeState returns the stored form of the state; config is the result of [Config.Encode], or empty.
+func EncodeState(h Heartbeat, guards json.RawMessage, config []byte) map[string]string {
+	h.Version = formatVersion
+	head, err := json.Marshal(h)
+	if err != nil {
+		head = []byte(`{"version":1}`) // only for years that JSON cannot represent
+	}
+	data := map[string]string{Head: string(head)}
+	if len(guards) > 0 {
+		data[GuardsKey] = string(guards)
+	}
+	if len(config) > 0 {
+		data[ConfigKey] = string(config)
+	}
+	return data
+}

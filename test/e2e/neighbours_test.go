@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// The DaemonSet controller deletes the pods of its DaemonSets that do not tolerate a NoExecute taint, so that no policy
+// holds them. It leaves pods alone that do not tolerate a NoSchedule taint (docs/reference/neighbours.md).
+func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{})
+	w.manage(t, "--leader-elect=false", "--config="+configFile(t, holdingPolicy))
+	s := w.scene(t)
+	agent := s.agent()
+
+	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoSchedule})
+	if at, gone := w.deletion(t, agent.UID, time.Now().Add(3*time.Second)); gone {
+		t.Fatalf("the pod was deleted at %s for a NoSchedule taint", at)
+	}
+	began := time.Now()
+	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
+	at, gone := w.deletion(t, agent.UID, began.Add(5*time.Second))
+	if !gone {
+		t.Fatal("5 s after a NoExecute taint the DaemonSet controller has not deleted a pod that does not tolerate the taint")
+	}
+	t.Logf("deleted %s after the taint", at.Sub(began))
+}
+
+// agent creates a DaemonSet for the scene's node, and returns its pod once it is bound.
+func (s *scene) agent() *v1.Pod {
+	s.Helper()
+	labels := map[string]string{"agent": s.node}
+	set := &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.node},
+		Spec: appsv1.DaemonSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: v1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: v1.PodSpec{
+					NodeSelector: map[string]string{"kubernetes.io/hostname": s.node},
+					Containers:   []v1.Container{{Name: "c", Image: "image"}},
+				},
+			},
+		},
+	}
+	if _, err := s.admin.AppsV1().DaemonSets("default").Create(s.Context(), set, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	var agent *v1.Pod
+	s.until("the DaemonSet's pod is bound", func() bool {
+		pods, err := s.admin.CoreV1().Pods("default").List(s.Context(), metav1.ListOptions{LabelSelector: "agent=" + s.node})
+		if err != nil || len(pods.Items) == 0 || pods.Items[0].Spec.NodeName == "" {
+			return false
+		}
+		agent = &pods.Items[0]
+		return true
+	})
+	return agent
+}
+
+// A start of kube-controller-manager lifts unreachable:NoExecute from every node, and sets it again later with a new
+// timeAdded. Countdowns begin again, here as in the original: the taint was gone. The NoSchedule twin stays, by which
+// the event and explain recognize the cause.
+func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{
+		ControllerManagerArgs: []string{"--node-monitor-period=1s", "--node-monitor-grace-period=20s"},
+	})
+	s := w.scene(t)
+	alive := &scene{T: t, world: w, node: "alive"} // with every node dead, kube-controller-manager sets no NoExecute taint
+	alive.makeNode()
+	s.dies()
+	first := s.awaitUnreachable(time.Time{})
+	manager := w.Component(testcluster.ControllerManager)
+	manager.Kill()
+	if err := manager.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	s.until("kube-controller-manager has lifted unreachable:NoExecute", func() bool {
+		_, noExecute := s.unreachable(v1.TaintEffectNoExecute)
+		return !noExecute
+	})
+	if _, noSchedule := s.unreachable(v1.TaintEffectNoSchedule); !noSchedule {
+		t.Error("the NoSchedule twin is gone, too")
+	}
+	lifted := time.Since(began)
+	second := s.awaitUnreachable(first)
+	t.Logf("lifted %s after the start, and set again with timeAdded %s after the first one", lifted, second.Sub(first))
+}
+
+// awaitUnreachable waits until the node has unreachable:NoExecute with a timeAdded later than the given time, and
+// returns it.
+func (s *scene) awaitUnreachable(after time.Time) (added time.Time) {
+	s.Helper()
+	deadline := time.Now().Add(90 * time.Second)
+	for {
+		taint, found := s.unreachable(v1.TaintEffectNoExecute)
+		if found && taint.TimeAdded != nil && taint.TimeAdded.After(after) {
+			return taint.TimeAdded.Time
+		}
+		if time.Now().After(deadline) {
+			s.Fatal("90 s have passed, and the node has no new unreachable:NoExecute")
+		}
+		s.wait(50 * time.Millisecond)
+	}
+}
+
+func (s *scene) unreachable(effect v1.TaintEffect) (v1.Taint, bool) {
+	s.Helper()
+	node, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == v1.TaintNodeUnreachable && taint.Effect == effect {
+			return taint, true
+		}
+	}
+	return v1.Taint{}, false
+}
+
