@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Foresee has the core of a process that only foresees go on with the term of the leader that made the record: what holds
-// by the record still holds.
+// Foresee begins a term that continues the term of the leader that made the record, for a process that only foresees:
+// what holds by the record still holds.
 func (c *Core) Foresee(now time.Time, j Journaled) {
 	for _, h := range j.Record.Holds {
 		if name, ok := strings.CutPrefix(h.By, "policy "); ok && h.Holds {

@@ -56,8 +56,8 @@ func (c *Core) adoptTrips(recorded []TripRecord) {
 	})
 }
 
-// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of which
-// neither knows began with the term.
+// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of
+// which neither knows began with the term.
 func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
 	all := inherited(c.config.Begins(time.Time{}), recorded)
 	for i := range all {

@@ -3,6 +3,7 @@ package managertest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -182,7 +183,7 @@ func TestAPolicyOnANoScheduleTaintCountsFromItsOwnBegin(t *testing.T) {
 				client, evictor := drainedNode(), newClock()
 				r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: newNotebook(), Policies: before})
 				time.Sleep(24 * time.Hour)
-				after := append(before[:len(before):len(before)], drain)
+				after := slices.Concat(before, []policy.Policy{drain})
 				if name == "the same policy of other pods" {
 					after = []policy.Policy{drain}
 				}
