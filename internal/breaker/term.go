@@ -12,14 +12,8 @@ import (
 // ended when the term began, for pods that are not held. Holds before the term of which nothing is known, because the
 // journal has no record or was not read, have ended when the term began.
 func (c *Core) adopt(now time.Time, j Journaled) {
-	if !c.breakers.synced || !c.leads() {
-		if c.leads() {
-			c.early = j
-		}
+	if c.breakers.synced.IsZero() || !c.leads() {
 		return
-	}
-	if !j.Known && c.early.Known {
-		j = c.early
 	}
 	c.changed, c.unread = true, j.Unread
 	c.record = notAfter(now, j.Record)
