@@ -20,7 +20,7 @@ import (
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 const (
@@ -135,7 +135,7 @@ func (q *Queue) Put(n eviction.Note) {
 }
 
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
-func (q *Queue) PutTrip(e guard.Event) {
+func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
 		q.put(&queuedNote{onNode: tripNote(&e), node: node})
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -21,12 +21,12 @@ import (
 )
 
 // holds is a record of guards and holds with each of its fields.
-func holds() guard.Record {
-	return guard.Record{
-		Trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}},
+func holds() breaker.Record {
+	return breaker.Record{
+		Trips: []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}},
 		Holds: []policy.HoldRecord{
 			{By: policy.ByPause, Holds: true},
-			{By: "policy quarantine", Taints: []policy.KeyPattern{{Key: "quarantine"}}, Rules: "x", Holds: true, Ended: at(5.5)},
+			{By: "policy quarantine", Taints: []policy.KeyPattern{{Key: "quarantine"}}, Holds: true, Ended: at(5.5)},
 			{By: "breaker zones", Taints: []policy.KeyPattern{{Key: "out"}}, TopologyKey: "zone", Group: "b", Ended: at(4)},
 		},
 	}
@@ -48,9 +48,8 @@ func TestTriggersAndGuardsAreStoredLikeThis(t *testing.T) {
 		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z",` +
 			`"guards":{"trips":[{"breaker":"zones","topologyKey":"zone","group":"a","began":"2026-01-01T00:00:03Z"}],` +
 			`"holds":[{"by":"pause","holds":true},` +
-			`{"by":"policy quarantine","taints":[{"key":"quarantine"}],"rules":"x","holds":true,"ended":"2026-01-01T00:00:05.5Z"},` +
-			`{"by":"breaker zones","taints":[{"key":"out"}],"topologyKey":"zone","group":"b","ended":"2026-01-01T00:00:04Z"}],` +
-			`"holding":[{"by":"holds of a later release"}]},` +
+			`{"by":"policy quarantine","taints":[{"key":"quarantine"}],"holds":true,"ended":"2026-01-01T00:00:05.5Z"},` +
+			`{"by":"breaker zones","taints":[{"key":"out"}],"topologyKey":"zone","group":"b","ended":"2026-01-01T00:00:04Z"}]},` +
 			`"triggers":{` +
 			`"` + both + `":{"uid":"u","version":"10","taints":[[{"key":"drain","value":"kernel","effect":"NoSchedule","since":"2026-01-01T00:00:02Z","from":"10"}]]},` +
 			`"` + alone + `":{"uid":"u","version":"12","taints":[[{"key":"drain","effect":"NoSchedule","since":"2026-01-01T00:00:04Z","from":"12"}]]}}}`,
@@ -126,17 +125,6 @@ func TestAddendaThatMakeNoSenseAreDroppedAndNamedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAHugeRecordOfEndsIsJoinedWhenItIsRead(t *testing.T) {
-	var ended []string
-	for i := range 5000 {
-		ended = append(ended, fmt.Sprintf(`{"by":"policy %d","ended":"2026-01-01T00:00:07.%04dZ"}`, i, i))
-	}
-	p, problems, err := journal.Decode(0, map[string]string{"_journal": `{"version":1,"guards":{"holds":[` + strings.Join(ended, ",") + `]}}`})
-	if err != nil || len(problems) > 0 || p.Guards == nil || len(p.Guards.Holds) != 1 {
-		t.Errorf("problems %v, error %v, got %v", problems, err, p.Guards)
-	}
-}
-
 // bulkTriggers are n nodes, each with one trigger.
 func bulkTriggers(n int) map[string]journal.Record {
 	records := map[string]journal.Record{}
@@ -188,7 +176,7 @@ func TestTriggersThatHaveNoRoomAreLeftOutAndNoTaint(t *testing.T) {
 func TestARecordOfHoldsThatIsTooBigIsLeftOut(t *testing.T) {
 	r := holds()
 	for i := range 5000 {
-		r.Trips = append(r.Trips, guard.TripRecord{Breaker: "nodes", Group: fmt.Sprintf("node-%d", i), Began: at(3)})
+		r.Trips = append(r.Trips, breaker.TripRecord{Breaker: "nodes", Group: fmt.Sprintf("node-%d", i), Began: at(3)})
 	}
 	if data, leftOut := journal.Encode(journal.Partition{Written: at(9), Guards: &r}); !leftOut.Guards || strings.Contains(data[journal.Head], "guards") {
 		t.Errorf("left out %v, %d bytes", leftOut, journal.Size(data))
@@ -207,7 +195,7 @@ func TestNoClockMakesTheEndOfAHoldEarlier(t *testing.T) {
 		}
 		ended := passed
 		ofWriter := off("writer")
-		r := guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: clock(ofWriter)}}}
+		r := breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: clock(ofWriter)}}}
 		for i := range rapid.IntRange(1, 5).Draw(t, "processes") {
 			if rapid.Bool().Draw(t, "set") {
 				ofWriter = off("set to")

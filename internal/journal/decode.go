@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -81,15 +81,15 @@ func decodeTime(raw json.RawMessage, t *time.Time) error {
 	return json.Unmarshal(raw, t)
 }
 
-func decodeGuards(raw json.RawMessage) (*guard.Record, error) {
-	var r *guard.Record
+func decodeGuards(raw json.RawMessage) (*breaker.Record, error) {
+	var r *breaker.Record
 	if err := json.Unmarshal(raw, &r); err != nil || r == nil {
 		return nil, err
 	}
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	return new(r.Bounded()), nil
+	return r, nil
 }
 
 // decodeTriggers adds the triggers of a node to its record.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -86,7 +86,7 @@ func (e *encoder) fit(node string, r Record, histories []taint.History, punctuat
 
 // encodeGuards returns the stored form of the record, and whether the record had to be left out because it is too
 // large.
-func encodeGuards(r *guard.Record) (text json.RawMessage, leftOut bool) {
+func encodeGuards(r *breaker.Record) (text json.RawMessage, leftOut bool) {
 	if r == nil {
 		return nil, false
 	}

@@ -7,7 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -54,7 +54,7 @@ type Partition struct {
 
 	// Guards is the record of guards and holds, with wall times; nil if the partition has none. Only the first
 	// partition has one.
-	Guards *guard.Record
+	Guards *breaker.Record
 }
 
 // GuardsPartition is the number of the partition that has the record of guards and holds. It is part of the format.

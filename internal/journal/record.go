@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -67,12 +67,12 @@ func onClock(history taint.History, convert func(time.Time) time.Time) taint.His
 }
 
 // GuardsOf returns the record of guards and holds at this moment, with wall times.
-func GuardsOf(r guard.Record, now time.Time) guard.Record {
+func GuardsOf(r breaker.Record, now time.Time) breaker.Record {
 	return r.Converted(func(t time.Time) time.Time { return wallTime(t, now) })
 }
 
 // Guards returns a record that this writing contains, on the monotonic clock of this process; see [Writing.Moment].
-func (w *Writing) Guards(r guard.Record, now time.Time, ahead time.Duration) guard.Record {
+func (w *Writing) Guards(r breaker.Record, now time.Time, ahead time.Duration) breaker.Record {
 	return r.Converted(func(t time.Time) time.Time { return w.Moment(t, now, ahead) })
 }
 

@@ -13,7 +13,7 @@ import (
 // The state of the manager as a whole is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are
 // part of the format.
 const (
-	GuardsKey = "_guards" // trips, holds and when policies began, as package guard marshals them
+	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
 	ConfigKey = "_config" // a [Config]
 )
 

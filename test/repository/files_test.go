@@ -6,7 +6,9 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +61,7 @@ func prose(t *testing.T) map[string]string {
 				texts[name] = regexp.MustCompile("`[^`]*`").ReplaceAllString(texts[name], "")
 			}
 		case ".js", ".css":
-			texts[name] = strings.Join(regexp.MustCompile(`(?s)/\*.*?\*/|(?m-s://.*$)`).FindAllString(read(t, name), -1), separator)
+			texts[name] = strings.Join(regexp.MustCompile(`(?s)/\*.*?\*/|(?m-s://.*$)`).FindAllString(read(t, name), -1), "\n;\n")
 		}
 	}
 	return texts
@@ -73,7 +75,7 @@ func goComments(t *testing.T, name string) string {
 	}
 	var text strings.Builder
 	for _, group := range file.Comments {
-		text.WriteString(group.Text() + separator)
+		text.WriteString(group.Text() + "\n;\n")
 	}
 	return text.String()
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -218,4 +218,4 @@ func (c *Core) Records() (n int) {
 }
 
 // Guards returns the record of guards and holds at the time now; see [Keeper.Guards].
-func (c *Core) Guards(now time.Time) (r guard.Record, known bool) { return c.guards.at(now) }
+func (c *Core) Guards(now time.Time) (r breaker.Record, known bool) { return c.guards.at(now) }

@@ -3,14 +3,14 @@ package store
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // guards is the record of guards and holds that this process has set or read.
 type guards struct {
-	record *guard.Record // nil: unknown
-	leads  bool          // this process leads
+	record *breaker.Record // nil: unknown
+	leads  bool            // this process leads
 
 	// written is when the partition is last known to have been written. A leader writes a partition with a record
 	// regularly.
@@ -19,9 +19,9 @@ type guards struct {
 
 // at returns the record at the time now, and whether it is known. A record that a leader knows stays known while the
 // partition can't be written.
-func (g *guards) at(now time.Time) (r guard.Record, known bool) {
+func (g *guards) at(now time.Time) (r breaker.Record, known bool) {
 	if g.record == nil || !g.leads && now.Sub(g.written) > staleAfter {
-		return guard.Record{}, false
+		return breaker.Record{}, false
 	}
 	return *g.record, true
 }
@@ -36,7 +36,7 @@ func (g *guards) lead(now time.Time, leads bool) {
 
 // read replaces the record by the partition's; nil means that the partition has no record. A leader that reads a record
 // late sets the record anew. If the partition has no record or an old record, the leader writes its own record back.
-func (g *guards) read(r *guard.Record, now, written time.Time) {
+func (g *guards) read(r *breaker.Record, now, written time.Time) {
 	g.written = written
 	if !g.leads || r != nil && now.Sub(written) <= staleAfter {
 		g.record = r
@@ -45,7 +45,7 @@ func (g *guards) read(r *guard.Record, now, written time.Time) {
 
 // adoptGuards passes on the record that the partition contains. The age of the first record that this process finds is
 // measured from when another process is last known to have led: nobody has written since.
-func (p *partition) adoptGuards(r *guard.Record, first bool) {
+func (p *partition) adoptGuards(r *breaker.Record, first bool) {
 	if p.number != journal.GuardsPartition {
 		return
 	}
@@ -65,7 +65,7 @@ func (p *partition) adoptGuards(r *guard.Record, first bool) {
 }
 
 // guardsToWrite returns the record to write; nil if there is none, or if another partition has it.
-func (p *partition) guardsToWrite() *guard.Record {
+func (p *partition) guardsToWrite() *breaker.Record {
 	r, known := p.guards.at(p.now)
 	if p.number != journal.GuardsPartition || !known {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
@@ -30,16 +30,16 @@ func TestNodesOfTheGuardsPartition(t *testing.T) {
 }
 
 // ended returns a record with a pause that ended at this second, and a trip that began ten seconds before.
-func (w *world) ended(second float64) guard.Record {
+func (w *world) ended(second float64) breaker.Record {
 	at := w.born.Add(time.Duration(second * float64(time.Second)))
-	return guard.Record{
-		Trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at.Add(-10 * time.Second)}},
+	return breaker.Record{
+		Trips: []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at.Add(-10 * time.Second)}},
 		Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at}},
 	}
 }
 
 // show formats a record as "trip@second ... end@second ...".
-func (w *world) show(r guard.Record) string {
+func (w *world) show(r breaker.Record) string {
 	var texts []string
 	second := func(t time.Time) string { return strconv.FormatFloat(t.Sub(w.born).Seconds(), 'f', -1, 64) }
 	for _, t := range r.Trips {
@@ -116,7 +116,7 @@ func TestGuardsOutliveARestart(t *testing.T) {
 func TestARecordWithoutHoldsIsKnown(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
-		p.SetGuards(guard.Record{})
+		p.SetGuards(breaker.Record{})
 		w.pass(2)
 		p.kill()
 		w.start().guarded("after a restart", "")
@@ -186,7 +186,7 @@ func TestGuardsThatALeaderHasOnlyReadOutliveAnOutageOfTheJournal(t *testing.T) {
 func TestAPartitionWithGuardsAloneIsStampedNowAndThen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
-		p.SetGuards(guard.Record{})
+		p.SetGuards(breaker.Record{})
 		w.pass(200)
 		if n := w.storedOf(inGuards); n < 9 || n > 12 {
 			t.Errorf("%d writes in 200 s", n)
@@ -233,32 +233,6 @@ func TestAStandbyAndADryRunWriteNoGuards(t *testing.T) {
 		if n := w.stored(); n != 0 {
 			t.Errorf("%d writes", n)
 		}
-	})
-}
-
-// The leader before it has written after this process has last heard of the journal. The leader then sets a record with
-// the ends of both.
-func TestALeaderThatReadsTheRecordLateIsCalledWithIt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := w.start().lead()
-		p.SetGuards(w.ended(0))
-		w.pass(2)
-		p.kill()
-		w.fault(failing(broken, "list", "watch"))
-		p = w.start().lead()
-		p.guarded("while it can't be read", "unknown")
-		own := guard.Record{Holds: []policy.HoldRecord{{By: "policy a", Ended: time.Now()}}}
-		p.SetGuards(own)
-		w.pass(30)
-		w.fault(nil)
-		w.pass(70)
-		p.guarded("once it was read", "zones a@-10, pause@0")
-		p.reads("once it was read", "zones a@-10, pause@0")
-		r, _ := p.Guards()
-		p.SetGuards(r.And(own.Holds...))
-		w.pass(72)
-		p.kill()
-		w.start().guarded("after a restart", "zones a@-10, pause@0, policy a@12")
 	})
 }
 

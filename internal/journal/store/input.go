@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -44,7 +44,7 @@ type Written struct {
 }
 
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
-type GuardsSet struct{ Record guard.Record }
+type GuardsSet struct{ Record breaker.Record }
 
 // Flush asks for all changes to be written. Effects.Flushed answers it once all are written, or once another attempt
 // has failed.
@@ -74,7 +74,7 @@ type Effects struct {
 
 	// Guards is the record of guards and holds that another process has written; nil if no such record was read, or if
 	// its partition is not believed.
-	Guards *guard.Record
+	Guards *breaker.Record
 
 	// Troubles are the problems that have changed.
 	Troubles []Trouble

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -46,7 +46,7 @@ type Options struct {
 
 	// GuardsRead is called with the record of guards and holds that another process has written, as [Keeper.Guards]
 	// returns it from then on. It must not block. Required.
-	GuardsRead func(guard.Record)
+	GuardsRead func(breaker.Record)
 
 	// Metrics counts what the keeper does. Nil means no metrics.
 	Metrics *Metrics
@@ -230,13 +230,13 @@ func (k *Keeper) Lead(ctx context.Context) {
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
 // the record carry the monotonic clock. It does not block.
-func (k *Keeper) SetGuards(r guard.Record) { k.put(GuardsSet{r}) }
+func (k *Keeper) SetGuards(r breaker.Record) { k.put(GuardsSet{r}) }
 
 // Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
 // clock. known is false if the journal cannot be read, has no record, or was not written for too long: then the ends of
 // all holds so far are unknown. It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has
 // read over into its own writings until it sets one.
-func (k *Keeper) Guards() (r guard.Record, known bool) { return k.guards.Load().at(time.Now()) }
+func (k *Keeper) Guards() (r breaker.Record, known bool) { return k.guards.Load().at(time.Now()) }
 
 // Flush waits until all changes are written, or one more attempt has failed, or the context or Run ends.
 func (k *Keeper) Flush(ctx context.Context) {

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/taint"
@@ -38,9 +38,9 @@ func (f *fed) NodesListed() {
 	}
 }
 
-func (f *fed) PodChanged(types.UID, string)          {}
-func (f *fed) NodesChanged([]guard.NodeChange, bool) {}
-func (f *fed) NamespacesChanged()                    {}
+func (f *fed) PodChanged(types.UID, string)            {}
+func (f *fed) NodesChanged([]breaker.NodeChange, bool) {}
+func (f *fed) NamespacesChanged()                      {}
 
 // startFed starts a process that has listed no nodes at version 100.
 func (w *world) startFed() *fed {

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -157,7 +157,7 @@ func (c *chance) restart() {
 // endHold ends a hold.
 func (c *chance) endHold() {
 	c.ended = time.Now()
-	c.leader.SetGuards(guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: c.ended}}})
+	c.leader.SetGuards(breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: c.ended}}})
 	synctest.Wait()
 	c.changed = c.ended
 }

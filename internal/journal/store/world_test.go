@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
@@ -389,7 +389,7 @@ type process struct {
 	mu      sync.Mutex
 	log     []string
 	adopted []string
-	guards  []guard.Record // that were read
+	guards  []breaker.Record // that were read
 }
 
 // start runs a standby process, and returns once it has read the journal.
@@ -425,7 +425,7 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	return p
 }
 
-func (p *process) guardsRead(r guard.Record) {
+func (p *process) guardsRead(r breaker.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.guards = append(p.guards, r)
@@ -444,9 +444,9 @@ func (p *process) said() string {
 	return strings.Join(p.log, "\n")
 }
 
-func (p *process) PodChanged(types.UID, string)          {}
-func (p *process) NodesChanged([]guard.NodeChange, bool) {}
-func (p *process) NamespacesChanged()                    {}
+func (p *process) PodChanged(types.UID, string)            {}
+func (p *process) NodesChanged([]breaker.NodeChange, bool) {}
+func (p *process) NamespacesChanged()                      {}
 
 // lead makes the process the leader until it ends or resigns.
 func (p *process) lead() *process {

@@ -1,4 +1,4 @@
-package guard_test
+package breaker_test
 
 import (
 	"math"
