@@ -18,7 +18,7 @@ type pods struct {
 	seed      maphash.Seed
 	workloads map[uint64]*workload // by the hash of their labels
 	now       func() time.Time     // carries the monotonic clock
-	ahead     Ahead
+	ahead     skew.Ahead
 	warnings  *warnings
 	listed    bool // the first list is in
 
@@ -63,7 +63,7 @@ func (po *pods) on(node string) []*entry {
 func (po *pods) trim(p *v1.Pod, listed bool) *entry {
 	bound := po.now()
 	if listed && !po.listed {
-		bound = boundSince(p, bound, po.ahead.at(bound))
+		bound = BoundSince(p, po.ahead.At(bound))
 	}
 	return po.entryOf(p, bound)
 }

@@ -159,7 +159,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	m.loadJournal(at)
 	for key, p := range m.pods {
-		p.Bound = cluster.Moment(p.Bound, at, 0)
+		p.Bound = skew.Instant{Time: at}.Timestamp(p.Bound)
 		if !m.keeps(p) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)

@@ -1,0 +1,152 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/skew"
+)
+
+// Reading is the moment at which a record of a node is read.
+type Reading struct {
+	At      skew.Instant
+	UID     types.UID // of the node
+	Created time.Time // the node's creation time by the API server's clock
+	Keys    Keys
+
+	// LastWatch is when the writer of the record last watched.
+	LastWatch
+
+	// Distinguishes is as in an [Observation].
+	Distinguishes func(a, b *v1.Taint) bool
+}
+
+// Explain returns the history with the starts of a record of the node, and reports whether that changes it. A record
+// only explains what this process has found in a list, the first one or one after a gap of its watch: a taint that it
+// has seen appear keeps its time. The record is not used for a taint
+//
+//   - if the record is of a node with another UID, or lacks the taint with the value that was found;
+//   - if this process has seen the node later than the recorded state began, without that state;
+//   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
+//
+// The node must have reached the version of the record. Starts are not before the node's creation.
+func (n NodeHistory) Explain(r Record, now Reading) (NodeHistory, bool) {
+	if r.UID != now.UID {
+		return n, false
+	}
+	next, changed := n, false
+	next.presences = slices.Clone(n.presences)
+	for i := range next.presences {
+		p := &next.presences[i]
+		if p.found == nil || p.role == audited {
+			continue
+		}
+		theirs := r.find(&p.states[0].Taint)
+		theirs = slices.DeleteFunc(slices.Clone(theirs), func(s TaintState) bool { return now.Keys.roleOf(&s.Taint) != p.role })
+		if explained, ok := p.explained(&r, now.entered(theirs), &now); ok && !equalStates(p.states, explained.states) {
+			*p, changed = explained, true
+		} else if ok {
+			*p = explained // its start is recorded as it was read
+		}
+	}
+	if IsNewer(r.Version, n.version) {
+		next.version = r.Version
+	}
+	return next, changed
+}
+
+// entered returns recorded states with their times on the monotonic clock of this process, in their order, and not
+// before the node's creation.
+func (now *Reading) entered(states []TaintState) []TaintState {
+	least := now.At.Add(-max(now.At.Sub(now.At.Enter(now.Created)), 0))
+	for i := range states {
+		s := &states[i]
+		s.Since = latest(now.At.Enter(s.Start), least)
+		least = s.Since
+	}
+	return states
+}
+
+// explained returns the presence with the recorded states theirs up to those that were found, followed by the states
+// that this process has seen since. It reports false if the record is not about this presence.
+func (p *presence) explained(r *Record, theirs []TaintState, now *Reading) (explained presence, ok bool) {
+	last := p.lastFound(theirs)
+	if last < 0 {
+		return *p, false
+	}
+	begun := &theirs[last]
+	if p.found.before != "" && (!IsNewer(begun.From, p.found.before) || p.found.continued && begun.Found) {
+		return *p, false // this process knows better
+	}
+	if IsNewer(p.found.version, now.Reached) && !Reaches(r.Version, p.found.version) {
+		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
+		if seen.differs(p.found.taints, p.found.list, p.found.written, now.At) {
+			return p.setAgain(&seen, now), true
+		}
+	}
+	explained = *p
+	explained.states, explained.recorded = p.continuing(theirs[:last+1]), true
+	explained.states = bound(explained.states, now.Distinguishes)
+	explained.history = historyOf(explained.states)
+	return explained, true
+}
+
+// lastFound returns the index of the last recorded state that was found: it has the same taint, and began by the version
+// at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1 means
+// that no state was found.
+func (p *presence) lastFound(theirs []TaintState) int {
+	first := -1
+	for i := len(theirs) - 1; i >= 0; i-- {
+		s := &theirs[i]
+		switch {
+		case present(p.found.taints, &s.Taint) == nil:
+		case !IsNewer(s.From, p.found.version):
+			return i
+		case s.Found:
+			first = i
+		}
+	}
+	return first
+}
+
+// continuing returns the recorded states, of which those that are not on the node have ended, followed by the states
+// that this process has found and that are not among them, or has seen appear since. What was found had begun by then.
+func (p *presence) continuing(theirs []TaintState) []TaintState {
+	states, own := slices.Clone(theirs), slices.Clone(p.states)
+	for i := len(states) - 1; i >= 0; i-- {
+		s := &states[i]
+		s.Ended = true
+		if s.Since.After(p.found.at) {
+			s.Since = p.found.at
+		}
+		for j := len(own) - 1; j >= 0; j-- {
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, p.found.version) {
+				s.Ended, s.Taint.TimeAdded, s.Relisted = o.Ended, o.Taint.TimeAdded, o.Relisted
+				own = slices.Delete(own, j, j+1)
+				break
+			}
+		}
+	}
+	return append(states, slices.DeleteFunc(own, func(o TaintState) bool {
+		return o.From != p.found.version && !IsNewer(o.From, p.found.version) // it began before the gap
+	})...)
+}
+
+// setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
+// began when managedFields say that they were written.
+func (p *presence) setAgain(seen *lastSeen, now *Reading) presence {
+	next := *p
+	next.states = slices.Clone(p.states)
+	for i := range next.states {
+		s := &next.states[i]
+		since := now.At.Timestamp(p.found.written)
+		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && since.After(seen.watched) {
+			s.Since, s.Start = since, skew.NextSecond(p.found.written)
+		}
+	}
+	next.history = historyOf(next.states)
+	return next
+}
