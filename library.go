@@ -3,15 +3,15 @@ package taintmanager
 import (
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
 // Trip is a breaker that is tripped for a group of nodes, with the time since when.
-type Trip = guard.TripRecord
+type Trip = breaker.TripRecord
 
 // Journal stores the starts of taints durably, in partitions. [NewJournal] returns one in ConfigMaps.
 type Journal = store.Partitions

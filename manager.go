@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
@@ -41,7 +41,7 @@ type Manager struct {
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool
-	holds   *guard.Tracker
+	holds   *breaker.Tracker
 	latest  atomic.Pointer[policy.Judge]
 	inForce atomic.Pointer[Policies]
 	metrics *metrics
@@ -174,8 +174,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.leads.Store(true)
 	defer m.leads.Store(false)
 	m.journal.Lead(ctx)
-	m.holds.Put(guard.LeadershipBegan{})
-	defer m.holds.Put(guard.LeadershipEnded{})
+	m.holds.Put(breaker.LeadershipBegan{})
+	defer m.holds.Put(breaker.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()

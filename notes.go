@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -114,7 +114,7 @@ func (m *Manager) log(n eviction.Note) {
 }
 
 // report reports a trip or a reset: in the log, as a metric, and as events of nodes.
-func (m *Manager) report(e guard.Event) {
+func (m *Manager) report(e breaker.Event) {
 	about := []any{"breaker", e.Trip.Breaker, "group", e.Trip.Group, "affected", e.Affected, "nodes", e.Nodes}
 	if !e.Tripped {
 		m.options.Logger.Info("A breaker is reset, and the evictions that it held go on", about...)

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/config"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -35,13 +35,13 @@ func (o *Options) policies() Policies {
 
 // complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one
 // error.
-func (p Policies) complete() (Policies, guard.Config, error) {
+func (p Policies) complete() (Policies, breaker.Config, error) {
 	o := Options{Method: p.Method, Workers: p.Workers}
 	if err := o.configure(); err != nil {
-		return p, guard.Config{}, err
+		return p, breaker.Config{}, err
 	}
 	p.Method, p.Workers = o.Method, o.Workers
-	c := guard.Config{Paused: p.Paused, Config: policy.Config{
+	c := breaker.Config{Paused: p.Paused, Config: policy.Config{
 		Policies: p.Policies, Guards: p.Guards, Method: p.Method.Policy(), Rules: p.Rules,
 	}}
 	set, problems := policy.Compile(c.Config)

@@ -8,11 +8,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
@@ -21,7 +21,7 @@ import (
 
 // wire creates the parts of the manager, each after those that it uses.
 func (m *Manager) wire(
-	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
+	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, ownMethod bool,
 ) error {
 	m.createSource(client, pods)
 	m.createDispatcher(client)
@@ -40,12 +40,13 @@ func (m *Manager) wire(
 				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
 			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
+			Held: func(h shard.Holding) { m.holds.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
 	if err := m.createJournal(); err != nil {
 		return err
 	}
-	m.holds = guard.NewTracker(guard.Options{
+	m.holds = breaker.NewTracker(breaker.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report, Journaled: m.journaled,
 		Namespaces: m.source.Namespaces, Keep: m.source.Need, SetPaused: m.dispatcher.SetPaused,
 	})
@@ -118,16 +119,16 @@ func (m *Manager) createJournal() error {
 		},
 		Partitions: m.options.Journal, Synced: m.source.Synced(),
 		Adopted:    func(node string) { m.shardOf(node).NodeChanged(node) },
-		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
+		GuardsRead: func(r breaker.Record) { m.holds.Put(breaker.RecordRead{Record: r}) },
 		Metrics:    metrics, Logger: m.options.Logger,
 	})
 	return nil
 }
 
 // journaled returns the record of holds that the journal has.
-func (m *Manager) journaled() guard.Journaled {
+func (m *Manager) journaled() breaker.Journaled {
 	r, known := m.journal.Guards()
-	return guard.Journaled{Record: r, Known: known}
+	return breaker.Journaled{Record: r, Known: known}
 }
 
 func (m *Manager) shardOf(node string) *shard.Shard {
@@ -148,11 +149,11 @@ func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodCha
 
 // NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
 // judges a node that breakers have not seen.
-func (h handler) NodesChanged(changes []guard.NodeChange, all bool) {
-	h.holds.Put(guard.NodesChanged{Changes: changes, All: all})
+func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
+	h.holds.Put(breaker.NodesChanged{Changes: changes, All: all})
 }
 
-func (h handler) NamespacesChanged() { h.holds.Put(guard.NamespacesChanged{}) }
+func (h handler) NamespacesChanged() { h.holds.Put(breaker.NamespacesChanged{}) }
 
 // own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
 // controlling owner.

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -16,20 +16,20 @@ import (
 func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		latest := policy.Judge{Facts: &policy.Facts{}}
-		breaker := policy.Breaker{Name: "outage", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromInt32(0)}
-		tracker := guard.NewTracker(guard.Options{
-			Config:    guard.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}},
+		outage := policy.Breaker{Name: "outage", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromInt32(0)}
+		tracker := breaker.NewTracker(breaker.Options{
+			Config:    breaker.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{outage}}}},
 			Judged:    func(j policy.Judge) { time.Sleep(time.Second); latest = j }, //nolint:forbidigo // in a bubble, whose time is virtual
-			Record:    func(guard.Record) {},
-			Report:    func(guard.Event) {},
-			Journaled: func() guard.Journaled { return guard.Journaled{Known: true} },
+			Record:    func(breaker.Record) {},
+			Report:    func(breaker.Event) {},
+			Journaled: func() breaker.Journaled { return breaker.Journaled{Known: true} },
 			Keep:      func(policy.Needs) <-chan error { return nil },
 		})
 		go tracker.Run(t.Context())
-		tracker.Put(guard.Ready{})
+		tracker.Put(breaker.Ready{})
 		h := handler{&Manager{holds: tracker}}
 		for i, taints := range [][]v1.Taint{nil, {{Key: "out"}}, nil} {
-			h.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}}, i == 0)
+			h.NodesChanged([]breaker.NodeChange{{Name: "n", Node: &breaker.Node{Name: "n", Taints: taints}}}, i == 0)
 			if tripped := latest.Facts.Tripped[policy.Trip{Breaker: "outage"}]; tripped != (i > 0) {
 				t.Errorf("change %d: tripped %v", i, tripped)
 			}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
@@ -141,12 +141,12 @@ func journalPage() object {
 // guardsPage returns the journal's partition of the guards, in which breakers are tripped.
 func guardsPage() object {
 	written := time.Date(2026, 5, 1, 11, 59, 50, 0, time.UTC)
-	var trips []guard.TripRecord
-	for _, t := range []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "c"}, {Breaker: "zones", TopologyKey: "zone", Group: policy.NoGroup}, {Breaker: "half"}, {Breaker: "pool"}} {
+	var trips []breaker.TripRecord
+	for _, t := range []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "c"}, {Breaker: "zones", TopologyKey: "zone", Group: policy.NoGroup}, {Breaker: "half"}, {Breaker: "pool"}} {
 		t.Began = written.Add(-time.Hour)
 		trips = append(trips, t)
 	}
-	return stored(journal.GuardsPartition, journal.Partition{Guards: &guard.Record{Trips: trips}, Written: written})
+	return stored(journal.GuardsPartition, journal.Partition{Guards: &breaker.Record{Trips: trips}, Written: written})
 }
 
 // stored returns the ConfigMap of a partition.

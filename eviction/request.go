@@ -40,6 +40,9 @@ type Request struct {
 	// RefusedSince is when a request to evict the pod was first refused, by a budget, by admission, or by a webhook
 	// that has failed for [policy.WebhookFailsFor]; zero if none was. A deletion by deleteAfter needs such a refusal.
 	RefusedSince time.Time
+
+	// Released is when the pod was last released from a hold, as far as this process has seen; zero if it never was.
+	Released time.Time
 }
 
 // LateBy explains why a call starts, or ends, later than the deadline of its pod.

@@ -14,9 +14,18 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Holds is the record of holds. Verdicts use only the ends of the holds: whether a pair is held now follows from
-	// the other facts and the policies.
+	// Unread means that the trips of earlier terms are not known. All evictions that a breaker may hold are held.
+	Unread bool
+
+	// Holds has the holds whose ends count for all pods of their groups: those of earlier terms, and the pause. Verdicts
+	// use only the ends: whether a pair is held now follows from the other facts and the policies.
 	Holds []HoldRecord
+
+	// HoldsEnded is the end of all holds of earlier terms that Holds does not have; zero if there was none.
+	HoldsEnded time.Time
+
+	// Began is when each policy with NoSchedule triggers came into force, by name.
+	Began map[string]time.Time
 }
 
 // Namespaces returns the labels of a namespace; known is false until the namespace is known. Nil knows none.
@@ -44,7 +53,8 @@ func GroupOf(topologyKey string, labels map[string]string) string {
 }
 
 // lastEnd returns when the last recorded hold that counts for the pair has ended; zero if none has.
-func (f *Facts) lastEnd(p *pair) (last time.Time) {
+func (f *Facts) lastEnd(p *pair) time.Time {
+	last := f.HoldsEnded
 	for i := range f.Holds {
 		if h := &f.Holds[i]; h.Ended.After(last) && h.counts(p) {
 			last = h.Ended

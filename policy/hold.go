@@ -2,10 +2,7 @@ package policy
 
 import (
 	"cmp"
-	"encoding/json"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,23 +12,19 @@ import (
 // ByPause is the value of HoldRecord.By for a pause.
 const ByPause = "pause"
 
-// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and a group of nodes,
-// or for the pause. The end of a hold delays deletions by deleteAfter of all pods on nodes of the group that have a
-// taint of the entry, even of pods that were not held.
+// HoldRecord is the record of one hold: of a policy with the method Hold, of a breaker in one group of nodes, or of the
+// pause. Its end delays deletions by deleteAfter of all pods on nodes of the group that have a taint of the hold, even
+// of pods that were not held.
 type HoldRecord struct {
 	// By names the policy, the breaker or the pause: "policy quarantine".
 	By string `json:"by"`
 
-	// Taints are the taints for which the entry counts; nil means all.
+	// Taints are the taints for which the hold counts; nil means all.
 	Taints []KeyPattern `json:"taints,omitempty"`
 
 	// TopologyKey and Group are set for a breaker.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
-
-	// Rules is a fingerprint of the rules by which pods are held. A change of the rules may release pods, so the hold
-	// counts as ended.
-	Rules string `json:"rules,omitempty"`
 
 	// Holds reports whether the hold is in force.
 	Holds bool `json:"holds,omitempty"`
@@ -69,15 +62,13 @@ func (h *HoldRecord) counts(p *pair) bool {
 		func(k KeyPattern) bool { return k.selects(p.taint.Key) })
 }
 
-// Holds returns an entry for each present hold: each policy with the method Hold, each trip, and the pause.
-func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldRecord {
+// Holds returns an entry for each hold in force: of each policy that holds pods, of each trip, and of the pause. holding
+// has the numbers of pods by policy.
+func (c *Config) Holds(holding map[string]int, trips map[Trip]bool, paused bool) []HoldRecord {
 	var all []HoldRecord
 	for i := range c.Policies {
-		if p := &c.Policies[i]; p.Method == Hold && p.Mode != Audit {
-			all = append(all, HoldRecord{
-				By: "policy " + p.Name, Taints: p.Match.keys(),
-				Rules: rulesOf(c.Policies[:i+1]), Holds: true,
-			})
+		if p := &c.Policies[i]; p.Method == Hold && p.Mode != Audit && holding[p.Name] > 0 {
+			all = append(all, HoldRecord{By: "policy " + p.Name, Taints: p.Match.keys(), Holds: true})
 		}
 	}
 	for i := range c.Guards.Breakers {
@@ -92,9 +83,6 @@ func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldRecord {
 // holds returns an entry for each group that is tripped, sorted by group.
 func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
 	of := HoldRecord{By: "breaker " + b.Name, TopologyKey: b.TopologyKey, Holds: true}
-	if b.NodeSelector != nil {
-		of.Rules = fingerprint(b.NodeSelector)
-	}
 	for _, t := range b.Taints {
 		of.Taints = append(of.Taints, KeyPattern{Key: t.Key})
 	}
@@ -116,26 +104,4 @@ func (m *Match) keys() (all []KeyPattern) {
 		}
 	}
 	return all
-}
-
-// rulesOf returns a fingerprint of the matches of all these policies. The last policy holds pairs, and the policies
-// before it may decide pairs in its place.
-func rulesOf(policies []Policy) string {
-	var matches []Match
-	for i := range policies {
-		if policies[i].Mode != Audit {
-			matches = append(matches, policies[i].Match)
-		}
-	}
-	return fingerprint(matches)
-}
-
-func fingerprint(of any) string {
-	text, err := json.Marshal(of)
-	if err != nil {
-		text = nil // matches and selectors always have a JSON form
-	}
-	hash := fnv.New64a()
-	_, _ = hash.Write(text) // never fails
-	return strconv.FormatUint(hash.Sum64(), 36)
 }

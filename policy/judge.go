@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"iter"
+	"time"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -12,6 +13,10 @@ import (
 type Judge struct {
 	Set   *Set
 	Facts *Facts // nil: no facts
+
+	// Released is when the pod that is judged was last released from a hold, as far as the caller has seen; zero if it
+	// never was.
+	Released time.Time
 }
 
 // Decide returns the verdict for a pod on its node. If the node is nil, it is not known, and the pod stays. Without

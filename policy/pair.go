@@ -48,12 +48,13 @@ const (
 
 // pair is a pod and a state of a taint of its node, which the set decides by the facts.
 type pair struct {
-	set    *Set
-	facts  Facts
-	pod    *taint.Pod
-	node   *taint.Node
-	states taint.History // of the taint, up to that state
-	taint  *v1.Taint     // of that state
+	set      *Set
+	facts    Facts
+	released time.Time // Judge.Released
+	pod      *taint.Pod
+	node     *taint.Node
+	states   taint.History // of the taint, up to that state
+	taint    *v1.Taint     // of that state
 
 	// enforced is the policy in mode Audit that is treated as if it enforced; nil if there is none.
 	enforced *compiled
@@ -61,7 +62,7 @@ type pair struct {
 
 // pair returns the pair of the pod and the last of the states of a taint of its node.
 func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
-	p := pair{set: j.set(), pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
+	p := pair{set: j.set(), released: j.Released, pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
 	if j.Facts != nil {
 		p.facts = *j.Facts
 	}
@@ -118,7 +119,7 @@ func (p *pair) decide() PairDecision {
 	if !p.exposed(m, own) {
 		return d
 	}
-	start := later(p.exposedSince(), p.pod.Bound)
+	start := later(later(p.exposedSince(), p.pod.Bound), p.began(m))
 	at, ends := m.deadline(p.pod, own, start)
 	if !ends {
 		return d
@@ -167,8 +168,8 @@ func (p *pair) deletion(m match, at Action) Action {
 	case m.DeleteAfter == nil || p.facts.Paused:
 		return Action{}
 	}
-	lastHold := later(p.holdEnded(), p.facts.lastEnd(p))
-	at.At = later(at.At, lastHold).Add(m.DeleteAfter.Duration)
+	released := later(p.released, p.holdEnded())
+	at.At = later(at.At, later(released, p.facts.lastEnd(p))).Add(m.DeleteAfter.Duration)
 	at.RefusedFor = min(m.DeleteAfter.Duration, longestRefusal)
 	return at
 }
@@ -194,8 +195,12 @@ func (p *pair) heldBy(m match) Held {
 	for i := range p.set.breakers {
 		b := &p.set.breakers[i]
 		group := GroupOf(b.TopologyKey, p.node.Labels)
-		if b.guards(p) && p.facts.Tripped[Trip{b.Name, group}] {
+		switch {
+		case !b.guards(p):
+		case p.facts.Tripped[Trip{b.Name, group}]:
 			return Held{By: HeldByBreaker, Name: b.Name, Group: group, Policy: m.Name}
+		case p.facts.Unread:
+			return Held{By: HeldByJournal, Name: b.Name, Group: group, Policy: m.Name}
 		}
 	}
 	return Held{}

@@ -60,6 +60,7 @@ const (
 	HeldByPolicy           // the policy Name has the method Hold
 	HeldByBreaker          // the breaker Name is tripped for Group
 	HeldByNamespace        // the policy Name selects by labels of the pod's namespace, which are not known yet
+	HeldByJournal          // whether the breaker Name is tripped for Group is not known before the journal is read
 )
 
 // Held describes the hold of a pair.
@@ -75,6 +76,9 @@ type Held struct {
 	Verdict taint.Verdict
 }
 
+// Ends reports whether the end of the hold delays deletions by deleteAfter. The end of a wait for data does not.
+func (h *Held) Ends() bool { return h.By == HeldByPolicy || h.By == HeldByBreaker }
+
 // String names the hold: "policy quarantine", "breaker zone-outage (eu-1a)".
 func (h Held) String() string {
 	switch h.By {
@@ -87,6 +91,8 @@ func (h Held) String() string {
 		return "breaker " + h.Name + " (" + h.Group + ")"
 	case HeldByNamespace:
 		return "policy " + h.Name + ", until the labels of the namespace are known"
+	case HeldByJournal:
+		return "breaker " + h.Name + ", until the journal is read"
 	}
 	return "nothing"
 }
@@ -129,11 +135,11 @@ func (v *Verdict) add(d PairDecision) {
 			v.Held = d.Held
 		}
 	case d.Method == Evict:
-		v.Request.replaceIfLater(&d.Action)
+		v.Request.takeEarlier(&d.Action)
 	}
-	v.Delete.replaceIfLater(&d.Delete)
+	v.Delete.takeEarlier(&d.Delete)
 	if d.Delete.RefusedFor == 0 {
-		v.Unconditional.replaceIfLater(&d.Delete)
+		v.Unconditional.takeEarlier(&d.Delete)
 	}
 	if v.Goes() || v.Held.By != 0 {
 		v.Stay = 0
@@ -181,8 +187,8 @@ func (a *Action) precedes(other *Action) bool {
 	return a.Evict && (!other.Evict || !other.At.Before(a.At))
 }
 
-// replaceIfLater replaces the action by the other action if the other action comes earlier.
-func (a *Action) replaceIfLater(other *Action) {
+// takeEarlier replaces the action by the other action if the other action comes earlier.
+func (a *Action) takeEarlier(other *Action) {
 	if other.Evict && (!a.Evict || other.At.Before(a.At)) {
 		*a = *other
 	}

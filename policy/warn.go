@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -23,8 +24,9 @@ type Warning struct {
 // String returns the warning as one sentence.
 func (w Warning) String() string { return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text) }
 
-// Warnings returns the warnings of the configuration, in its order. Policies and guards must be valid.
-func (c *Config) Warnings() []Warning {
+// Warnings returns the warnings of the configuration, in its order, if it is loaded at the time now. Policies and guards
+// must be valid.
+func (c *Config) Warnings(now time.Time) []Warning {
 	var all []Warning
 	for i := range c.Policies {
 		p := &c.Policies[i]
@@ -34,7 +36,7 @@ func (c *Config) Warnings() []Warning {
 	}
 	for i := range c.Guards.Breakers {
 		b := &c.Guards.Breakers[i]
-		for _, text := range c.breakerWarnings(b) {
+		for _, text := range c.breakerWarnings(b, now) {
 			all = append(all, Warning{fmt.Sprintf("guards.breakers[%d]", i), b.Name, text})
 		}
 	}
@@ -121,7 +123,7 @@ func (c *Config) besideWarnings(p *Policy) []string {
 const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
 	"if one runs; switch it off, or use NoSchedule taints"
 
-func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
+func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	for _, t := range b.Taints {
 		if !slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.Counts(t.Key) }) {
 			texts = append(texts, "no rate counts "+t.Key+": a reset lets all that it held go at once")
@@ -131,6 +133,10 @@ func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
 			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
+	}
+	if b.ResetBefore != nil && b.ResetBefore.After(now) {
+		texts = append(texts, "resetBefore "+b.ResetBefore.UTC().Format(time.RFC3339)+" is in the future: it ends the trips "+
+			"that began before the file is loaded, and at each restart until then again; write the present time, in UTC")
 	}
 	if c.Method == Ignore {
 		texts = append(texts, "holds evictions"+besideBuiltIn)

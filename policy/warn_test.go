@@ -2,9 +2,11 @@ package policy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -29,6 +31,12 @@ func TestWarnings(t *testing.T) {
 	atLeast := func(nodes int32, topologyKey string) policy.Config {
 		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
 		c.Guards.Breakers[0].MinNodes, c.Guards.Breakers[0].TopologyKey = &nodes, topologyKey
+		return c
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	resetBefore := func(after time.Duration) policy.Config {
+		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
+		c.Guards.Breakers[0].ResetBefore = &metav1.Time{Time: now.Add(after)}
 		return c
 	}
 	min, plain := only(policy.Delete, "x"), only(policy.Delete, "x")
@@ -58,6 +66,8 @@ func TestWarnings(t *testing.T) {
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"beside the built-in one":  {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
+		"a reset of later":         {resetBefore(time.Minute), []string{"guards.breakers[0] (zones): resetBefore 2026-01-01T00:01:00Z is in the future: it ends the trips that began before the file is loaded, and at each restart until then again; write the present time, in UTC"}},
+		"a reset of now":           {resetBefore(0), nil},
 		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3"}},
 		"three nodes of a group":   {atLeast(3, "zone"), nil},
 		"one of the whole cluster": {atLeast(1, ""), nil},
@@ -68,7 +78,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		compiled(t, c.config) // a configuration with warnings is valid
 		var got []string
-		for _, w := range c.config.Warnings() {
+		for _, w := range c.config.Warnings(now) {
 			got = append(got, w.String())
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -61,7 +62,7 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 // warnings returns the consequences of the policies and guards that their author may not want.
 func (s *settings) warnings() []policy.Warning {
 	c := policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.EvictionMethod.Policy(), Rules: s.Rules()}
-	return c.Warnings()
+	return c.Warnings(time.Now())
 }
 
 // warn logs the warnings, and the flags that win over the file.

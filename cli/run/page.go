@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
@@ -29,7 +29,7 @@ type condition interface {
 	JournalTrouble() error
 	OriginalTrouble() error
 	InForce() taintmanager.Policies
-	Trips() []guard.TripRecord
+	Trips() []breaker.TripRecord
 }
 
 // page returns the options of the web page, with the notes in a path of their own.

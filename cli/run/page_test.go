@@ -20,8 +20,8 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/config"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/policy"
@@ -169,7 +169,7 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}, Guards: policy.Guards{
 			Breakers: []policy.Breaker{{Name: "zones", TopologyKey: "zone", Reset: policy.Manual}, {Name: "all"}, {Name: "gone", TopologyKey: "zone"}},
 		}},
-		trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
+		trips: []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
 	}
 	want := status.Manager{
 		Identity: "me", Role: status.Leading, Leader: "me", EvictionMethod: "ignore", Paused: true, Policies: []string{"a", "b"},
@@ -185,8 +185,8 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 // underPolicies is a fake manager.
 type underPolicies struct {
 	taintmanager.Policies
-	trips []guard.TripRecord
+	trips []breaker.TripRecord
 }
 
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
-func (u underPolicies) Trips() []guard.TripRecord      { return u.trips }
+func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }

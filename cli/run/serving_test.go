@@ -18,8 +18,8 @@ import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/config"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
@@ -183,7 +183,7 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 		condition: sight{
 			synced: true, journal: errors.New("the record of node-17.internal is cut"),
 			original: errors.New(finding.Warning([]string{"policy secret-project"})),
-			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []guard.TripRecord{
+			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []breaker.TripRecord{
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
 			}},
 		},

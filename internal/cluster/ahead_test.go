@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/faketime"
@@ -17,11 +17,11 @@ import (
 // nobody is a handler that does nothing.
 type nobody struct{}
 
-func (nobody) NodeChanged(string)                    {}
-func (nobody) PodChanged(types.UID, string)          {}
-func (nobody) NodesChanged([]guard.NodeChange, bool) {}
-func (nobody) NodesListed()                          {}
-func (nobody) NamespacesChanged()                    {}
+func (nobody) NodeChanged(string)                      {}
+func (nobody) PodChanged(types.UID, string)            {}
+func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
+func (nobody) NodesListed()                            {}
+func (nobody) NamespacesChanged()                      {}
 
 // skewed is a feed in a process whose clock is wrong. The true time is that of the API server.
 type skewed struct {

@@ -9,17 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // deaf is a handler that only counts calls.
 type deaf struct{ calls int }
 
-func (d *deaf) NodeChanged(string)                    { d.calls++ }
-func (d *deaf) PodChanged(types.UID, string)          { d.calls++ }
-func (d *deaf) NodesChanged([]guard.NodeChange, bool) {}
-func (d *deaf) NodesListed()                          {}
-func (d *deaf) NamespacesChanged()                    {}
+func (d *deaf) NodeChanged(string)                      { d.calls++ }
+func (d *deaf) PodChanged(types.UID, string)            { d.calls++ }
+func (d *deaf) NodesChanged([]breaker.NodeChange, bool) {}
+func (d *deaf) NodesListed()                            {}
+func (d *deaf) NamespacesChanged()                      {}
 
 func newBenchStores() (*stores, *deaf) {
 	s, d := newStores(), &deaf{}

@@ -23,7 +23,7 @@ package cluster
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // Handler is called after changes, once the reader shows them. The goroutines that watch call it, so it must not block.
@@ -42,7 +42,7 @@ type Handler interface {
 	// NodesChanged is called with the nodes of each list, where all is true, and with each node that an event shows,
 	// even an unchanged node. It is called only while breakers are needed, and before the reader shows the nodes. The
 	// first call has all nodes.
-	NodesChanged(changes []guard.NodeChange, all bool)
+	NodesChanged(changes []breaker.NodeChange, all bool)
 
 	// RecordChanged is called when the journal's record of the node with this name may have changed, also because the
 	// node was deleted.

@@ -9,7 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
@@ -110,7 +110,7 @@ func (no *nodes) notify(name string, change journal.Change) {
 
 // remove takes in that a node was deleted.
 func (no *nodes) remove(n *v1.Node) {
-	no.observe(false, guard.NodeChange{Name: n.Name})
+	no.observe(false, breaker.NodeChange{Name: n.Name})
 	no.notify(n.Name, no.drop(n.Name))
 	no.reached(n.ResourceVersion)
 }
@@ -120,7 +120,7 @@ func (no *nodes) remove(n *v1.Node) {
 func (no *nodes) replace(list []*v1.Node, version string) {
 	gone := no.missing(list)
 	no.observed = no.needs.Load().Breakers
-	changes := make([]guard.NodeChange, len(list))
+	changes := make([]breaker.NodeChange, len(list))
 	for i, n := range list {
 		changes[i] = changeOf(n)
 	}
@@ -153,15 +153,15 @@ func (no *nodes) missing(list []*v1.Node) []string {
 }
 
 // observe passes nodes on to breakers while they are needed.
-func (no *nodes) observe(all bool, changes ...guard.NodeChange) {
+func (no *nodes) observe(all bool, changes ...breaker.NodeChange) {
 	if no.observed {
 		no.handler.NodesChanged(changes, all)
 	}
 }
 
-func changeOf(n *v1.Node) guard.NodeChange {
-	node := guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
-	return guard.NodeChange{Name: n.Name, Node: &node}
+func changeOf(n *v1.Node) breaker.NodeChange {
+	node := breaker.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+	return breaker.NodeChange{Name: n.Name, Node: &node}
 }
 
 // apply takes in an observation of a node, and returns what the handler must be told.

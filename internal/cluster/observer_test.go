@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -155,10 +155,10 @@ type early struct {
 	shown []string
 }
 
-func (e *early) NodesChanged(changes []guard.NodeChange, all bool) {
+func (e *early) NodesChanged(changes []breaker.NodeChange, all bool) {
 	before := e.nodes
 	e.follower.NodesChanged(changes, all)
-	names := map[string]*guard.Node{}
+	names := map[string]*breaker.Node{}
 	for _, c := range changes {
 		names[c.Name] = c.Node
 	}
@@ -176,7 +176,7 @@ func (e *early) NodesChanged(changes []guard.NodeChange, all bool) {
 
 // Otherwise a shard that reads the cache for another cause judges a new taint before breakers have seen it.
 func TestTheCacheShowsAChangeOnlyAfterBreakersHaveHeardOfIt(t *testing.T) {
-	e := &early{follower: follower{nodes: map[string]*guard.Node{}}}
+	e := &early{follower: follower{nodes: map[string]*breaker.Node{}}}
 	e.cache = NewFeed(taint.Rules{}, e, time.Now)
 	e.cache.Need(forBreakers)
 	k, l := v1.Taint{Key: "k"}, v1.Taint{Key: "l"}
@@ -198,11 +198,11 @@ func TestTheCacheShowsAChangeOnlyAfterBreakersHaveHeardOfIt(t *testing.T) {
 // follower keeps what an observer was told.
 type follower struct {
 	deaf
-	nodes  map[string]*guard.Node
+	nodes  map[string]*breaker.Node
 	listed bool
 }
 
-func (f *follower) NodesChanged(changes []guard.NodeChange, all bool) {
+func (f *follower) NodesChanged(changes []breaker.NodeChange, all bool) {
 	if f.nodes = maps.Clone(f.nodes); all {
 		clear(f.nodes)
 		f.listed = true
@@ -218,7 +218,7 @@ func (f *follower) NodesChanged(changes []guard.NodeChange, all bool) {
 // labels, exactly while they are needed.
 func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		told := &follower{nodes: map[string]*guard.Node{}}
+		told := &follower{nodes: map[string]*breaker.Node{}}
 		f := NewFeed(taint.Rules{}, told, time.Now)
 		there, needs, listed := map[string]*v1.Node{}, policy.Needs{}, false
 		do := func(err error) {
@@ -267,7 +267,7 @@ func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 				before := needs.Breakers
 				needs = rapid.SampledFrom([]policy.Needs{{}, {NodeLabels: true}, forBreakers, {Triggers: []string{"x"}}}).Draw(t, "needs")
 				if !before || !needs.Breakers {
-					told.nodes, told.listed = map[string]*guard.Node{}, false // a new need begins with all nodes
+					told.nodes, told.listed = map[string]*breaker.Node{}, false // a new need begins with all nodes
 				}
 				if f.Need(needs) {
 					list()
@@ -293,7 +293,7 @@ func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 	})
 }
 
-func described(nodes map[string]*guard.Node) (list []string) {
+func described(nodes map[string]*breaker.Node) (list []string) {
 	for name, n := range nodes {
 		line := fmt.Sprint(name, n.UID, n.Labels)
 		for i := range n.Taints {
@@ -306,10 +306,10 @@ func described(nodes map[string]*guard.Node) (list []string) {
 }
 
 func describedWhole(there map[string]*v1.Node, observed bool) []string {
-	nodes := map[string]*guard.Node{}
+	nodes := map[string]*breaker.Node{}
 	for name, n := range there {
 		if observed {
-			nodes[name] = &guard.Node{UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+			nodes[name] = &breaker.Node{UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
 		}
 	}
 	return described(nodes)

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -51,7 +51,7 @@ func (r *record) PodChanged(uid types.UID, node string) {
 }
 
 // NodesChanged writes a line for each batch, with the nodes in it sorted.
-func (r *record) NodesChanged(changes []guard.NodeChange, all bool) {
+func (r *record) NodesChanged(changes []breaker.NodeChange, all bool) {
 	var list []string
 	for _, c := range changes {
 		state := c.Name + " gone"

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // maxRetryAfter bounds how long one answer of the server can hold all calls back.
@@ -25,7 +25,7 @@ type call struct {
 	kind    kind          // of its place
 	started time.Time
 	slow    bool
-	buckets guard.Buckets // of which it has taken tokens
+	buckets breaker.Buckets // of which it has taken tokens
 }
 
 // start starts the call of a candidate that is no longer in its line.
@@ -157,7 +157,7 @@ func (c *Core) hear(now, started time.Time, o *eviction.Outcome) {
 }
 
 // giveBack returns the tokens of a call. It ends the waits of all classes, as any of them may wait for these tokens.
-func (c *Core) giveBack(now time.Time, buckets guard.Buckets) {
+func (c *Core) giveBack(now time.Time, buckets breaker.Buckets) {
 	if buckets.Key == "" {
 		return
 	}

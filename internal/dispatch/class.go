@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 // class holds the lines of the candidates that wait for the same rates.
 type class struct {
 	key      string
-	ways     []guard.Buckets
+	ways     []breaker.Buckets
 	rated    bool                        // each way has buckets
 	size     int                         // candidates
 	doors    [doors]ordered.Queue[*line] // the lines that may use each door
@@ -41,9 +41,9 @@ func (d door) place() kind {
 	return slot
 }
 
-func newClass(key string, ways []guard.Buckets) *class {
+func newClass(key string, ways []breaker.Buckets) *class {
 	cl := &class{key: key, ways: ways}
-	cl.rated = !slices.ContainsFunc(ways, func(b guard.Buckets) bool { return b.Key == "" })
+	cl.rated = !slices.ContainsFunc(ways, func(b breaker.Buckets) bool { return b.Key == "" })
 	for d := range doors {
 		before := func(a, b *line) bool { return choice{a, d}.before(choice{b, d}) }
 		cl.doors[d] = ordered.New(before, func(l *line) *int { return &l.pos[d] })
@@ -59,7 +59,7 @@ func newDry() ordered.Queue[*class] {
 
 // classOf returns the class of a candidate, a new one if there is none.
 func (c *Core) classOf(candidate *Candidate) *class {
-	ways := make([]guard.Buckets, len(candidate.Ways))
+	ways := make([]breaker.Buckets, len(candidate.Ways))
 	var key strings.Builder
 	for i := range ways {
 		ways[i] = c.bucketsOf(candidate, &candidate.Ways[i])
@@ -74,11 +74,11 @@ func (c *Core) classOf(candidate *Candidate) *class {
 }
 
 // bucketsOf returns the buckets of the rates that count a request for the candidate.
-func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) guard.Buckets {
+func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) breaker.Buckets {
 	if t := r.Verdict.Taint; t != nil {
 		return c.rates.BucketsOf(t.Key, candidate.NodeLabels)
 	}
-	return guard.Buckets{}
+	return breaker.Buckets{}
 }
 
 // drop counts a candidate out of its class.

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -64,7 +64,7 @@ type Core struct {
 	throttled time.Time // no call starts before
 	pace      pace      // of all calls
 	rateList  []policy.Rate
-	rates     *guard.Rates
+	rates     *breaker.Rates
 
 	leads, paused  bool
 	resumed        time.Time // when the last pause of all calls by the configuration has ended
@@ -99,7 +99,7 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 		expiries: ordered.New((*workload).expiresBefore, func(w *workload) *int { return &w.pos }),
 		own:      ordered.New(beforeOwn, func(it *item) *int { return &it.pos }),
 		places:   places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
-		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: breaker.NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
@@ -223,6 +223,6 @@ func (c *Core) configure(now time.Time, in Configured) {
 // beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
 func (c *Core) beginTerm(now time.Time) {
 	c.leads = true
-	c.rates = guard.NewRates(now, c.rateList)
+	c.rates = breaker.NewRates(now, c.rateList)
 	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
 }

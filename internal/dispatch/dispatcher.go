@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -148,6 +148,6 @@ func (d *Dispatcher) step(in Input) Effects {
 }
 
 // Levels returns how much of each rate is available.
-func (d *Dispatcher) Levels() []guard.Level {
-	return locked(d, func(c *Core) []guard.Level { return c.Levels(time.Now()) })
+func (d *Dispatcher) Levels() []breaker.Level {
+	return locked(d, func(c *Core) []breaker.Level { return c.Levels(time.Now()) })
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -75,7 +75,7 @@ func TestEachTermBeginsWithEmptyBuckets(t *testing.T) {
 			if got := n.begins(); got[len(got)-1] != began+time.Second {
 				t.Errorf("the term begins at %v, calls are at %v", began, got)
 			}
-			if levels := u.Levels(); !slices.Equal(levels, []guard.Level{{Rate: "cluster", Tokens: 3}}) {
+			if levels := u.Levels(); !slices.Equal(levels, []breaker.Level{{Rate: "cluster", Tokens: 3}}) {
 				t.Errorf("after 4 s and a call: %v", levels)
 			}
 			end()

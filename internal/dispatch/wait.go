@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // Status is what the dispatcher knows of an eviction.
@@ -90,7 +90,7 @@ func (c *Core) Slow() int {
 }
 
 // Levels returns how much of each rate is available.
-func (c *Core) Levels(now time.Time) []guard.Level { return c.rates.Levels(now) }
+func (c *Core) Levels(now time.Time) []breaker.Level { return c.rates.Levels(now) }
 
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
 func (c *Core) PausedSince() time.Time {

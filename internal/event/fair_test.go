@@ -15,7 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -340,7 +340,7 @@ func TestEventsOnNodesAreServedInTurnWithThoseOfNamespaces(t *testing.T) {
 				q.Put(noteIn(fmt.Sprintf("hostile-%d", k), 0))
 			}
 		}
-		q.PutTrip(guard.Event{Trip: policy.Trip{Breaker: "zones"}, Tripped: true, Names: []string{"n0", "n1"}})
+		q.PutTrip(breaker.Event{Trip: policy.Trip{Breaker: "zones"}, Tripped: true, Names: []string{"n0", "n1"}})
 		const turns = 2 * 50 * writeTimeout / maxWrites
 		time.Sleep(turns)
 		synctest.Wait()

@@ -7,7 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -16,11 +16,11 @@ func TestATripIsAnEventOnEachOfItsNodes(t *testing.T) {
 		sink := &fakeSink{}
 		leads := true
 		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
-		q.PutTrip(guard.Event{
+		q.PutTrip(breaker.Event{
 			Trip: policy.Trip{Breaker: "zones", Group: "eu-1a"}, Tripped: true, Affected: 7, Nodes: 12, Names: []string{"n0", "n1"},
 		})
 		leads = false
-		q.PutTrip(guard.Event{Trip: policy.Trip{Breaker: "zones"}, Names: []string{"n2"}})
+		q.PutTrip(breaker.Event{Trip: policy.Trip{Breaker: "zones"}, Names: []string{"n2"}})
 		end()
 		const text = "Breaker zones is tripped: 7 of 12 nodes of eu-1a are affected, this one among them, and the evictions because of its taints are held"
 		if got := sink.messages(); !slices.Equal(got, []string{text, text}) {

@@ -21,7 +21,7 @@ import (
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 const (
@@ -154,7 +154,7 @@ func (q *Queue) Put(n eviction.Note) {
 }
 
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
-func (q *Queue) PutTrip(e guard.Event) {
+func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
 		q.put(onNodes, &queuedNote{onNode: tripNote(&e), node: node})
 	}

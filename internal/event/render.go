@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -35,7 +35,7 @@ const maxName = 253
 // nodeNote is what an event on a node says.
 type nodeNote struct{ kind, reason, message string }
 
-func tripNote(e *guard.Event) *nodeNote {
+func tripNote(e *breaker.Event) *nodeNote {
 	where := ""
 	if e.Trip.Group != "" {
 		where = " of " + e.Trip.Group

@@ -216,6 +216,7 @@ func permitting(
 		Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds,
 		TaintKey: e.Verdict.Taint.Key,
 	}
+	judge.Released = e.Released
 	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
 	for i := range ways {
 		if ways[i].Permits(pod, sent) {

@@ -8,7 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -61,7 +61,7 @@ func (j *Journal) nodes() map[string]*node {
 	all := map[string]*node{}
 	for _, partition := range j.partitions {
 		for name, r := range partition.Records {
-			n := &node{Node: guard.Node{Name: name, UID: r.UID}, version: r.Version}
+			n := &node{Node: breaker.Node{Name: name, UID: r.UID}, version: r.Version}
 			for _, history := range slices.Concat(r.Taints, r.Triggers) {
 				for i := range history {
 					if !history[i].Ended {
@@ -76,12 +76,12 @@ func (j *Journal) nodes() map[string]*node {
 }
 
 // guards returns the record of guards and holds as a manager adopts it at this time.
-func (j *Journal) guards(now time.Time) guard.Journaled {
+func (j *Journal) guards(now time.Time) breaker.Journaled {
 	g := j.partitions[journal.GuardsPartition]
 	if g.Guards == nil {
-		return guard.Journaled{}
+		return breaker.Journaled{}
 	}
-	return guard.Journaled{Record: g.writing.Guards(*g.Guards, now, 0), Known: true}
+	return breaker.Journaled{Record: g.writing.Guards(*g.Guards, now, 0), Known: true}
 }
 
 // hasHold reports whether the record of guards and holds has a hold of this kind.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -81,10 +81,10 @@ func TestFromRecordsAloneDeleteAfterMayCountFromLater(t *testing.T) {
 	} {
 		rules := policies(t, c.policy)
 		const later = "deleteAfter may count from later"
-		if notes := judgedBy(rules, foresight.Focus{}, holding(&guard.Record{})).Pending(noon, nil).Notes; noted(notes, later) {
+		if notes := judgedBy(rules, foresight.Focus{}, holding(&breaker.Record{})).Pending(noon, nil).Notes; noted(notes, later) {
 			t.Errorf("%s: with nodes, notes %q", name, notes)
 		}
-		if notes := hidden(rules, holding(&guard.Record{})).Pending(noon, nil).Notes; noted(notes, later) != c.want {
+		if notes := hidden(rules, holding(&breaker.Record{})).Pending(noon, nil).Notes; noted(notes, later) != c.want {
 			t.Errorf("%s: %q", name, notes)
 		}
 	}

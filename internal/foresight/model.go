@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -89,14 +89,14 @@ type objects struct {
 
 // node is a node with the estimate of its taints.
 type node struct {
-	guard.Node
+	breaker.Node
 	created  time.Time
 	version  string // resourceVersion
 	estimate nodeEstimate
 }
 
 func nodeOf(n *v1.Node) *node {
-	fields := guard.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
+	fields := breaker.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
 	return &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
 }
 

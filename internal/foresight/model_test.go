@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -152,11 +152,11 @@ func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {
 // nobody is a reconciler that ignores changes.
 type nobody struct{}
 
-func (nobody) NodeChanged(string)                    {}
-func (nobody) PodChanged(types.UID, string)          {}
-func (nobody) NodesChanged([]guard.NodeChange, bool) {}
-func (nobody) NodesListed()                          {}
-func (nobody) NamespacesChanged()                    {}
+func (nobody) NodeChanged(string)                      {}
+func (nobody) PodChanged(types.UID, string)            {}
+func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
+func (nobody) NodesListed()                            {}
+func (nobody) NamespacesChanged()                      {}
 
 // lag is how much later than the manager a model observes changes of nodes.
 const lag = 300 * time.Millisecond

@@ -8,8 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -87,7 +87,7 @@ func (m *Model) tripNote(t Trip) string {
 	case t.Reset != "" && t.Recorded:
 		return t.String()
 	case t.Reset != "":
-		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
+		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, breaker.GroupWords(t.Group))
 	case m.Hidden():
 		return t.String() + "; which pods it holds is not known: here none, as no file of --config has it, or it selects " +
 			"nodes by labels and this user may not list nodes"

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -84,11 +84,11 @@ func since(key string, seconds float64) taint.History {
 }
 
 // tripped returns the record of a trip of the breaker outage, five minutes ago.
-func tripped(key, group string) guard.TripRecord {
-	return guard.TripRecord{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}
+func tripped(key, group string) breaker.TripRecord {
+	return breaker.TripRecord{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}
 }
 
-func trips(list ...guard.TripRecord) *guard.Record { return &guard.Record{Trips: list} }
+func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
 
 // A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead; from
 // now if the journal has no start of it.
@@ -198,18 +198,18 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 func TestRecordedTripsAndHoldsCount(t *testing.T) {
 	spent := tripped("zone", "a")
 	spent.Ended = true
-	paused := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
-	ended := &guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
+	paused := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
+	ended := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
 	const goes, held = "goes at -4m59s, deleted at ", "held by breaker outage (a)"
 	for _, c := range []struct {
 		name     string
 		breakers []policy.Breaker
-		record   *guard.Record
+		record   *breaker.Record
 		want     string
 		reset    []string // of the trips that are named
 		note     string
 	}{
-		{"no trip", []policy.Breaker{outage()}, &guard.Record{}, goes + "55m1s", nil, ""},
+		{"no trip", []policy.Breaker{outage()}, &breaker.Record{}, goes + "55m1s", nil, ""},
 		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "whether a breaker has tripped or the manager is paused is not known"},
 		{"a trip", []policy.Breaker{outage()}, trips(tripped("zone", "a")), held, []string{"Automatic"}, "until few enough nodes"},
 		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("zone", "a")), held, []string{"Manual"}, "until its resetBefore is set"},
@@ -260,14 +260,14 @@ func TestABreakerThatAPlanTripsIsNamed(t *testing.T) {
 func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		record  *guard.Record
+		record  *breaker.Record
 		written float64
 		node    bool    // its record was written at -100 s
 		want    float64 // 0: not noted
 	}{
 		{"one that is kept", trips(tripped("", "")), -20, false, 0},
 		{"an old one", trips(tripped("", "")), -120, false, -120},
-		{"an old one that is empty", &guard.Record{}, -120, false, 0},
+		{"an old one that is empty", &breaker.Record{}, -120, false, 0},
 		{"one that is older than that of a node", trips(tripped("", "")), -200, true, -200},
 		{"one that is younger than that of a node", trips(tripped("", "")), -70, true, -100},
 	} {
@@ -299,10 +299,10 @@ func TestFromNodesOfTheJournalOnlyRecordedTripsCount(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		breaker     policy.Breaker
-		record      *guard.Record
+		record      *breaker.Record
 		all, hidden string
 	}{
-		{"no trip is recorded", outage(), &guard.Record{}, heldInA, goes},
+		{"no trip is recorded", outage(), &breaker.Record{}, heldInA, goes},
 		{"the record is not known", outage(ofTheCluster), nil, held, goes},
 		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held},
 		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held},

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -65,7 +65,7 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		objects []any
-		record  *guard.Record
+		record  *breaker.Record
 		change  string
 		want    []foresight.Trip
 		reset   bool
@@ -73,7 +73,7 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 		{"it trips by the plan, after a reset", []any{zoned("n1")}, recorded, "out:NoExecute", trip(600, false), true},
 		{"it is reset, and the plan trips nothing", []any{zoned("n1")}, recorded, "other:NoExecute", nil, true},
 		{"it is still tripped when the plan lifts the taint", []any{zoned("n1", out)}, recorded, "out:NoExecute-", trip(-300, true), false},
-		{"it trips before the plan, by the taints of now", []any{zoned("n1", out)}, &guard.Record{}, "other:NoExecute", trip(0, false), false},
+		{"it trips before the plan, by the taints of now", []any{zoned("n1", out)}, &breaker.Record{}, "other:NoExecute", trip(0, false), false},
 	} {
 		m, err := load(breakers(t, outage(minute)), foresight.Focus{}, foresight.Reading{At: noon}, append(c.objects, pod("a"), holding(c.record))...)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -41,7 +41,7 @@ func (t Trip) String() string {
 
 // tripped says that the breaker is tripped for the group.
 func (t Trip) tripped() string {
-	return "breaker " + guard.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
+	return "breaker " + breaker.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 }
 
 // rulesAt judges the pods of a model by a ruleset, with the taints and the facts of one moment.
@@ -62,24 +62,24 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 	if ahead {
 		present = nil
 	}
-	core := guard.NewCore(guard.Config{Config: by.config, Set: by.set, Paused: by.paused})
-	core.Step(from, guard.NamespacesChanged{Namespaces: func(name string) (map[string]string, bool) {
+	core := breaker.NewCore(from, breaker.Config{Config: by.config, Set: by.set, Paused: by.paused})
+	core.Step(from, breaker.NamespacesChanged{Namespaces: func(name string) (map[string]string, bool) {
 		labels, ok := m.namespaces[name]
 		return labels, ok
 	}})
 	counting := by.Guarded() && !m.Hidden() // else only recorded trips count
 	if counting {
-		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
+		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
 	}
 	journaled := m.reading.Journal.guards(from)
 	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
-		core.Step(from, guard.LeadershipBegan{})
+		core.Step(from, breaker.LeadershipBegan{})
 	}
-	core.Step(from, guard.Ready{Journaled: journaled})
+	core.Step(from, breaker.Ready{Journaled: journaled})
 	var resets []string
 	if counting && ahead {
 		resets = resetsUntil(at, core)
-		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(changed)})
+		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
 	return rulesAt{core.Judge(), by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
@@ -117,24 +117,24 @@ func (m *Model) readBefore(at time.Time) time.Time {
 }
 
 // nodeChanges returns the nodes in the form that breakers use, some of them with other taints.
-func (m *Model) nodeChanges(changed map[string][]v1.Taint) []guard.NodeChange {
-	changes := make([]guard.NodeChange, 0, len(m.nodes))
+func (m *Model) nodeChanges(changed map[string][]v1.Taint) []breaker.NodeChange {
+	changes := make([]breaker.NodeChange, 0, len(m.nodes))
 	for name, n := range m.nodes {
 		if taints, ok := changed[name]; ok {
 			n = n.withTaints(taints)
 		}
-		changes = append(changes, guard.NodeChange{Name: name, Node: &n.Node})
+		changes = append(changes, breaker.NodeChange{Name: name, Node: &n.Node})
 	}
 	return changes
 }
 
 // resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A
 // manager that has led before the reading may reset the breaker earlier.
-func resetsUntil(then time.Time, core *guard.Core) []string {
+func resetsUntil(then time.Time, core *breaker.Core) []string {
 	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
 		before := core.Trips()
-		core.Step(next, guard.TimePassed{})
+		core.Step(next, breaker.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
 				resets = append(resets, fmt.Sprintf("breaker %s, and is reset at %s at the latest if nothing changes until then",
@@ -146,7 +146,7 @@ func resetsUntil(then time.Time, core *guard.Core) []string {
 }
 
 // trips returns the present trips, and those recorded ones whose breakers the configuration does not have.
-func (r *Ruleset) trips(present, recorded []guard.TripRecord) []Trip {
+func (r *Ruleset) trips(present, recorded []breaker.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {
 		trips = append(trips, Trip{
@@ -162,12 +162,12 @@ func (r *Ruleset) trips(present, recorded []guard.TripRecord) []Trip {
 }
 
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
-func (r *Ruleset) resetOf(t guard.TripRecord) string {
+func (r *Ruleset) resetOf(t breaker.TripRecord) string {
 	return string(r.config.Guards.ResetOf(t.Breaker, t.TopologyKey))
 }
 
-func sameTrip(a guard.TripRecord) func(guard.TripRecord) bool {
-	return func(b guard.TripRecord) bool {
+func sameTrip(a breaker.TripRecord) func(breaker.TripRecord) bool {
+	return func(b breaker.TripRecord) bool {
 		return a.Breaker == b.Breaker && a.TopologyKey == b.TopologyKey && a.Group == b.Group && a.Began.Equal(b.Began)
 	}
 }

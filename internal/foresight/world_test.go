@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -244,7 +244,7 @@ func pageOf(name string, r journal.Record) journal.Partition {
 }
 
 // holding returns the partition of the journal with this record of guards and holds; none if it is nil.
-func holding(r *guard.Record) journal.Partition {
+func holding(r *breaker.Record) journal.Partition {
 	return journal.Partition{Written: at(-5), Guards: r}
 }
 

@@ -61,7 +61,7 @@ func (c *calls) report(cause string) bool {
 func (e *entry) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
 	n := eviction.Note{Kind: kind, Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method}
 	if e.state == held {
-		n.Held = e.hold.by
+		n.Held = e.heldBy
 	}
 	return n
 }

@@ -59,6 +59,7 @@ type Core struct {
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
 	leaving   map[types.UID]string    // the nodes of pods that had to go and that others have deleted
+	releases  map[types.UID]release   // of the pods that are or were held
 }
 
 // NewCore returns the logic of a shard.
@@ -68,7 +69,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{}, releases: map[types.UID]release{},
 	}
 }
 

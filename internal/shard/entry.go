@@ -24,7 +24,7 @@ type entry struct {
 	evaluation time.Time // when the pod is judged next, if nothing else happens before
 	pos        int       // in Core.timed
 
-	hold *hold // the present or the last hold of the pod; nil if there was none
+	heldBy policy.Held // in the state held
 
 	leaves string // the node from which the pod has to go, also without an outage of the node; else empty
 }
@@ -110,9 +110,10 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Request {
 	r := eviction.Request{
 		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
+		Released: c.releases[pod.UID].ended,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
 	}
-	if e.hold != nil && !way.Action.At.After(e.hold.ended) {
+	if ended := c.releases[pod.UID].ended; !ended.IsZero() && !way.Action.At.After(ended) {
 		r.LateBy = eviction.LateByHold
 	}
 	if met := e.calls; met != nil {

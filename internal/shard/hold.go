@@ -4,15 +4,70 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// hold is a hold of a pod.
-type hold struct {
-	by    policy.Held
-	ended time.Time // zero while it lasts
+// release is whether a pod is held, and when it was last released.
+type release struct {
+	policy string // that holds the pod; empty: no policy does
+	held   bool
+	ended  time.Time // zero if it never was
+}
+
+// judgeOf returns the judge for a pod, which knows when the pod was released.
+func (c *Core) judgeOf(uid types.UID) policy.Judge {
+	j := c.judge
+	j.Released = c.releases[uid].ended
+	return j
+}
+
+// decide returns the verdict for a pod, and notes whether the pod is held, also by only one of its pairs.
+func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) policy.Verdict {
+	verdict := c.judgeOf(pod.UID).Decide(pod, node)
+	if released := c.noteHold(now, pod.UID, &verdict.Held, do); released {
+		verdict = c.judgeOf(pod.UID).Decide(pod, node)
+	}
+	return verdict
+}
+
+// noteHold notes whether a pod is held, and reports whether it was released now.
+func (c *Core) noteHold(now time.Time, uid types.UID, by *policy.Held, do *Effects) (released bool) {
+	was := c.releases[uid]
+	is := release{held: by.Ends(), ended: was.ended}
+	if by.By == policy.HeldByPolicy {
+		is.policy = by.Name
+	}
+	if released = was.held && !is.held; released {
+		is.ended = now
+	}
+	if is != was {
+		c.releases[uid] = is
+		do.holds(was.policy, is.policy)
+	}
+	return released
+}
+
+// forgetHold drops what is known of the holds of a pod that is gone.
+func (c *Core) forgetHold(uid types.UID, do *Effects) {
+	do.holds(c.releases[uid].policy, "")
+	delete(c.releases, uid)
+}
+
+// holds reports that another policy holds a pod.
+func (do *Effects) holds(before, now string) {
+	if before == now {
+		return
+	}
+	if before != "" {
+		do.Holds = append(do.Holds, Holding{Policy: before, Pods: -1})
+	}
+	if now != "" {
+		do.Holds = append(do.Holds, Holding{Policy: now, Pods: 1})
+	}
 }
 
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
@@ -23,10 +78,10 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
-		known = e.state == held && e.hold.by.String() == by.String()
+		known = e.state == held && e.heldBy.String() == by.String()
 		c.become(e, none)
 	}
-	e = &entry{uid: pod.UID, hold: &hold{by: *by}, plan: plan{policy: by.Policy, verdict: by.Verdict}}
+	e = &entry{uid: pod.UID, heldBy: *by, plan: plan{policy: by.Policy, verdict: by.Verdict}}
 	c.become(e, held)
 	if !known {
 		do.Notes = append(do.Notes, e.note(eviction.EvictionHeld, pod))

@@ -22,6 +22,12 @@ func (NodeChanged) input() {}
 func (PodChanged) input()  {}
 func (TimePassed) input()  {}
 
+// Holding says that a policy holds more pods than before, or fewer.
+type Holding struct {
+	Policy string
+	Pods   int // the difference
+}
+
 // Effects is what follows from a step, beside what the dispatcher is told.
 type Effects struct {
 	// Notes are the notes to report, in order.
@@ -29,6 +35,9 @@ type Effects struct {
 
 	// Overtaken are the waiting evictions whose pods another client deletes or has marked.
 	Overtaken []eviction.Overtaken
+
+	// Holds are the changes of how many pods policies hold, in order.
+	Holds []Holding
 
 	// Drained are the nodes whose last pod that had to go is gone, except after an outage of the node.
 	Drained []string

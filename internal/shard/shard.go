@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"math/rand/v2"
 	"sync/atomic"
@@ -20,6 +21,7 @@ type Options struct {
 
 	Notify    func(eviction.Note)
 	Overtaken func(eviction.Overtaken)
+	Held      func(Holding)
 	Drained   func(node string)
 }
 
@@ -31,6 +33,7 @@ type Shard struct {
 	pods      *workqueue.Typed[types.UID]
 	some      chan struct{} // holds a token if there may be anything to process
 	questions chan func()   // that the goroutine answers
+	closed    chan struct{} // closed by Close
 	timer     *time.Timer
 	progress  atomic.Pointer[progress]
 }
@@ -43,7 +46,7 @@ type progress struct {
 
 // New returns a shard that does nothing before Open and Run.
 func New(o Options) *Shard {
-	s := &Shard{options: o, some: make(chan struct{}, 1), questions: make(chan func()), timer: time.NewTimer(0)}
+	s := &Shard{options: o, some: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}), timer: time.NewTimer(0)}
 	s.progress.Store(&progress{})
 	o.Jitter = rand.Float64
 	s.core = NewCore(o.CoreOptions)
@@ -63,6 +66,7 @@ func newQueue[T comparable](name string) *workqueue.Typed[T] {
 
 // Close ends the queues. What is reported later is dropped.
 func (s *Shard) Close() {
+	close(s.closed)
 	s.nodes.ShutDown()
 	s.pods.ShutDown()
 }
@@ -85,17 +89,25 @@ func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
 
-// ask has the goroutine of the shard answer a question, and waits for the answer until the context ends.
+// ErrClosed is the answer to a question after Close.
+var ErrClosed = errors.New("the shard has ended")
+
+// ask has the goroutine of the shard answer a question, and waits for the answer until the context ends, or the shard
+// is closed.
 func ask[T any](ctx context.Context, s *Shard, question func() T) (answer T, err error) {
 	answers := make(chan T, 1)
 	select {
 	case s.questions <- func() { answers <- question() }:
+	case <-s.closed:
+		return answer, ErrClosed
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}
 	select {
 	case answer = <-answers:
 		return answer, nil
+	case <-s.closed:
+		return answer, ErrClosed
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}
@@ -194,6 +206,9 @@ func (s *Shard) step(in Input) {
 	}
 	for _, o := range do.Overtaken {
 		s.options.Overtaken(o)
+	}
+	for _, h := range do.Holds {
+		s.options.Held(h)
 	}
 	for _, node := range do.Drained {
 		s.options.Drained(node)

@@ -52,6 +52,7 @@ func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real
 	r.SetJudge(policy.Judge{})
 	o.Judge = func() policy.Judge { return *r.judge.Load() }
 	o.Overtaken, o.Drained = func(eviction.Overtaken) {}, func(string) {}
+	o.Held = func(shard.Holding) {}
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
 	r.Open()

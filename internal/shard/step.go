@@ -64,7 +64,7 @@ func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, do *Effects)
 
 // evaluate schedules, moves, offers, holds or cancels the eviction of a pod, by the present verdict.
 func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
-	verdict := c.judge.Decide(pod, node)
+	verdict := c.decide(now, pod, node, do)
 	c.audit(pod, node, do)
 	switch {
 	case verdict.Goes():
@@ -85,11 +85,8 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	case e == nil:
 		e = &entry{uid: pod.UID}
 	case e.state == held || e.state == dryRun && first.At.After(now):
-		if e.state == held {
-			e.hold.ended = now
-		}
 		c.become(e, none)
-		e = &entry{uid: pod.UID, hold: e.hold}
+		e = &entry{uid: pod.UID}
 	}
 	if e.state == accepted || e.state == dryRun {
 		return
@@ -98,7 +95,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		e.plan.method = method
 	}
 	e.plan.policy, e.plan.verdict = first.Policy, first.Verdict
-	ways, next := c.judge.Ways(pod, node, e.policyCalls(), now)
+	ways, next := c.judgeOf(pod.UID).Ways(pod, node, e.policyCalls(), now)
 	switch {
 	case len(ways) > 0:
 		e.due = ways[0].At
@@ -136,6 +133,7 @@ func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 // forget drops the state of a pod that is gone.
 func (c *Core) forget(uid types.UID, do *Effects) {
 	delete(c.audited, uid)
+	c.forgetHold(uid, do)
 	c.gone(uid, do)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.become(e, none)

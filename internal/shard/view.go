@@ -20,7 +20,7 @@ func (c *Core) Views(now time.Time) []eviction.View {
 		case e.state != held:
 			views = append(views, c.view(now, e, pod, node))
 		default:
-			if by := c.judge.Decide(pod, node).Held; by.By != 0 {
+			if by := c.judgeOf(uid).Decide(pod, node).Held; by.By != 0 {
 				views = append(views, eviction.View{
 					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
 				})
@@ -79,14 +79,15 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 	if c.judge.Plain() {
 		return
 	}
-	verdict := c.judge.Decide(v.Pod, node)
+	judge := c.judgeOf(v.Pod.UID)
+	verdict := judge.Decide(v.Pod, node)
 	v.Held = verdict.Held
 	method, first := verdict.Earliest()
 	if first == nil {
 		return // the cache is ahead of the shard
 	}
 	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
-	if ways, _ := c.judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
+	if ways, _ := judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
 		v.Method = ways[0].Method
 	}
 	if verdict.Request.Evict && verdict.Delete.Evict {

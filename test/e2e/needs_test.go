@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -144,11 +144,11 @@ func (s *scene) taintWith(t v1.Taint) {
 type observing struct {
 	nobody
 	mu     sync.Mutex
-	nodes  map[string]*guard.Node
+	nodes  map[string]*breaker.Node
 	listed int
 }
 
-func (o *observing) NodesChanged(changes []guard.NodeChange, all bool) {
+func (o *observing) NodesChanged(changes []breaker.NodeChange, all bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if all {
@@ -189,7 +189,7 @@ func TestNamespacesWithoutAPermission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, told := cluster.Watch(client, taint.Rules{}, nil), &observing{nodes: map[string]*guard.Node{}}
+	source, told := cluster.Watch(client, taint.Rules{}, nil), &observing{nodes: map[string]*breaker.Node{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- source.Run(ctx, told) }()

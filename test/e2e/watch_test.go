@@ -21,8 +21,8 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -160,11 +160,11 @@ func (a anotherCore) CoreV1() corev1.CoreV1Interface {
 
 type nobody struct{}
 
-func (nobody) NodeChanged(string)                    {}
-func (nobody) PodChanged(types.UID, string)          {}
-func (nobody) NodesChanged([]guard.NodeChange, bool) {}
-func (nobody) NodesListed()                          {}
-func (nobody) NamespacesChanged()                    {}
+func (nobody) NodeChanged(string)                      {}
+func (nobody) PodChanged(types.UID, string)            {}
+func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
+func (nobody) NodesListed()                            {}
+func (nobody) NamespacesChanged()                      {}
 
 // noting records a way's requests, and refuses streamed lists if the way is plain, as an older server would.
 type noting struct {

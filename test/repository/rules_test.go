@@ -73,8 +73,8 @@ var pure = []string{
 	"internal/dispatch/turns.go", "internal/dispatch/wait.go", "eviction", "internal/ordered",
 	"internal/shard/backoff.go", "internal/shard/call.go", "internal/shard/core.go", "internal/shard/entry.go", "internal/shard/hold.go", "internal/shard/input.go", "internal/shard/step.go",
 	"internal/shard/drained.go", "internal/shard/pending.go", "internal/shard/view.go",
-	"internal/guard/breakers.go", "internal/guard/buckets.go", "internal/guard/core.go", "internal/guard/group.go", "internal/guard/input.go",
-	"internal/guard/rates.go", "internal/guard/record.go", "internal/guard/trips.go",
+	"internal/breaker/breakers.go", "internal/breaker/buckets.go", "internal/breaker/core.go", "internal/breaker/group.go", "internal/breaker/input.go",
+	"internal/breaker/rates.go", "internal/breaker/record.go", "internal/breaker/trips.go",
 	"internal/journal/store/core.go", "internal/journal/store/guards.go", "internal/journal/store/input.go", "internal/journal/store/partition.go", "internal/journal/store/waiting.go", "internal/journal/store/write.go",
 }
 

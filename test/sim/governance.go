@@ -3,8 +3,8 @@ package sim
 import (
 	"time"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
@@ -14,8 +14,8 @@ import (
 // package guard, as the root wires it.
 type governance struct {
 	p       *process
-	core    *guard.Core
-	config  guard.Config
+	core    *breaker.Core
+	config  breaker.Config
 	judge   policy.Judge
 	file    int           // the number of the latest file
 	listing int           // how many lists it waits for
@@ -34,7 +34,7 @@ func (p *process) govern() {
 		}
 	}
 	g.config = p.w.plan.files[g.file].config
-	g.core = guard.NewCore(g.config)
+	g.core = breaker.NewCore(p.Now(), g.config)
 	g.judge = g.core.Judge()
 	g.need()
 }
@@ -76,7 +76,7 @@ func (p *process) force() {
 	}
 	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
-	p.governance.step(guard.Reconfigured{Config: next})
+	p.governance.step(breaker.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
 }
 
@@ -86,7 +86,7 @@ func (g *governance) need() (lacks bool) {
 }
 
 // step passes one input to the core, and its effects on.
-func (g *governance) step(in guard.Input) {
+func (g *governance) step(in breaker.Input) {
 	if g.p.dead {
 		return
 	}
@@ -107,7 +107,7 @@ func (g *governance) step(in guard.Input) {
 		g.replaceJudge(*do.Judge)
 	}
 	next, _ := g.core.Next()
-	g.p.wakeBy(&g.timer, next, func() { g.step(guard.TimePassed{}) })
+	g.p.wakeBy(&g.timer, next, func() { g.step(breaker.TimePassed{}) })
 }
 
 // replaceJudge puts a new judge into force, and has the pods of all nodes judged again.
@@ -120,9 +120,9 @@ func (g *governance) replaceJudge(j policy.Judge) {
 }
 
 // NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
-func (p *process) NodesChanged(changes []guard.NodeChange, all bool) {
+func (p *process) NodesChanged(changes []breaker.NodeChange, all bool) {
 	p.governance.changed = p.w.now()
-	p.after(0, func() { p.governance.step(guard.NodesChanged{Changes: changes, All: all}) })
+	p.after(0, func() { p.governance.step(breaker.NodesChanged{Changes: changes, All: all}) })
 }
 
 // NamespacesChanged is never called: a feed has no namespaces.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/shard"
@@ -144,7 +144,7 @@ func (k *keeper) step(in store.Input) {
 		k.write(&do.Writes[i])
 	}
 	if do.Guards != nil {
-		k.p.governance.step(guard.RecordRead{Record: *do.Guards})
+		k.p.governance.step(breaker.RecordRead{Record: *do.Guards})
 	}
 	if do.Loaded {
 		k.loaded = true
@@ -169,9 +169,9 @@ func (k *keeper) endTerm() {
 }
 
 // journaled returns the record of holds that the journal has.
-func (k *keeper) journaled() guard.Journaled {
+func (k *keeper) journaled() breaker.Journaled {
 	r, known := k.core.Guards(k.p.Now())
-	return guard.Journaled{Record: r, Known: known}
+	return breaker.Journaled{Record: r, Known: known}
 }
 
 // errConflict is the answer to a write of a partition that has changed since it was read.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
-	"github.com/taint-manager/taint-manager/internal/guard"
 )
 
 // Leader election as client-go does it, with its default times, in a few lines: a stand-in.
@@ -58,7 +58,7 @@ func (p *process) lead() {
 	p.term, p.cutTerm = context.WithCancel(context.Background())
 	p.renewed = p.Now()
 	p.keeper.lead()
-	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
+	p.governance.step(breaker.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.dispatcher.step(dispatch.TermBegan{})
 }
 
@@ -77,7 +77,7 @@ func (p *process) endTerm() {
 	for _, f := range slices.Clone(p.flights) {
 		f.cut()
 	}
-	p.governance.step(guard.LeadershipEnded{})
+	p.governance.step(breaker.LeadershipEnded{})
 }
 
 // release gives the lease back.

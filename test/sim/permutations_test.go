@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -52,9 +52,9 @@ func (d *desk) NodeChanged(name string) { d.tell(shard.NodeChanged{Name: name}) 
 func (d *desk) PodChanged(uid types.UID, _ string) { d.tell(shard.PodChanged{UID: uid}) }
 
 // NodesChanged, NodesListed and NamespacesChanged are of no use to a shard.
-func (d *desk) NodesChanged([]guard.NodeChange, bool) {}
-func (d *desk) NodesListed()                          {}
-func (d *desk) NamespacesChanged()                    {}
+func (d *desk) NodesChanged([]breaker.NodeChange, bool) {}
+func (d *desk) NodesListed()                            {}
+func (d *desk) NamespacesChanged()                      {}
 
 func (d *desk) tell(in shard.Input) {
 	if !slices.Contains(d.told, in) {

@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // file is a configuration file, which is mounted from a moment on.
 type file struct {
 	at     time.Duration
-	config guard.Config
+	config breaker.Config
 }
 
 // zoneLabel groups the nodes.
@@ -63,12 +63,12 @@ func (p *plan) govern() {
 }
 
 // compiled returns a configuration, which must be valid.
-func compiled(c policy.Config, paused bool) guard.Config {
+func compiled(c policy.Config, paused bool) breaker.Config {
 	set, problems := policy.Compile(c)
 	if len(problems) > 0 {
 		panic(fmt.Sprintf("the drawn configuration is refused: %+v", problems))
 	}
-	return guard.Config{Config: c, Set: set, Paused: paused}
+	return breaker.Config{Config: c, Set: set, Paused: paused}
 }
 
 // policyDrawer draws what a configuration consists of. No policy changes a deadline, so that the oracle knows them.

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/internal/guard"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/shard"
@@ -262,7 +262,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
-	p.governance.step(guard.Ready{Journaled: p.keeper.journaled()})
+	p.governance.step(breaker.Ready{Journaled: p.keeper.journaled()})
 	for _, s := range p.shards {
 		s.soon()
 	}

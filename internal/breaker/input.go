@@ -1,6 +1,13 @@
-package guard
+package breaker
 
-import "github.com/taint-manager/taint-manager/policy"
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
 
 // Config is the configuration on which holds depend.
 type Config struct {
@@ -13,8 +20,20 @@ type Config struct {
 	Paused bool
 }
 
-// Input is one thing that happens to a Core: NodesChanged, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
-// LeadershipEnded, Reconfigured or TimePassed.
+// loaded returns the configuration as it counts if it is loaded now: a resetBefore in the future ends the trips until
+// now, and no later trip.
+func (c Config) loaded(now time.Time) Config {
+	c.Guards.Breakers = slices.Clone(c.Guards.Breakers)
+	for i := range c.Guards.Breakers {
+		if b := &c.Guards.Breakers[i]; b.ResetBefore != nil && b.ResetBefore.After(now) {
+			b.ResetBefore = &metav1.Time{Time: now}
+		}
+	}
+	return c
+}
+
+// Input is one thing that happens to a Core: NodesChanged, NamespacesChanged, PodsHeld, Ready, RecordRead,
+// LeadershipBegan, LeadershipEnded, Reconfigured or TimePassed.
 type Input interface{ input() }
 
 // NodesChanged reports nodes that were observed together. They may not have changed.
@@ -26,10 +45,16 @@ type NodesChanged struct {
 // NamespacesChanged reports the present labels of namespaces.
 type NamespacesChanged struct{ Namespaces policy.Namespaces }
 
-// Ready reports that all nodes are known, and that the journal was read or is not available. It comes once.
+// PodsHeld reports that a policy holds more pods than before, or fewer.
+type PodsHeld struct {
+	Policy string
+	Pods   int // the difference
+}
+
+// Ready reports that all nodes are known. It comes once. The record counts if this process leads already.
 type Ready struct{ Journaled }
 
-// RecordRead reports the record as the journal has it now.
+// RecordRead reports the record of the journal that was unread when the term began.
 type RecordRead struct{ Record Record }
 
 // LeadershipBegan reports that this process leads from now on.
@@ -44,14 +69,17 @@ type Reconfigured struct{ Config }
 // TimePassed reports that the time of [Core.Next] has come.
 type TimePassed struct{}
 
-// Journaled is the record that the journal has. If Known is false, the journal has no record, or cannot be read.
+// Journaled is the record that the journal has. If Known is false, the journal has no record, or it was not read. Unread
+// means that it may still be read: RecordRead follows, and until then all evictions that a breaker may hold are held.
 type Journaled struct {
 	Record Record
 	Known  bool
+	Unread bool
 }
 
 func (NodesChanged) input()      {}
 func (NamespacesChanged) input() {}
+func (PodsHeld) input()          {}
 func (Ready) input()             {}
 func (RecordRead) input()        {}
 func (LeadershipBegan) input()   {}

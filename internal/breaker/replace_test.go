@@ -1,4 +1,4 @@
-package guard_test
+package breaker_test
 
 import (
 	"context"
@@ -6,25 +6,25 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // valued is a configuration whose verdicts depend on this value of a taint.
-func valued(paused bool, value string) guard.Config {
+func valued(paused bool, value string) breaker.Config {
 	return configured(paused, nil, policy.Policy{
 		Name: "valued", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "a", Values: []string{value}}}},
 	})
 }
 
 // inRun calls test with a tracker that runs and is prepared.
-func inRun(t *testing.T, c guard.Config, test func(t *testing.T, tracker *guard.Tracker, got *receiver)) {
+func inRun(t *testing.T, c breaker.Config, test func(t *testing.T, tracker *breaker.Tracker, got *receiver)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
 		o := got.options(c)
 		o.Namespaces = func() policy.Namespaces { return nil }
-		tracker := guard.NewTracker(o)
+		tracker := breaker.NewTracker(o)
 		go tracker.Run(t.Context())
 		if err := tracker.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestAConfigurationIsReplacedInOrder(t *testing.T) {
 		"a pause begins": {false, true, []string{`keep ["new" "old"]`, "paused true", "apply", "judge", `keep ["new"]`, "paused true", `keep ["new"]`}},
 		"a pause ends":   {true, false, []string{`keep ["new" "old"]`, "apply", "judge", `keep ["new"]`, "paused false", `keep ["new"]`}},
 	} {
-		inRun(t, valued(c.before, "old"), func(t *testing.T, tracker *guard.Tracker, got *receiver) {
+		inRun(t, valued(c.before, "old"), func(t *testing.T, tracker *breaker.Tracker, got *receiver) {
 			if err := tracker.Replace(t.Context(), valued(c.after, "new"), func() { got.note("apply") }); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestAConfigurationIsReplacedInOrder(t *testing.T) {
 }
 
 func TestNothingChangesIfTheCacheCannotGetWhatIsNeeded(t *testing.T) {
-	inRun(t, valued(false, "old"), func(t *testing.T, tracker *guard.Tracker, got *receiver) {
+	inRun(t, valued(false, "old"), func(t *testing.T, tracker *breaker.Tracker, got *receiver) {
 		got.lacks = errors.New("namespaces are forbidden")
 		err := tracker.Replace(t.Context(), valued(true, "new"), func() { t.Error("applied") })
 		if !errors.Is(err, got.lacks) {
@@ -68,7 +68,7 @@ func TestNothingChangesIfTheCacheCannotGetWhatIsNeeded(t *testing.T) {
 func TestAReplacementWaitsForPrepareAndForRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := guard.NewTracker(got.options(whole(false)))
+		tracker := breaker.NewTracker(got.options(whole(false)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := tracker.Replace(ctx, whole(true), nil); !errors.Is(err, context.Canceled) {

@@ -1,4 +1,4 @@
-package guard
+package breaker
 
 import (
 	"time"
@@ -34,4 +34,9 @@ func (r *Rates) Buckets() (n int) {
 		n += len(rate.full)
 	}
 	return n
+}
+
+// WithHolds returns the record with these holds in force.
+func (r Record) WithHolds(now time.Time, present []policy.HoldRecord) Record {
+	return r.withHolds(now, present)
 }

@@ -1,4 +1,4 @@
-package guard_test
+package breaker_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/guard"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -37,25 +37,25 @@ var (
 )
 
 // is returns the change after which a node of a zone has these taints.
-func is(name, zone string, taints []v1.Taint) guard.NodeChange {
+func is(name, zone string, taints []v1.Taint) breaker.NodeChange {
 	labels := in(zone)
 	if zone == "" {
 		labels = nil
 	}
-	return guard.NodeChange{Name: name, Node: &guard.Node{Name: name, UID: types.UID("uid of " + name), Labels: labels, Taints: taints}}
+	return breaker.NodeChange{Name: name, Node: &breaker.Node{Name: name, UID: types.UID("uid of " + name), Labels: labels, Taints: taints}}
 }
 
-func gone(name string) guard.NodeChange { return guard.NodeChange{Name: name} }
+func gone(name string) breaker.NodeChange { return breaker.NodeChange{Name: name} }
 
 // renewed returns the change by which a new node replaces the node of the same name.
-func renewed(name, zone string, taints []v1.Taint) guard.NodeChange {
+func renewed(name, zone string, taints []v1.Taint) breaker.NodeChange {
 	c := is(name, zone, taints)
 	c.Node.UID = "another"
 	return c
 }
 
 // many returns the nodes n0, n1, ... of zone a.
-func many(n int, taints []v1.Taint) (all []guard.NodeChange) {
+func many(n int, taints []v1.Taint) (all []breaker.NodeChange) {
 	for i := range n {
 		all = append(all, is(fmt.Sprintf("n%d", i), "a", taints))
 	}
@@ -63,14 +63,14 @@ func many(n int, taints []v1.Taint) (all []guard.NodeChange) {
 }
 
 // synced returns breakers that know the nodes at second 0.
-func synced(nodes []guard.NodeChange, list ...policy.Breaker) *guard.Breakers {
-	b := guard.NewBreakers(list)
+func synced(nodes []breaker.NodeChange, list ...policy.Breaker) *breaker.Breakers {
+	b := breaker.NewBreakers(list)
 	b.Step(at(0), nodes...)
 	b.Synced(at(0))
 	return b
 }
 
-func wantTripped(t *testing.T, b *guard.Breakers, when string, want ...string) {
+func wantTripped(t *testing.T, b *breaker.Breakers, when string, want ...string) {
 	t.Helper()
 	var got []string
 	for trip := range b.Tripped() {
@@ -113,14 +113,14 @@ func TestABreakerTripsAboveItsLimit(t *testing.T) {
 }
 
 func TestEachGroupTripsByItself(t *testing.T) {
-	b := synced([]guard.NodeChange{is("a1", "a", well), is("b1", "b", well), is("x1", "", well), is("x2", "", well)}, zones())
+	b := synced([]breaker.NodeChange{is("a1", "a", well), is("b1", "b", well), is("x1", "", well), is("x2", "", well)}, zones())
 	b.Step(at(1), is("b1", "b", out))
 	wantTripped(t, b, "one zone", "b")
 	b.Step(at(2), is("x1", "", out), is("x2", "", out))
 	wantTripped(t, b, "nodes without the label are a group", "<none>", "b")
 	z := zones()
 	z.TopologyKey = ""
-	b = synced([]guard.NodeChange{is("a1", "a", well), is("b1", "b", well)}, z)
+	b = synced([]breaker.NodeChange{is("a1", "a", well), is("b1", "b", well)}, z)
 	b.Step(at(1), is("b1", "b", out))
 	wantTripped(t, b, "half of the cluster")
 	b.Step(at(1), is("a1", "a", out))
@@ -139,11 +139,11 @@ func TestOnlyNodesThatAreSelectedCount(t *testing.T) {
 
 func TestAnEventDescribesTheTrip(t *testing.T) {
 	b := synced(many(20, well), zones())
-	var events []guard.Event
+	var events []breaker.Event
 	for i := range 20 {
 		events = append(events, b.Reported(at(float64(i)), is(fmt.Sprintf("n%d", i), "a", out))...)
 	}
-	want := []guard.Event{{
+	want := []breaker.Event{{
 		Trip: policy.Trip{Breaker: "zones", Group: "a"}, Tripped: true, At: at(10), Affected: 11, Nodes: 20,
 		Names: []string{"n0", "n1", "n10", "n2", "n3", "n4", "n5", "n6", "n7", "n8"},
 	}}
@@ -151,7 +151,7 @@ func TestAnEventDescribesTheTrip(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	events = append(b.Reported(at(20), many(20, well)...), b.Reported(at(200))...)
-	want = []guard.Event{{Trip: policy.Trip{Breaker: "zones", Group: "a"}, At: at(200), Nodes: 20}}
+	want = []breaker.Event{{Trip: policy.Trip{Breaker: "zones", Group: "a"}, At: at(200), Nodes: 20}}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -220,13 +220,13 @@ func TestANodeThatWasDeletedCountsForResetAfter(t *testing.T) {
 }
 
 func TestNothingTripsBeforeAllNodesAreKnown(t *testing.T) {
-	b := guard.NewBreakers([]policy.Breaker{zones()})
+	b := breaker.NewBreakers([]policy.Breaker{zones()})
 	b.Step(at(0), is("n0", "a", out))
 	wantTripped(t, b, "one of one that is known")
 	b.Step(at(0), is("n1", "a", well), is("n2", "a", well))
 	b.Synced(at(0))
 	wantTripped(t, b, "one of three")
-	b = guard.NewBreakers([]policy.Breaker{zones()})
+	b = breaker.NewBreakers([]policy.Breaker{zones()})
 	b.Step(at(0), many(3, out)...)
 	if events := b.Synced(at(1)); len(events) != 1 || len(b.Tripped()) != 1 {
 		t.Errorf("three of three: got %+v", events)
@@ -235,8 +235,8 @@ func TestNothingTripsBeforeAllNodesAreKnown(t *testing.T) {
 
 // All changes of one step count as one change, in any order.
 func TestTheOrderOfChangesInAStepDoesNotCount(t *testing.T) {
-	changes := []guard.NodeChange{gone("n0"), gone("n1"), is("n2", "a", out), is("m0", "a", well), is("m1", "a", well)}
-	permutations(changes, func(order []guard.NodeChange) {
+	changes := []breaker.NodeChange{gone("n0"), gone("n1"), is("n2", "a", out), is("m0", "a", well), is("m1", "a", well)}
+	permutations(changes, func(order []breaker.NodeChange) {
 		b := synced(many(4, well), zones())
 		b.Step(at(1), order...)
 		wantTripped(t, b, "one of four")
@@ -248,8 +248,8 @@ func TestTheOrderOfChangesInAStepDoesNotCount(t *testing.T) {
 // The nodes of a wave become affected one by one, in any order. The breaker trips with the first node above the
 // limit, not before.
 func TestAWaveThatComesOneByOneTripsInEachOrder(t *testing.T) {
-	wave := []guard.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out), is("b0", "b", out)}
-	permutations(wave, func(order []guard.NodeChange) {
+	wave := []breaker.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out), is("b0", "b", out)}
+	permutations(wave, func(order []breaker.NodeChange) {
 		b := synced(append(many(5, well), is("b0", "b", well), is("b1", "b", well)), zones())
 		affected := 0
 		for i, c := range order {
@@ -266,8 +266,8 @@ func TestAWaveThatComesOneByOneTripsInEachOrder(t *testing.T) {
 
 // While a breaker is tripped, nodes are deleted and created, in any order: it stays tripped for resetAfter.
 func TestNodesThatComeAndGoResetNothingEarly(t *testing.T) {
-	churn := []guard.NodeChange{gone("n0"), renewed("n0", "a", well), gone("n1"), renewed("n1", "a", well), gone("n2")}
-	permutations(churn, func(order []guard.NodeChange) {
+	churn := []breaker.NodeChange{gone("n0"), renewed("n0", "a", well), gone("n1"), renewed("n1", "a", well), gone("n2")}
+	permutations(churn, func(order []breaker.NodeChange) {
 		b := synced(many(3, well), zones())
 		b.Step(at(1), many(3, out)...)
 		for i, c := range order {
@@ -322,10 +322,10 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 	b.Step(at(7), is("n3", "a", out))
 	wantTripped(t, b, "another node of the same outage")
 
-	next := guard.NewBreakers([]policy.Breaker{z})
+	next := breaker.NewBreakers([]policy.Breaker{z})
 	next.Step(at(8), many(4, out)...)
 	next.MarkSynced()
-	next.Adopt(nil, b.Trips())
+	next.Adopt(b.Trips())
 	next.Step(at(8))
 	wantTripped(t, next, "after a restart")
 
@@ -338,10 +338,10 @@ func TestATripOutlivesARestart(t *testing.T) {
 	b := synced(many(3, well), zones())
 	b.Step(at(1), many(3, out)...)
 	b.Step(at(2), many(3, well)...)
-	next := guard.NewBreakers([]policy.Breaker{zones()})
+	next := breaker.NewBreakers([]policy.Breaker{zones()})
 	next.Step(at(30), many(3, well)...)
 	next.MarkSynced()
-	next.Adopt(nil, b.Trips())
+	next.Adopt(b.Trips())
 	next.Step(at(30))
 	wantTripped(t, next, "just started", "a")
 	if diff := cmp.Diff(b.Trips(), next.Trips()); diff != "" {
@@ -354,9 +354,9 @@ func TestATripOutlivesARestart(t *testing.T) {
 
 	other := zones()
 	other.TopologyKey = "rack"
-	next = guard.NewBreakers([]policy.Breaker{other})
+	next = breaker.NewBreakers([]policy.Breaker{other})
 	next.MarkSynced()
-	next.Adopt(nil, b.Trips())
+	next.Adopt(b.Trips())
 	next.Step(at(3))
 	wantTripped(t, next, "groups of another label")
 }
@@ -445,7 +445,7 @@ func TestBreakersAgreeWithTheirTwin(t *testing.T) {
 	})
 }
 
-func drawChange(t *rapid.T) guard.NodeChange {
+func drawChange(t *rapid.T) breaker.NodeChange {
 	name := fmt.Sprintf("n%d", rapid.IntRange(0, 5).Draw(t, "node"))
 	if rapid.IntRange(0, 4).Draw(t, "gone") == 0 {
 		return gone(name)
@@ -459,7 +459,7 @@ func drawChange(t *rapid.T) guard.NodeChange {
 // twin is the plain implementation.
 type twin struct {
 	policy.Breaker
-	nodes    map[string]*guard.Node
+	nodes    map[string]*breaker.Node
 	departed []struct {
 		zone string
 		at   int
@@ -470,10 +470,10 @@ type twin struct {
 }
 
 func newTwin(b policy.Breaker) *twin {
-	return &twin{Breaker: b, nodes: map[string]*guard.Node{}, state: map[string]string{}, began: map[string]int{}, below: map[string]int{}}
+	return &twin{Breaker: b, nodes: map[string]*breaker.Node{}, state: map[string]string{}, began: map[string]int{}, below: map[string]int{}}
 }
 
-func (t *twin) play(second int, changes []guard.NodeChange) {
+func (t *twin) play(second int, changes []breaker.NodeChange) {
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
 		t.evaluate(second, zone)
 	}
@@ -493,7 +493,7 @@ func (t *twin) play(second int, changes []guard.NodeChange) {
 	}
 }
 
-func zoneOf(n *guard.Node) string {
+func zoneOf(n *breaker.Node) string {
 	if n.Labels == nil {
 		return policy.NoGroup
 	}
@@ -547,7 +547,7 @@ func (t *twin) evaluate(second int, zone string) {
 }
 
 func TestATripIsNamedWithItsGroupAndSinceWhen(t *testing.T) {
-	trip := guard.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 13, 0, 0, 0, time.FixedZone("", 3600))}
+	trip := breaker.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 13, 0, 0, 0, time.FixedZone("", 3600))}
 	if got := trip.Words(); got != "zones is tripped for a since 2026-11-01T12:00:00Z" {
 		t.Error(got)
 	}

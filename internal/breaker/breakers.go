@@ -1,4 +1,4 @@
-package guard
+package breaker
 
 import (
 	"maps"
@@ -129,6 +129,11 @@ func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	after := b.Trips()
 	for _, t := range inForceOnlyIn(before, after) {
 		events = append(events, b.event(t, false, now))
+	}
+	for _, t := range after {
+		if t.Ended && !slices.ContainsFunc(before, t.is) { // it ended as it began
+			events = append(events, b.event(t, true, t.Began), b.event(t, false, now))
+		}
 	}
 	for _, t := range inForceOnlyIn(after, before) {
 		events = append(events, b.event(t, true, t.Began))

@@ -9,4 +9,4 @@
 //
 // Standbys run a core, too, so a change of leader loses neither trips nor nodes that were deleted. Only the leader
 // records.
-package guard
+package breaker

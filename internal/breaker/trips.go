@@ -1,4 +1,4 @@
-package guard
+package breaker
 
 import (
 	"cmp"
@@ -29,6 +29,11 @@ func (t TripRecord) sameGroup(other TripRecord) bool {
 	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
 }
 
+// is reports whether the other trip is the same one, in force or not.
+func (t TripRecord) is(other TripRecord) bool {
+	return t.sameGroup(other) && t.Began.Equal(other.Began)
+}
+
 // Words returns the trip as it follows the word breaker in a sentence, such as "zones is tripped for eu-1a since
 // 2026-11-01T12:00:00Z".
 func (t TripRecord) Words() string {
@@ -49,7 +54,7 @@ func GroupWords(group string) string {
 // inForceOnlyIn returns the trips in force that are not in force among the others.
 func inForceOnlyIn(trips, others []TripRecord) (only []TripRecord) {
 	for _, t := range trips {
-		same := func(other TripRecord) bool { return !other.Ended && other.sameGroup(t) && other.Began.Equal(t.Began) }
+		same := func(other TripRecord) bool { return !other.Ended && other.is(t) }
 		if !t.Ended && !slices.ContainsFunc(others, same) {
 			only = append(only, t)
 		}
@@ -71,30 +76,24 @@ func (b *Breakers) Trips() (all []TripRecord) {
 	return all
 }
 
-// Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the
-// record before it.
-//
-// The latest record is the leader's. It decides about a trip whose nodes have recovered, because this process cannot
-// know whether such a trip lasts, was reset, or never was:
+// Adopt adopts the trips that a record has. Of a trip whose nodes have recovered, only the record knows whether it
+// lasts:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
-//   - A trip that the record before had, and the latest record lacks, has ended, unless the nodes show it.
-//   - A trip that neither record has is this process's own. It stays: the leader may have ended before recording it.
+//   - A trip that the record lacks is this process's own. It stays: the leader may have ended before recording it.
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// All nodes must be known. Adopt does not change when a trip of this process began. The breakers are evaluated at the
-// next step, from which on a share at or below maxNodes counts.
-func (b *Breakers) Adopt(before, latest []TripRecord) {
+// Of a trip that both have, the earlier begin counts. All nodes must be known. The breakers are evaluated at the next
+// step, from which on a share at or below maxNodes counts.
+func (b *Breakers) Adopt(recorded []TripRecord) {
 	for _, of := range b.list {
-		for name, g := range of.groups {
-			recorded := func(t TripRecord) bool { return of.owns(t) && t.Group == name }
-			if slices.ContainsFunc(before, recorded) && !slices.ContainsFunc(latest, recorded) && !of.exceeded(g) {
-				g.endTrip()
+		for _, t := range recorded {
+			if !of.owns(t) || len(b.nodes) > 0 && (of.groups[t.Group] == nil || of.groups[t.Group].nodes == 0) {
+				continue
 			}
-		}
-		for _, t := range latest {
-			if of.owns(t) && (len(b.nodes) == 0 || of.groups[t.Group] != nil && of.groups[t.Group].nodes > 0) {
-				of.adopt(t)
+			g := of.group(t.Group)
+			if g.trip == nil || g.trip.Ended == t.Ended && t.Began.Before(g.trip.Began) {
+				g.trip = &t
 			}
 		}
 	}
@@ -103,14 +102,4 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 // owns reports whether the trip is one of this breaker, which may have had other groups before.
 func (b *breaker) owns(t TripRecord) bool {
 	return t.Breaker == b.Name && t.TopologyKey == b.TopologyKey
-}
-
-// adopt puts a recorded trip in force. A trip that an earlier record has reset by hand is in force again if this record
-// contradicts the reset, and the configuration does not reset the trip.
-func (b *breaker) adopt(t TripRecord) {
-	g := b.group(t.Group)
-	contradicted := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
-	if g.trip == nil || contradicted {
-		g.trip = &t
-	}
 }

@@ -1,4 +1,4 @@
-package guard
+package breaker
 
 import (
 	"context"
@@ -54,7 +54,7 @@ type Tracker struct {
 
 // NewTracker returns a tracker.
 func NewTracker(o Options) *Tracker {
-	core := NewCore(o.Config)
+	core := NewCore(time.Now(), o.Config)
 	o.Keep(core.Judge().Needs())
 	return &Tracker{options: o, core: core, ended: make(chan struct{}), replaceToken: make(chan struct{}, 1)}
 }
@@ -129,7 +129,7 @@ func (t *Tracker) Run(ctx context.Context) {
 	t.schedule()
 }
 
-// Prepare adopts the record of the journal, and blocks until the cache has the data that the holds of the record need.
+// Prepare reports that all nodes are known, and blocks until the cache has the data that the judge needs.
 // Replace waits for Prepare: the cache may never get the data that a replacement needs, and no eviction waits for them.
 func (t *Tracker) Prepare(ctx context.Context) error {
 	t.Put(Ready{})
@@ -175,6 +175,8 @@ func (t *Tracker) await(ctx context.Context, extra policy.Needs) error {
 		if err != nil {
 			return fmt.Errorf("getting what the policies need: %w", err)
 		}
+	case <-t.ended:
+		return errors.New("waiting until what the policies need is known: Run has ended")
 	case <-ctx.Done():
 		return fmt.Errorf("waiting until what the policies need is known: %w", ctx.Err())
 	}

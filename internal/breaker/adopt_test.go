@@ -1,0 +1,110 @@
+package breaker_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// zoned is a configuration with a breaker for each zone.
+func zoned(reset policy.Reset) breaker.Config {
+	z := zones()
+	z.Reset = reset
+	return configured(false, []policy.Breaker{z}, lingering())
+}
+
+// tripsOf returns the trips of zones as "zone since second", with a star if they were reset by hand.
+func tripsOf(trips []breaker.TripRecord) (list []string) {
+	for _, t := range trips {
+		text := fmt.Sprintf("%s since %g", t.Group, t.Began.Sub(zero).Seconds())
+		if t.Ended {
+			text += " *"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// of returns a record with the trips of these zones.
+func of(began float64, zones ...string) breaker.Record {
+	var r breaker.Record
+	for _, zone := range zones {
+		r.Trips = append(r.Trips, breaker.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: zone, Began: at(began)})
+	}
+	return r
+}
+
+func byHand(r breaker.Record) breaker.Record {
+	for i := range r.Trips {
+		r.Trips[i].Ended = true
+	}
+	return r
+}
+
+// The record of the leader before decides about trips that the nodes do not show. The trips that they have shown to this
+// process stay.
+func TestATermBeginsWithTheRecordedTripsAndWithThoseThatTheNodesHaveShown(t *testing.T) {
+	shows := func(affected int) breaker.Input { return breaker.NodesChanged{Changes: nodes(4, affected)} }
+	for name, c := range map[string]struct {
+		inputs []breaker.Input // one each second, from second 11 on
+		record breaker.Record  // at second 20
+		want   []string
+	}{
+		"a recorded trip":                            {nil, of(3, "a"), []string{"a since 3"}},
+		"its nodes show it, too":                     {[]breaker.Input{shows(3)}, of(3, "a"), []string{"a since 3"}},
+		"its nodes show it, and no record has it":    {[]breaker.Input{shows(3)}, breaker.Record{}, []string{"a since 11"}},
+		"its nodes have shown it, and no record has": {[]breaker.Input{shows(3), shows(0)}, breaker.Record{}, []string{"a since 11"}},
+		"one of a zone without nodes":                {nil, of(3, "nowhere"), nil},
+		"one from the future":                        {nil, of(1e9, "a"), []string{"a since 20"}},
+		"it was reset by hand":                       {nil, byHand(of(3, "a")), nil},
+		"a forged reset by hand of what its nodes show": {
+			[]breaker.Input{shows(3)}, byHand(of(3, "a")), []string{"a since 11"},
+		},
+	} {
+		for _, reset := range []policy.Reset{policy.Automatic, policy.Manual} {
+			next := &leader{Core: breaker.NewCore(at(0), zoned(reset))}
+			next.step(10, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: known})
+			for i, in := range c.inputs {
+				next.step(11+float64(i), in)
+			}
+			next.step(20, breaker.LeadershipBegan{Journaled: breaker.Journaled{Known: true, Record: c.record}})
+			want(t, name+", "+string(reset), tripsOf(next.Trips()), c.want)
+			if len(next.Judge().Facts.Tripped) != len(c.want) {
+				t.Errorf("%s, %s: the leader holds %v", name, reset, next.Judge().Facts.Tripped)
+			}
+		}
+	}
+}
+
+// A trip that waits for an operator is in the record of each leader, although its nodes have recovered for long.
+func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
+	first := leading(zoned(policy.Manual), known)
+	first.step(1, breaker.NodesChanged{Changes: nodes(4, 3)})
+	first.step(2, breaker.NodesChanged{Changes: nodes(4, 0)})
+	second := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
+	second.step(5000, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: first.stored(t)})
+	second.step(5001, breaker.LeadershipBegan{Journaled: first.stored(t)})
+	second.step(9000, breaker.TimePassed{})
+	want(t, "the second leader", tripsOf(second.Trips()), []string{"a since 1"})
+
+	reset := zoned(policy.Manual)
+	reset.Guards.Breakers[0].ResetBefore = &metav1.Time{Time: at(9001)}
+	second.step(9002, breaker.Reconfigured{Config: reset})
+	first.step(5000, breaker.LeadershipEnded{})
+	first.step(9003, breaker.Reconfigured{Config: reset}, breaker.LeadershipBegan{Journaled: second.stored(t)})
+	want(t, "the first one leads again", tripsOf(first.Trips()), nil)
+}
+
+// A leader may end before it records a trip.
+func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
+	standby := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
+	standby.step(0, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: known})
+	standby.step(5, breaker.NodesChanged{Changes: nodes(4, 3)})
+	standby.step(7, breaker.NodesChanged{Changes: nodes(4, 0)})
+	standby.step(20, breaker.LeadershipBegan{Journaled: known})
+	want(t, "the next leader", tripsOf(standby.Trips()), []string{"a since 5"})
+}

@@ -1,0 +1,113 @@
+package breaker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Record is what outlives the process: trips, holds, and when policies began. While a process has it, its times carry
+// the monotonic clock; in the journal they are wall times. The zero value stands for a cluster without any of them.
+type Record struct {
+	Trips []TripRecord `json:"trips,omitempty"`
+
+	// Holds has one entry for each policy that holds, each breaker and group, and the pause.
+	Holds []policy.HoldRecord `json:"holds,omitempty"`
+
+	// HoldsEnded is the end of all holds without an entry; zero if there was none.
+	HoldsEnded time.Time `json:"holdsEnded,omitzero"`
+
+	// Policies is when each policy with NoSchedule triggers began.
+	Policies []policy.Begin `json:"policies,omitempty"`
+}
+
+// maxHolds is the maximum number of holds in a record that are over.
+const maxHolds = 256
+
+// withHolds returns the record with these holds in force. A recorded hold that is not in force any longer has ended now.
+// If more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record does not
+// change.
+func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
+	was, ended := r.Holds, 0
+	r.Holds = slices.Clone(present)
+	for i := range was {
+		same := func(h policy.HoldRecord) bool { return h.Same(&was[i]) }
+		if j := slices.IndexFunc(r.Holds, same); j >= 0 {
+			r.Holds[j].Ended = was[i].Ended
+			continue
+		}
+		r.Holds = append(r.Holds, endedAt(was[i], now))
+		ended++
+	}
+	if ended > maxHolds {
+		for _, h := range r.Holds[len(present):] {
+			r.HoldsEnded = later(r.HoldsEnded, h.Ended)
+		}
+		r.Holds = r.Holds[:len(present)]
+	}
+	return r
+}
+
+// endedAt returns the hold, which ends now if it is in force.
+func endedAt(h policy.HoldRecord, now time.Time) policy.HoldRecord {
+	if h.Holds {
+		h.Holds, h.Ended = false, later(h.Ended, now)
+	}
+	return h
+}
+
+// Converted returns the record with each time converted.
+func (r Record) Converted(convert func(time.Time) time.Time) Record {
+	r.Trips, r.Holds, r.Policies = slices.Clone(r.Trips), slices.Clone(r.Holds), slices.Clone(r.Policies)
+	times := []*time.Time{&r.HoldsEnded}
+	for i := range r.Trips {
+		times = append(times, &r.Trips[i].Began)
+	}
+	for i := range r.Holds {
+		times = append(times, &r.Holds[i].Ended)
+	}
+	for i := range r.Policies {
+		times = append(times, &r.Policies[i].Began)
+	}
+	for _, t := range times {
+		if !t.IsZero() {
+			*t = convert(*t)
+		}
+	}
+	return r
+}
+
+// Validate returns an error if no program can have made the record.
+func (r Record) Validate() error {
+	for _, t := range r.Trips {
+		if t.Breaker == "" || t.Began.IsZero() {
+			return fmt.Errorf("the trip of breaker %.40q in group %.40q lacks its breaker, or when it began", t.Breaker,
+				t.Group)
+		}
+	}
+	for _, h := range r.Holds {
+		if !h.Holds && h.Ended.IsZero() {
+			return fmt.Errorf("the end of %.40q lacks its time", h.By)
+		}
+	}
+	for _, p := range r.Policies {
+		if p.Began.IsZero() {
+			return fmt.Errorf("the begin of policy %.40q lacks its time", p.Policy)
+		}
+	}
+	return nil
+}
+
+// isEmpty reports whether there is nothing to record.
+func (r Record) isEmpty() bool {
+	return len(r.Trips)+len(r.Holds)+len(r.Policies) == 0 && r.HoldsEnded.IsZero()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

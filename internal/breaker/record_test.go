@@ -1,0 +1,160 @@
+package breaker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// holdThenEvict returns a configuration that holds quarantined pods, evicts all others, and deletes them an hour
+// later.
+func holdThenEvict() policy.Config {
+	return policy.Config{
+		Policies: []policy.Policy{
+			{Name: "quarantine", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "quarantine"}}}},
+			{Name: "rest", Method: policy.Evict, DeleteAfter: lasting(3600)},
+		},
+		Guards: policy.Guards{Breakers: []policy.Breaker{zones()}},
+	}
+}
+
+// held has one pod that quarantine holds.
+var held = map[string]int{"quarantine": 1}
+
+func TestARecordHasTheEndsOfHolds(t *testing.T) {
+	c := holdThenEvict()
+	trip := map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}
+	other := holdThenEvict()
+	other.Policies[0].Match.Taints[0].Key = "other"
+	for name, test := range map[string]struct {
+		before, after []policy.HoldRecord
+		want          []string
+	}{
+		"nothing changes":                 {c.Holds(held, trip, true), c.Holds(held, trip, true), nil},
+		"a pause ends":                    {c.Holds(nil, nil, true), c.Holds(nil, nil, false), []string{"pause at 9s"}},
+		"a trip ends":                     {c.Holds(nil, trip, false), c.Holds(nil, nil, false), []string{"breaker zones at 9s"}},
+		"another group trips":             {c.Holds(nil, nil, false), c.Holds(nil, trip, false), nil},
+		"a policy is removed":             {c.Holds(held, nil, false), nil, []string{"policy quarantine at 9s"}},
+		"a policy releases its last pod":  {c.Holds(held, nil, false), c.Holds(nil, nil, false), []string{"policy quarantine at 9s"}},
+		"a policy takes to another taint": {c.Holds(held, nil, false), other.Holds(held, nil, false), []string{"policy quarantine at 9s"}},
+	} {
+		r := breaker.Record{}.WithHolds(at(5), test.before).WithHolds(at(9), test.after)
+		if diff := cmp.Diff(test.want, endsOf(r)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAHoldThatEndsAgainIsRecordedOnce(t *testing.T) {
+	c := holdThenEvict()
+	r := breaker.Record{}
+	for i := range 200 {
+		r = r.WithHolds(at(float64(2*i)), c.Holds(nil, nil, true)).WithHolds(at(float64(2*i+1)), c.Holds(nil, nil, false))
+	}
+	if diff := cmp.Diff([]string{"pause at 399s"}, endsOf(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A record that was stored and read again leads to the same verdicts.
+func TestARecordOutlivesTheProcess(t *testing.T) {
+	c := holdThenEvict()
+	r := breaker.Record{}.WithHolds(at(5), c.Holds(held, map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}, true)).WithHolds(at(30), c.Holds(held, nil, false))
+	r.Trips = []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}}
+	r.HoldsEnded, r.Policies = at(1), []policy.Begin{{Policy: "drain", Rules: "x", Began: at(2)}}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again breaker.Record
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, again); diff != "" || again.Validate() != nil {
+		t.Errorf("(-want +got):\n%s\n%s, %v", diff, text, again.Validate())
+	}
+	pod, node := aPod(), tainted(at(1), "out")
+	set, _ := policy.Compile(c)
+	v := policy.Judge{Set: set, Facts: &policy.Facts{Holds: again.Holds}}.Decide(pod, node)
+	if !v.Delete.At.Equal(at(30 + 3600)) {
+		t.Errorf("got %+v", v.Delete)
+	}
+}
+
+// Too many holds become one of all pods, with the latest end: no deletion is earlier.
+func TestARecordIsBounded(t *testing.T) {
+	var r breaker.Record
+	for i := range 1000 {
+		key := []policy.KeyPattern{{Key: fmt.Sprint("key-", i)}}
+		r = r.WithHolds(at(float64(i)), []policy.HoldRecord{{By: fmt.Sprint("policy ", i), Taints: key, Holds: true}})
+		over := 0
+		for _, h := range r.Holds {
+			if !h.Holds && h.Ended.After(r.HoldsEnded) {
+				over++
+			}
+		}
+		if len(r.Holds) > 300 || over+int(r.HoldsEnded.Sub(zero).Seconds()) != i && !r.HoldsEnded.IsZero() {
+			t.Fatalf("second %d: got %d holds, %d of them over, and all others ended at %v", i, len(r.Holds), over, r.HoldsEnded)
+		}
+	}
+}
+
+func TestARecordThatNoProgramHasMadeIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"an end without a time":   `{"holds":[{"by":"pause"}]}`,
+		"a trip without a time":   `{"trips":[{"breaker":"zones"}]}`,
+		"a policy without a time": `{"policies":[{"policy":"drain","rules":"x"}]}`,
+		"another type":            `{"holds":"none"}`,
+	} {
+		var r breaker.Record
+		if err := json.Unmarshal([]byte(text), &r); err == nil && r.Validate() == nil {
+			t.Errorf("%s: got %+v", name, r)
+		}
+	}
+}
+
+func aPod() *taint.Pod {
+	return &taint.Pod{UID: "p", Namespace: "shop", Name: "p", Node: "n", Phase: v1.PodRunning, Bound: zero}
+}
+
+func tainted(since time.Time, key string) *taint.Node {
+	return &taint.Node{Name: "n", UID: "n", Labels: in("a"), Taints: []taint.History{
+		{{Taint: v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute}, Since: since}},
+	}}
+}
+
+// The nodes of a wave become affected one by one within settle, in any order: no pod is evicted, although settle has
+// passed for the first node.
+func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
+	z := zones()
+	z.Settle = lasting(10)
+	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{z}}}
+	set, _ := policy.Compile(c)
+	wave := []breaker.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out)}
+	permutations(wave, func(order []breaker.NodeChange) {
+		b := synced(many(5, well), z)
+		for second := range 100 {
+			if i := second / 3; second%3 == 0 && i < len(order) {
+				b.Step(at(float64(second)), order[i])
+			}
+			for i := range order {
+				since := at(float64(3 * i))
+				if since.After(at(float64(second))) {
+					continue
+				}
+				v := policy.Judge{Set: set, Facts: &policy.Facts{Tripped: b.Tripped()}}.Decide(aPod(), tainted(since, "out"))
+				if method, _ := v.Due(at(float64(second))); method != "" {
+					t.Fatalf("second %d: the pod of node %d goes: %+v", second, i, v)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package breaker
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// adopt begins a term by the record of the journal, once all nodes are known. A hold of the record that is in force has
+// ended when the term began, for pods that are not held. Holds before the term of which nothing is known, because the
+// journal has no record or was not read, have ended when the term began.
+func (c *Core) adopt(now time.Time, j Journaled) {
+	if !c.breakers.synced || !c.leads() {
+		if c.leads() {
+			c.early = j
+		}
+		return
+	}
+	if !j.Known && c.early.Known {
+		j = c.early
+	}
+	c.changed, c.unread = true, j.Unread
+	c.record = notAfter(now, j.Record)
+	if !j.Known {
+		c.record = Record{HoldsEnded: c.term}
+	}
+	c.earlier = Record{HoldsEnded: c.record.HoldsEnded}
+	for _, h := range c.record.Holds {
+		if h.By != policy.ByPause { // of which the record of this term knows the end
+			c.earlier.Holds = append(c.earlier.Holds, endedAt(h, c.term))
+		}
+	}
+	c.adoptTrips(c.record.Trips)
+	c.record.Policies = c.begun(c.record.Policies)
+	c.stored = j.Known && reflect.DeepEqual(c.record, j.Record)
+}
+
+// readLate adopts a record that could not be read when the term began. Its holds count as ended when the term began.
+func (c *Core) readLate(now time.Time, r Record) {
+	if !c.leads() || !c.unread {
+		return
+	}
+	read := notAfter(now, r)
+	c.changed, c.unread, c.stored = true, false, false
+	c.adoptTrips(read.Trips)
+	c.record.Policies = inherited(c.record.Policies, c.begun(read.Policies))
+}
+
+// adoptTrips adopts recorded trips. The leader that recorded them has reported them.
+func (c *Core) adoptTrips(recorded []TripRecord) {
+	c.breakers.Adopt(recorded)
+	c.trips = slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool {
+		return !slices.ContainsFunc(recorded, func(r TripRecord) bool { return r.sameGroup(t) && r.Ended == t.Ended })
+	})
+}
+
+// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of which
+// neither knows began with the term.
+func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
+	all := inherited(c.config.Begins(time.Time{}), recorded)
+	for i := range all {
+		all[i].Began = later(all[i].Began, c.begins[i].Began)
+		if all[i].Began.IsZero() {
+			all[i].Began = c.term
+		}
+	}
+	return all
+}
+
+// inherited returns the begins, with the times of those that the old ones have with the same rules.
+func inherited(begins, old []policy.Begin) []policy.Begin {
+	for i := range begins {
+		b := &begins[i]
+		for _, o := range old {
+			if o.Policy == b.Policy && o.Rules == b.Rules {
+				b.Began = o.Began
+			}
+		}
+	}
+	return begins
+}
+
+// notAfter returns the record without times in the future, which come from a process whose clock is ahead.
+func notAfter(now time.Time, r Record) Record {
+	return r.Converted(func(t time.Time) time.Time {
+		if t.After(now) {
+			return now
+		}
+		return t
+	})
+}
