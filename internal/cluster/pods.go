@@ -9,6 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
 // pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes,

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 

@@ -80,6 +80,13 @@ func (n NodeHistory) Recorded(t *v1.Taint) bool {
 	return slices.ContainsFunc(n.presences, func(p presence) bool { return p.recorded && counts(&p.states[0].Taint, t) })
 }
 
+// Found reports whether this process has found this taint, of an observed effect, in a list.
+func (n NodeHistory) Found(t *v1.Taint) bool {
+	return slices.ContainsFunc(n.presences, func(p presence) bool {
+		return slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
+	})
+}
+
 // Record returns the record of the node, or false if the node has no taints to record.
 func (n NodeHistory) Record(uid types.UID) (Record, bool) {
 	r := Record{UID: uid, Version: n.version, List: n.list}

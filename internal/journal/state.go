@@ -14,15 +14,18 @@ import (
 // The state of the manager as a whole is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are
 // part of the format.
 const (
-	GuardsKey = "_guards" // trips, holds and when policies began, as package guard marshals them
+	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
 	ConfigKey = "_config" // a [Config]
 )
 
 // StateObject is the number of the state where the partitions have theirs.
 const StateObject = Partitions
 
-// MaxConfig is the maximum size in bytes of a stored [Config].
-const MaxConfig = 256 << 10
+// The maximum sizes in bytes of a stored [Config], and of the stored record of guards and holds.
+const (
+	MaxConfig = 256 << 10
+	MaxGuards = 256 << 10
+)
 
 // StateName returns the name of the ConfigMap of the state, for partitions of this name.
 func StateName(name string) string { return name + "-state" }

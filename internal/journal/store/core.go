@@ -56,6 +56,9 @@ type CoreOptions struct {
 	// Identity is the name of this process, for readers.
 	Identity string
 
+	// Config is the configuration with which the process starts, as [journal.Config.Encode] returns it.
+	Config []byte
+
 	// ReadOnly keeps the core from writing.
 	ReadOnly bool
 
@@ -98,7 +101,7 @@ type Core struct {
 
 // NewCore returns the logic of a journal of a process that does not lead.
 func NewCore(o CoreOptions) *Core {
-	c := &Core{options: o}
+	c := &Core{options: o, config: o.Config}
 	for number := range journal.StateObject + 1 {
 		if !o.None {
 			c.objects = append(c.objects, &object{Core: c, number: number, problems: map[Kind]string{}})

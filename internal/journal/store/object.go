@@ -212,7 +212,7 @@ func (o *object) write() {
 // content returns the content to write.
 func (o *object) content() map[string]string {
 	if o.isState() {
-		return journal.EncodeState(o.heartbeat(), o.guards, o.config)
+		return o.stateContent()
 	}
 	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
 	data, leftOut := journal.Encode(p)
@@ -224,6 +224,16 @@ func (o *object) content() map[string]string {
 	}
 	o.problem(full, text)
 	return data
+}
+
+// stateContent returns the content of the state.
+func (o *object) stateContent() map[string]string {
+	guards, text := o.guards, ""
+	if len(guards) > journal.MaxGuards {
+		guards, text = nil, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then"
+	}
+	o.problem(full, text)
+	return journal.EncodeState(o.heartbeat(), guards, o.config)
 }
 
 // written processes the answer to a write. After a failure the object is read before it is written again: another
