@@ -81,11 +81,11 @@ func (o *Observation) added(t *v1.Taint) bool {
 // found reports whether the taint, if it is new, may have been there before this observation.
 func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
 
-// presence returns the presence of a group of taints after this observation; known is the one before, or nil. before and
+// presence returns the presence of a group of taints after this observation; known is the one before, or nil. was and
 // list are fingerprints of the node's taints before and now.
-func (o *Observation) presence(known *presence, r role, taints []v1.Taint, before, list string) presence {
+func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, list string) presence {
 	next := presence{role: r}
-	again := known != nil && o.Gap && known.isAnother(o, taints, before, list)
+	again := known != nil && o.Gap && known.isAnother(o, taints, was, list)
 	if known != nil && !again {
 		next = *known
 	}
@@ -98,10 +98,11 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, befor
 			next.found.before = ""
 		}
 	}
-	next.states = statesAfter(next.states, taints)
+	before := statesAfter(next.states, taints)
+	next.states = before
 	for i := range taints {
-		if !standing(next.states, &taints[i]) {
-			next.states = append(next.states, o.begin(&taints[i], next.states, again))
+		if !standing(before, &taints[i]) {
+			next.states = append(next.states, o.begin(&taints[i], before, again))
 		}
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })
