@@ -178,18 +178,22 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	m.leads.Store(true)
+	judged := m.HasSynced() // before the term: what the shards have found held since then is not reported yet
+	m.leads.Store(!judged)
 	defer m.leads.Store(false)
 	if !m.journal.Begin(ctx) {
 		return nil
 	}
+	m.leads.Store(true)
 	m.holds.Put(breaker.LeadershipBegan{})
 	defer m.holds.Put(breaker.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()
 	defer stop()
-	reporting.Go(func() { m.reportHeld(reportCtx) })
+	if judged {
+		reporting.Go(func() { m.reportHeld(reportCtx) })
+	}
 	return m.dispatcher.Lead(klog.NewContext(ctx, m.options.Logger))
 }
 

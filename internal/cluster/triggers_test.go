@@ -130,7 +130,9 @@ func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
 			down := w.outage()
 			met := w.source.Need(policy.Needs{NodeLabels: true})
 			time.Sleep(10 * time.Minute)
-			w.set(aNode(c.change(begun)...))
+			changed := aNode(c.change(begun)...)
+			changed.ResourceVersion = "2"
+			w.set(changed)
 			time.Sleep(time.Minute)
 			down.Store(false)
 			must(t, <-met)

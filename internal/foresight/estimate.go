@@ -67,7 +67,7 @@ func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEsti
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
 		view.history, _ = view.history.Explain(r, journal.Reading{
 			UID: view.UID, Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
-			LastWatch: j.lastWatch(view.Name),
+			LastWatch: j.lastWatch(view.Name, at),
 		})
 	}
 	return ne.refreshed()

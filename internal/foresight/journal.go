@@ -92,11 +92,15 @@ func (j *Journal) record(node string) journal.Record {
 	return j.partitions[journal.PartitionOf(node)].Records[node]
 }
 
-// lastWatch returns when the writer of the record of this node last watched.
-func (j *Journal) lastWatch(node string) journal.LastWatch {
+// lastWatch returns when the writer of the record of this node last watched. While the journal is written, that is now.
+func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	number := journal.PartitionOf(node)
 	partition := j.partitions[number]
-	return j.state.LastWatchOf(number, &partition.Partition)
+	last := j.state.LastWatchOf(number, &partition.Partition)
+	if j.isWritten(at) {
+		last.Watched = at
+	}
+	return last
 }
 
 // nodes returns the nodes that have records: their UIDs, their NoExecute taints and their triggers.

@@ -42,7 +42,7 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 		"one for all nodes":                          {[]policy.Policy{all(policy.Hold)}, "held by policy all", nil},
 	} {
 		m := hidden(policies(t, c.policies...), pod("a"), pod("b", on("n2")), // no record has its node
-			page(recorded("uid-n1", -5, since("out:NoExecute", -299))))
+			recorded("uid-n1", -5, since("out:NoExecute", -299)))
 		if got := foretold(t, m, noon); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

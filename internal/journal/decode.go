@@ -101,7 +101,8 @@ func decodeState(s *entryState, version string) (TaintState, error) {
 		return TaintState{}, errors.New("it does not say since when")
 	}
 	made := TaintState{
-		State: taint.State{Taint: s.Taint, Ended: s.Past}, Start: s.Since, From: s.From, Found: s.Found,
+		State: taint.State{Taint: s.Taint, Ended: s.Past}, Start: s.Since, Listed: s.Relisted, From: s.From,
+		Found: s.Found,
 	}
 	if !Reaches(version, s.From) {
 		made.From, made.Found = version, true // it had begun then, at the latest

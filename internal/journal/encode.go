@@ -55,6 +55,7 @@ func encodeRecord(r Record) ([]byte, error) {
 			s := &states[j]
 			e.Taints[i][j] = entryState{
 				Taint: s.Taint, Since: s.Start.UTC(), Past: s.Ended, From: s.From, Found: s.Found,
+				Relisted: s.Listed.UTC(),
 			}
 		}
 	}

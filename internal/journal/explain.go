@@ -28,7 +28,8 @@ type Reading struct {
 // only explains what this process has found in a list, the first one or one after a gap of its watch: a taint that it
 // has seen appear keeps its time. The record is not used for a taint
 //
-//   - if the record is of a node with another UID, or lacks the taint with the value that was found;
+//   - if the record is of a node with another UID, or lacks the taint with the value that was found (not-ready and
+//     unreachable count as one taint with two values);
 //   - if this process has seen the node later than the recorded state began, without that state;
 //   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
 //
@@ -66,6 +67,9 @@ func (now *Reading) entered(states []TaintState) []TaintState {
 		s := &states[i]
 		s.Since = latest(now.At.Enter(s.Start), least)
 		least = s.Since
+		if !s.Listed.IsZero() {
+			s.Relisted = now.At.Enter(s.Listed)
+		}
 	}
 	return states
 }
@@ -74,6 +78,9 @@ func (now *Reading) entered(states []TaintState) []TaintState {
 // that this process has seen since. It reports false if the record is not about this presence.
 func (p *presence) explained(r *Record, theirs []TaintState, now *Reading) (explained presence, ok bool) {
 	last := p.lastFound(theirs)
+	if last < 0 && len(theirs) > 0 && swapped(theirs[0].Taint.Key) {
+		last = len(theirs) - 1 // the two of the pair count as one taint
+	}
 	if last < 0 {
 		return *p, false
 	}
@@ -81,7 +88,7 @@ func (p *presence) explained(r *Record, theirs []TaintState, now *Reading) (expl
 	if p.found.before != "" && (!IsNewer(begun.From, p.found.before) || p.found.continued && begun.Found) {
 		return *p, false // this process knows better
 	}
-	if IsNewer(p.found.version, now.Reached) && !Reaches(r.Version, p.found.version) {
+	if !Reaches(now.Reached, p.found.version) && !Reaches(r.Version, p.found.version) {
 		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
 		if seen.differs(p.found.taints, p.found.list, p.found.written, now.At) {
 			return p.setAgain(&seen, now), true
@@ -124,7 +131,10 @@ func (p *presence) continuing(theirs []TaintState) []TaintState {
 		}
 		for j := len(own) - 1; j >= 0; j-- {
 			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, p.found.version) {
-				s.Ended, s.Taint.TimeAdded, s.Relisted = o.Ended, o.Taint.TimeAdded, o.Relisted
+				s.Ended, s.Taint.TimeAdded = o.Ended, o.Taint.TimeAdded
+				if o.Relisted.After(s.Relisted) {
+					s.Relisted, s.Listed = o.Relisted, o.Listed
+				}
 				own = slices.Delete(own, j, j+1)
 				break
 			}

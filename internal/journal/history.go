@@ -22,8 +22,9 @@ type TaintState struct {
 	// Found means that a list was the first to show the state, so it may have begun before.
 	Found bool
 
-	// Start is Since by the API server's clock, as it is recorded. A start that was read is recorded unchanged.
-	Start time.Time
+	// Start and Listed are Since and Relisted by the API server's clock, as they are recorded. What was read is recorded
+	// unchanged.
+	Start, Listed time.Time
 }
 
 // historyOf returns the states for readers.
@@ -67,7 +68,7 @@ func bound(states []TaintState, apart func(a, b *v1.Taint) bool) []TaintState {
 		if i > 0 {
 			before := &states[i-1]
 			states[i].Since, states[i].Start, states[i].From = before.Since, before.Start, before.From
-			states[i].Found, states[i].Relisted = before.Found, before.Relisted
+			states[i].Found, states[i].Relisted, states[i].Listed = before.Found, before.Relisted, before.Listed
 		}
 		states = append(states[:max(i-1, 0)], states[max(i, 1):]...)
 	}

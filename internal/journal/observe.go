@@ -121,7 +121,7 @@ func (o *Observation) begin(t *v1.Taint, known []TaintState, again bool) TaintSt
 		return s
 	}
 	if !o.Watched.IsZero() {
-		s.Relisted = o.At.Time
+		s.Relisted, s.Listed = o.At.Time, s.Start
 	}
 	since, start := o.listed(t, again)
 	if len(known) == 0 || since.After(known[len(known)-1].Since) {
@@ -142,7 +142,7 @@ func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
 		added = t.TimeAdded.Time
 	}
 	since, start = o.At.Timestamp(added), skew.NextSecond(added)
-	if added.IsZero() || since.Before(o.Watched) || !since.Before(o.At.Time) { // the node did not have the taint then
+	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have the taint when it was last watched
 		since, start = o.At.Time, o.At.Late(o.At.Time)
 		if !o.Unknown.IsZero() {
 			since, start = o.Unknown, o.Unknown

@@ -74,6 +74,8 @@ type entryState struct {
 	Past  bool      `json:"past,omitempty"`
 	From  string    `json:"from,omitempty"`
 	Found bool      `json:"found,omitempty"`
+
+	Relisted time.Time `json:"relisted,omitzero"`
 }
 
 // Entries returns the partition's data without the entry [Head].

@@ -40,7 +40,7 @@ type lastSeen struct {
 // isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints of
 // the node's taints before and after the gap.
 func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, list string) bool {
-	return IsNewer(o.Version, o.Reached) && // else the node has not changed in the gap
+	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
 		lastSeen{p.states, o.Watched, before}.differs(taints, list, o.Written, o.At)
 }
 

@@ -27,9 +27,15 @@ type Instant struct {
 
 // Enter returns a time by the API server's clock on the monotonic clock of this process. Its age is the smaller of the
 // two that this process's clock and the API server's give, and not negative.
-func (i Instant) Enter(t time.Time) time.Time {
-	age := max(i.Round(0).Sub(t.Round(0)), 0)
-	return i.Add(-max(age-max(i.Most, 0), 0))
+func (i Instant) Enter(t time.Time) time.Time { return i.Add(-max(i.age(t), 0)) }
+
+// IsFuture reports whether a time by the API server's clock may be in the future.
+func (i Instant) IsFuture(t time.Time) bool { return i.age(t) < 0 }
+
+// age returns the smaller of the two ages of a time.
+func (i Instant) age(t time.Time) time.Duration {
+	const centuries = 1 << 62
+	return max(i.Round(0).Sub(t.Round(0)), -centuries) - max(i.Most, 0)
 }
 
 // Timestamp is Enter for a timestamp of the API, which is cut off to whole seconds; a missing one is the instant itself.

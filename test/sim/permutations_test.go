@@ -53,7 +53,7 @@ func (d *desk) PodChanged(uid types.UID, _ string) { d.tell(shard.PodChanged{UID
 
 // NodesChanged, NodesListed and NamespacesChanged are of no use to a shard.
 func (d *desk) NodesChanged([]breaker.NodeChange, bool) {}
-func (d *desk) RecordChanged(string) {}
+func (d *desk) RecordChanged(string)                    {}
 func (d *desk) NamespacesChanged()                      {}
 
 func (d *desk) tell(in shard.Input) {

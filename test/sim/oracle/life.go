@@ -36,10 +36,10 @@ func pairOf(t *v1.Taint) pair { return pair{t.Key, t.Value} }
 type life struct {
 	group    string
 	states   []state
-	heard    []state       // from records
-	recorded int64         // the latest node version of such a record
-	shown    []int64       // by step, a showing that has changed the life: the node's version; 0 for those of a record
-	total    int           // number of states so far, including those of adopted records
+	heard    []state // from records
+	recorded int64   // the latest node version of such a record
+	shown    []int64 // by step, a showing that has changed the life: the node's version; 0 for those of a record
+	total    int     // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
 	// without the taint at the version absentAt, if at all.

@@ -75,7 +75,8 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 		}
 		return own
 	}
-	if !slices.ContainsFunc(theirs.states, func(s state) bool { return hasPair(own.foundAs, s.pair) }) {
+	has := slices.ContainsFunc(theirs.states, func(s state) bool { return hasPair(own.foundAs, s.pair) })
+	if !has && own.group != v1.TaintNodeUnreachable {
 		return own // the value that was found is another one
 	}
 	found := number(own.foundIn.ResourceVersion)
