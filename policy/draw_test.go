@@ -27,9 +27,14 @@ func checkTwins(t *testing.T, property func(*rapid.T, *twin)) {
 
 func drawTwin(t *rapid.T) *twin {
 	w := &twin{tripped: map[policy.Trip]bool{}, pod: drawPod(t), node: drawNode(t), paused: rapid.IntRange(0, 4).Draw(t, "paused") == 0}
+	w.unread, w.began = rapid.IntRange(0, 9).Draw(t, "unread") == 0, map[string]int64{}
 	w.config.Method = rapid.SampledFrom([]policy.Method{policy.Delete, policy.Evict, policy.Ignore}).Draw(t, "method")
 	for i := range rapid.IntRange(0, 6).Draw(t, "policies") {
-		w.config.Policies = append(w.config.Policies, drawPolicy(t, fmt.Sprintf("p%d", i)))
+		p := drawPolicy(t, fmt.Sprintf("p%d", i))
+		w.config.Policies = append(w.config.Policies, p)
+		if p.Mode != policy.Audit && rapid.Bool().Draw(t, "began is known") {
+			w.began[p.Name] = rapid.Int64Range(0, 100).Draw(t, "began")
+		}
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "breakers") {
 		b := drawBreaker(t, fmt.Sprintf("b%d", i))

@@ -17,8 +17,8 @@ type Facts struct {
 	// Unread means that the trips of earlier terms are not known. All evictions that a breaker may hold are held.
 	Unread bool
 
-	// Holds has the holds whose ends count for all pods of their groups: those of earlier terms, and the pause. Verdicts
-	// use only the ends: whether a pair is held now follows from the other facts and the policies.
+	// Holds has the holds whose ends count for all pods of their groups: those of earlier terms, and the pause.
+	// Verdicts use only the ends: whether a pair is held now follows from the other facts and the policies.
 	Holds []HoldRecord
 
 	// HoldsEnded is the end of all holds of earlier terms that Holds does not have; zero if there was none.

@@ -62,8 +62,8 @@ func (h *HoldRecord) counts(p *pair) bool {
 		func(k KeyPattern) bool { return k.selects(p.taint.Key) })
 }
 
-// Holds returns an entry for each hold in force: of each policy that holds pods, of each trip, and of the pause. holding
-// has the numbers of pods by policy.
+// Holds returns an entry for each hold in force: of each policy that holds pods, of each trip, and of the pause.
+// holding has the numbers of pods by policy.
 func (c *Config) Holds(holding map[string]int, trips map[Trip]bool, paused bool) []HoldRecord {
 	var all []HoldRecord
 	for i := range c.Policies {

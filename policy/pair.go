@@ -62,7 +62,10 @@ type pair struct {
 
 // pair returns the pair of the pod and the last of the states of a taint of its node.
 func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
-	p := pair{set: j.set(), released: j.Released, pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
+	p := pair{
+		set: j.set(), released: j.Released, pod: pod, node: node, states: states,
+		taint: &states[len(states)-1].Taint,
+	}
 	if j.Facts != nil {
 		p.facts = *j.Facts
 	}

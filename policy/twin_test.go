@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,8 @@ type twin struct {
 	tripped map[policy.Trip]bool
 	paused  bool
 	ended   []endedHold
+	unread  bool             // what is tripped
+	began   map[string]int64 // when policies began
 }
 
 // endedHold is a hold that ended at the second at.
@@ -85,11 +88,15 @@ func (tw *twin) pair(h taint.History) outcome {
 		}
 		start = h[i]
 	}
-	deadline := max(start.Since.Unix()-zero.Unix(), tw.pod.Bound.Unix()-zero.Unix()) + granted
+	exposed := max(start.Since.Unix()-zero.Unix(), tw.pod.Bound.Unix()-zero.Unix())
+	if p != nil && last.Taint.Effect == v1.TaintEffectNoSchedule {
+		exposed = max(exposed, tw.began[p.Name])
+	}
+	deadline := exposed + granted
 	tripped := false
 	for _, b := range tw.config.Guards.Breakers {
 		deadline = max(deadline, tw.settled(b, h))
-		tripped = tripped || tw.guards(b, last.Taint) && tw.tripped[policy.Trip{Breaker: b.Name, Group: tw.zone(b.TopologyKey)}]
+		tripped = tripped || tw.guards(b, last.Taint) && (tw.unread || tw.tripped[policy.Trip{Breaker: b.Name, Group: tw.zone(b.TopologyKey)}])
 	}
 	switch {
 	case tripped || method == policy.Hold:
@@ -352,7 +359,10 @@ func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 }
 
 func (tw *twin) facts() *policy.Facts {
-	f := &policy.Facts{Namespaces: prod, Tripped: tw.tripped, Paused: tw.paused}
+	f := &policy.Facts{Namespaces: prod, Tripped: tw.tripped, Paused: tw.paused, Unread: tw.unread, Began: map[string]time.Time{}}
+	for name, second := range tw.began {
+		f.Began[name] = at(second)
+	}
 	for _, e := range tw.ended {
 		e.Ended = at(e.at)
 		f.Holds = append(f.Holds, e.HoldRecord)

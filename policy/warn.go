@@ -24,8 +24,8 @@ type Warning struct {
 // String returns the warning as one sentence.
 func (w Warning) String() string { return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text) }
 
-// Warnings returns the warnings of the configuration, in its order, if it is loaded at the time now. Policies and guards
-// must be valid.
+// Warnings returns the warnings of the configuration, in its order, if it is loaded at the time now. Policies and
+// guards must be valid.
 func (c *Config) Warnings(now time.Time) []Warning {
 	var all []Warning
 	for i := range c.Policies {
@@ -135,8 +135,9 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 			safeGroup))
 	}
 	if b.ResetBefore != nil && b.ResetBefore.After(now) {
-		texts = append(texts, "resetBefore "+b.ResetBefore.UTC().Format(time.RFC3339)+" is in the future: it ends the trips "+
-			"that began before the file is loaded, and at each restart until then again; write the present time, in UTC")
+		texts = append(texts, "resetBefore "+b.ResetBefore.UTC().Format(time.RFC3339)+" is in the future: it ends the "+
+			"trips that began before the file is loaded, and at each restart until then again; write the present time, "+
+			"in UTC")
 	}
 	if c.Method == Ignore {
 		texts = append(texts, "holds evictions"+besideBuiltIn)

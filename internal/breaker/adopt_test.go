@@ -80,6 +80,16 @@ func TestATermBeginsWithTheRecordedTripsAndWithThoseThatTheNodesHaveShown(t *tes
 	}
 }
 
+// An operator resets a trip while its nodes are affected; then another process starts, and leads.
+func TestAProcessThatStartsAfterAResetByHandDoesNotHoldTheOutageAgain(t *testing.T) {
+	for _, reset := range []policy.Reset{policy.Automatic, policy.Manual} {
+		next := &leader{Core: breaker.NewCore(at(10), zoned(reset))}
+		next.step(10, breaker.NodesChanged{Changes: nodes(4, 3), All: true}, breaker.Ready{Journaled: known})
+		next.step(20, breaker.LeadershipBegan{Journaled: breaker.Journaled{Known: true, Record: byHand(of(3, "a"))}})
+		want(t, string(reset), tripsOf(next.Trips()), nil)
+	}
+}
+
 // A trip that waits for an operator is in the record of each leader, although its nodes have recovered for long.
 func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 	first := leading(zoned(policy.Manual), known)

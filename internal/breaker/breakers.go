@@ -41,7 +41,7 @@ type Event struct {
 
 // Breakers count the affected nodes of each group, and know which groups are tripped.
 type Breakers struct {
-	synced bool // all nodes are known; no breaker trips before
+	synced time.Time // since when all nodes are known; no breaker trips before
 	nodes  map[string]*Node
 	list   []*breaker
 }
@@ -75,7 +75,7 @@ func (b *Breakers) Replace(list []policy.Breaker) {
 // additions.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) {
 	for _, of := range b.list {
-		of.advance(now, b.synced)
+		of.advance(now, !b.synced.IsZero())
 	}
 	for _, c := range changes {
 		for _, of := range b.list {
@@ -86,7 +86,7 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) {
 		}
 	}
 	for _, of := range b.list {
-		of.evaluate(now, b.synced)
+		of.evaluate(now, !b.synced.IsZero())
 	}
 }
 

@@ -311,6 +311,20 @@ func TestAManualBreakerIsResetByHandAlone(t *testing.T) {
 	wantTripped(t, b, "it began before that moment")
 }
 
+// A clock that was set back may make a trip begin before resetBefore.
+func TestATripThatEndsAsItBeginsIsReported(t *testing.T) {
+	z := zones()
+	z.ResetBefore = &metav1.Time{Time: at(100)}
+	b := synced(many(4, well), z)
+	events := b.Reported(at(1), many(3, out)...)
+	if len(events) != 2 || !events[0].Tripped || events[1].Tripped {
+		t.Errorf("got %+v, want a trip and its reset", events)
+	}
+	if events := b.Reported(at(2)); len(events) > 0 {
+		t.Errorf("reported again: %+v", events)
+	}
+}
+
 // A manual reset during the outage of a zone releases its pods: the breaker does not trip again for the same outage.
 func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 	z := zones()
@@ -324,7 +338,7 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 
 	next := breaker.NewBreakers([]policy.Breaker{z})
 	next.Step(at(8), many(4, out)...)
-	next.MarkSynced()
+	next.MarkSynced(at(8))
 	next.Adopt(b.Trips())
 	next.Step(at(8))
 	wantTripped(t, next, "after a restart")
@@ -340,7 +354,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	b.Step(at(2), many(3, well)...)
 	next := breaker.NewBreakers([]policy.Breaker{zones()})
 	next.Step(at(30), many(3, well)...)
-	next.MarkSynced()
+	next.MarkSynced(at(8))
 	next.Adopt(b.Trips())
 	next.Step(at(30))
 	wantTripped(t, next, "just started", "a")
@@ -355,7 +369,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	other := zones()
 	other.TopologyKey = "rack"
 	next = breaker.NewBreakers([]policy.Breaker{other})
-	next.MarkSynced()
+	next.MarkSynced(at(8))
 	next.Adopt(b.Trips())
 	next.Step(at(3))
 	wantTripped(t, next, "groups of another label")

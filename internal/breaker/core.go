@@ -17,7 +17,6 @@ type Core struct {
 
 	term    time.Time // when the present term began; zero while this process does not lead
 	unread  bool      // the journal may have a record that was not read yet
-	early   Journaled // what was read before all nodes were known
 	record  Record    // of the present term
 	stored  bool      // the journal has the record
 	earlier Record    // the holds of earlier terms, all of them ended
@@ -62,7 +61,7 @@ func (c *Core) Judge() policy.Judge {
 // Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
 func (c *Core) Next() (time.Time, bool) {
 	next := c.breakers.Next()
-	return next, c.breakers.synced && !next.IsZero()
+	return next, !c.breakers.synced.IsZero() && !next.IsZero()
 }
 
 // Trips returns the present trips.
@@ -85,12 +84,14 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case PodsHeld:
 		before := c.holding[in.Policy]
 		c.holding[in.Policy] = before + in.Pods
-		c.holds = (before == 0) != (before+in.Pods == 0)
+		if c.holds = (before == 0) != (before+in.Pods == 0); !c.holds {
+			return Effects{}
+		}
 	case Reconfigured:
 		reconfigured = true
 		c.reconfigure(now, in.Config)
 	case Ready:
-		c.breakers.synced = true
+		c.breakers.synced = now
 		c.adopt(now, in.Journaled)
 	case RecordRead:
 		c.readLate(now, in.Record)
@@ -99,7 +100,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.adopt(now, in.Journaled)
 	case LeadershipEnded:
 		c.term, c.unread, c.changed = time.Time{}, false, true
-		c.record, c.earlier, c.early = Record{}, Record{}, Journaled{}
+		c.record, c.earlier = Record{}, Record{}
 	}
 	c.breakers.Step(now, changes...)
 	return c.conclude(now, reconfigured)
@@ -113,7 +114,9 @@ func (c *Core) reconfigure(now time.Time, next Config) {
 	c.breakers.Replace(c.config.Guards.Breakers)
 	c.trips = c.breakers.Trips()
 	c.begins = inherited(c.config.Begins(now), c.begins)
-	c.record.Policies = inherited(c.config.Begins(now), c.record.Policies)
+	policies := inherited(c.config.Begins(now), c.record.Policies)
+	c.stored = c.stored && slices.Equal(policies, c.record.Policies)
+	c.record.Policies = policies
 }
 
 // conclude derives the effects from the state. Without policies and breakers no verdict depends on facts, so only a new
@@ -135,7 +138,7 @@ func (c *Core) conclude(now time.Time, reconfigured bool) (do Effects) {
 // renew brings the record up to date, and returns the record if the journal does not have it. A program without
 // policies and breakers that has not held anything records nothing.
 func (c *Core) renew(now time.Time, trips []TripRecord) *Record {
-	if !c.breakers.synced {
+	if c.breakers.synced.IsZero() {
 		return nil
 	}
 	next := c.record.withHolds(now, c.config.Holds(c.holding, c.breakers.Tripped(), c.config.Paused))

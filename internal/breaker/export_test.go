@@ -8,12 +8,12 @@ import (
 
 // Synced marks the nodes as complete, and returns the trips and resets that follow.
 func (b *Breakers) Synced(now time.Time) []Event {
-	b.MarkSynced()
+	b.MarkSynced(now)
 	return b.Reported(now)
 }
 
 // MarkSynced marks the nodes as complete.
-func (b *Breakers) MarkSynced() { b.synced = true }
+func (b *Breakers) MarkSynced(now time.Time) { b.synced = now }
 
 // Reported steps, and returns the trips and resets that follow.
 func (b *Breakers) Reported(now time.Time, changes ...NodeChange) []Event {

@@ -69,8 +69,9 @@ type Reconfigured struct{ Config }
 // TimePassed reports that the time of [Core.Next] has come.
 type TimePassed struct{}
 
-// Journaled is the record that the journal has. If Known is false, the journal has no record, or it was not read. Unread
-// means that it may still be read: RecordRead follows, and until then all evictions that a breaker may hold are held.
+// Journaled is the record that the journal has. If Known is false, the journal has no record, or it was not read.
+// Unread means that it may still be read: RecordRead follows, and until then all evictions that a breaker may hold are
+// held.
 type Journaled struct {
 	Record Record
 	Known  bool

@@ -27,9 +27,9 @@ type Record struct {
 // maxHolds is the maximum number of holds in a record that are over.
 const maxHolds = 256
 
-// withHolds returns the record with these holds in force. A recorded hold that is not in force any longer has ended now.
-// If more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record does not
-// change.
+// withHolds returns the record with these holds in force. A recorded hold that is not in force any longer has ended
+// now. If more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record
+// does not change.
 func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	was, ended := r.Holds, 0
 	r.Holds = slices.Clone(present)
@@ -110,11 +110,6 @@ func (r Record) Validate() error {
 		}
 	}
 	return nil
-}
-
-// isEmpty reports whether there is nothing to record.
-func (r Record) isEmpty() bool {
-	return len(r.Trips)+len(r.Holds)+len(r.Policies) == 0 && r.HoldsEnded.IsZero()
 }
 
 func later(a, b time.Time) time.Time {

@@ -12,14 +12,8 @@ import (
 // ended when the term began, for pods that are not held. Holds before the term of which nothing is known, because the
 // journal has no record or was not read, have ended when the term began.
 func (c *Core) adopt(now time.Time, j Journaled) {
-	if !c.breakers.synced || !c.leads() {
-		if c.leads() {
-			c.early = j
-		}
+	if c.breakers.synced.IsZero() || !c.leads() {
 		return
-	}
-	if !j.Known && c.early.Known {
-		j = c.early
 	}
 	c.changed, c.unread = true, j.Unread
 	c.record = notAfter(now, j.Record)
@@ -56,8 +50,8 @@ func (c *Core) adoptTrips(recorded []TripRecord) {
 	})
 }
 
-// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of which
-// neither knows began with the term.
+// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of
+// which neither knows began with the term.
 func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
 	all := inherited(c.config.Begins(time.Time{}), recorded)
 	for i := range all {

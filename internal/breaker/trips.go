@@ -83,7 +83,8 @@ func (b *Breakers) Trips() (all []TripRecord) {
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// Of a trip that both have, the earlier begin counts. All nodes must be known. The breakers are evaluated at the next
+// Of a trip that both have, the earlier begin counts. If this process found the nodes affected when it started, only
+// the record knows whether the trip was reset by hand. All nodes must be known. The breakers are evaluated at the next
 // step, from which on a share at or below maxNodes counts.
 func (b *Breakers) Adopt(recorded []TripRecord) {
 	for _, of := range b.list {
@@ -92,7 +93,8 @@ func (b *Breakers) Adopt(recorded []TripRecord) {
 				continue
 			}
 			g := of.group(t.Group)
-			if g.trip == nil || g.trip.Ended == t.Ended && t.Began.Before(g.trip.Began) {
+			found := g.trip != nil && !g.trip.Began.After(b.synced)
+			if g.trip == nil || t.Began.Before(g.trip.Began) && (found || g.trip.Ended == t.Ended) {
 				g.trip = &t
 			}
 		}

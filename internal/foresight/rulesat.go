@@ -54,7 +54,7 @@ type rulesAt struct {
 }
 
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
-// facts are those of a manager with the ruleset that reads the journal, and begins to lead when the model was read.
+// facts are those of a manager with the ruleset that goes on with the term of the leader that wrote the journal.
 func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint) rulesAt {
 	from, present := m.readBefore(at), changed
 	ahead := from.Before(at)
@@ -71,17 +71,18 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
 	}
 	journaled := m.reading.Journal.guards(from)
-	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
-		core.Step(from, breaker.LeadershipBegan{})
+	if journaled.Known {
+		core.Foresee(from, journaled)
+	} else { // the ends of holds are not known, and the present leader may know them
+		core.Step(from, breaker.Ready{})
 	}
-	core.Step(from, breaker.Ready{Journaled: journaled})
 	var resets []string
 	if counting && ahead {
 		resets = resetsUntil(at, core)
 		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	return rulesAt{core.Judge(), by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
+	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.

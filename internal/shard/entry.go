@@ -110,7 +110,7 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Request {
 	r := eviction.Request{
 		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
-		Released: c.releases[pod.UID].ended,
+		Released:           c.releases[pod.UID].ended,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
 	}
 	if ended := c.releases[pod.UID].ended; !ended.IsZero() && !way.Action.At.After(ended) {

@@ -46,28 +46,29 @@ func (c *Core) noteHold(now time.Time, uid types.UID, by *policy.Held, do *Effec
 	}
 	if is != was {
 		c.releases[uid] = is
-		do.holds(was.policy, is.policy)
+		do.Holds = append(do.Holds, holdings(was.policy, is.policy)...)
 	}
 	return released
 }
 
 // forgetHold drops what is known of the holds of a pod that is gone.
 func (c *Core) forgetHold(uid types.UID, do *Effects) {
-	do.holds(c.releases[uid].policy, "")
+	do.Holds = append(do.Holds, holdings(c.releases[uid].policy, "")...)
 	delete(c.releases, uid)
 }
 
-// holds reports that another policy holds a pod.
-func (do *Effects) holds(before, now string) {
-	if before == now {
-		return
+// holdings returns the changes that follow if another policy holds a pod; "" stands for none.
+func holdings(before, after string) (all []Holding) {
+	if before == after {
+		return nil
 	}
 	if before != "" {
-		do.Holds = append(do.Holds, Holding{Policy: before, Pods: -1})
+		all = append(all, Holding{Policy: before, Pods: -1})
 	}
-	if now != "" {
-		do.Holds = append(do.Holds, Holding{Policy: now, Pods: 1})
+	if after != "" {
+		all = append(all, Holding{Policy: after, Pods: 1})
 	}
+	return all
 }
 
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is

@@ -46,7 +46,10 @@ type progress struct {
 
 // New returns a shard that does nothing before Open and Run.
 func New(o Options) *Shard {
-	s := &Shard{options: o, some: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}), timer: time.NewTimer(0)}
+	s := &Shard{
+		options: o, some: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}),
+		timer: time.NewTimer(0),
+	}
 	s.progress.Store(&progress{})
 	o.Jitter = rand.Float64
 	s.core = NewCore(o.CoreOptions)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
@@ -121,6 +122,9 @@ func (s *shardRun) take(i int) {
 
 func (s *shardRun) step(in shard.Input) {
 	do := s.core.Step(s.p.Now(), in)
+	for _, h := range do.Holds {
+		s.p.governance.step(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods})
+	}
 	for _, note := range do.Notes {
 		s.p.w.say(s.p.name, "reports pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
 		switch note.Kind {
