@@ -222,7 +222,7 @@ func (tw *twins) compare(seen map[string]int) {
 	tw.must(err)
 	for number, page := range tw.journal.stored {
 		tw.must(tw.client.Tracker().Add(&v1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.PartitionNames(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
+			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.Names(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
 		}))
 	}
 	from := Cluster{client: tw.client, now: time.Now, location: usual}

@@ -42,16 +42,12 @@ func (n NodeHistory) Explain(r Record, now Reading) (NodeHistory, bool) {
 	next.presences = slices.Clone(n.presences)
 	for i := range next.presences {
 		p := &next.presences[i]
-		if p.found == nil || p.role == audited {
+		if p.role == audited {
 			continue
 		}
-		theirs := r.find(&p.states[0].Taint)
-		theirs = slices.DeleteFunc(slices.Clone(theirs), func(s TaintState) bool { return now.Keys.roleOf(&s.Taint) != p.role })
-		if explained, ok := p.explained(&r, now.entered(theirs), &now); ok && !equalStates(p.states, explained.states) {
-			*p, changed = explained, true
-		} else if ok {
-			*p = explained // its start is recorded as it was read
-		}
+		explained, ok := p.explained(&r, &now)
+		changed = changed || ok && !equalStates(p.states, explained.states)
+		*p = explained // also if only starts are recorded as they were read
 	}
 	if IsNewer(r.Version, n.version) {
 		next.version = r.Version
@@ -74,43 +70,58 @@ func (now *Reading) entered(states []TaintState) []TaintState {
 	return states
 }
 
-// explained returns the presence with the recorded states theirs up to those that were found, followed by the states
-// that this process has seen since. It reports false if the record is not about this presence.
-func (p *presence) explained(r *Record, theirs []TaintState, now *Reading) (explained presence, ok bool) {
-	last := p.lastFound(theirs)
+// explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
+// gap has shown is explained by a state that the writer has seen appear in the gap.
+func (p *presence) explained(r *Record, now *Reading) (presence, bool) {
+	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
+		return now.Keys.roleOf(&s.Taint) != p.role
+	})
+	theirs = now.entered(theirs)
+	if p.again != nil {
+		last := p.again.lastOf(theirs)
+		if last >= 0 && !theirs[last].Found && IsNewer(theirs[last].From, p.again.before) {
+			return p.explainedBy(p.again, theirs, last, r, now), true
+		}
+	}
+	if p.found == nil {
+		return *p, false
+	}
+	last := p.found.lastOf(theirs)
 	if last < 0 && len(theirs) > 0 && swapped(theirs[0].Taint.Key) {
 		last = len(theirs) - 1 // the two of the pair count as one taint
 	}
-	if last < 0 {
+	if last < 0 || p.found.before != "" && !IsNewer(theirs[last].From, p.found.before) {
 		return *p, false
 	}
-	begun := &theirs[last]
-	if p.found.before != "" && (!IsNewer(begun.From, p.found.before) || p.found.continued && begun.Found) {
-		return *p, false // this process knows better
-	}
-	if !Reaches(now.Reached, p.found.version) && !Reaches(r.Version, p.found.version) {
-		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
-		if seen.differs(p.found.taints, p.found.list, p.found.written, now.At) {
-			return p.setAgain(&seen, now), true
-		}
-	}
-	explained = *p
-	explained.states, explained.recorded = p.continuing(theirs[:last+1]), true
-	explained.states = bound(explained.states, now.Distinguishes)
-	explained.history = historyOf(explained.states)
-	return explained, true
+	return p.explainedBy(p.found, theirs, last, r, now), true
 }
 
-// lastFound returns the index of the last recorded state that was found: it has the same taint, and began by the version
+// explainedBy returns the presence with the recorded states theirs up to the last one that was found in the list,
+// followed by the states that this process has seen since.
+func (p *presence) explainedBy(found *sighting, theirs []TaintState, last int, r *Record, now *Reading) presence {
+	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
+		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
+		if seen.differs(found.taints, found.list, found.written, now.At) {
+			return p.setAgain(found, &seen, now)
+		}
+	}
+	explained := *p
+	explained.states, explained.recorded = found.continuing(theirs[:last+1], p.states), true
+	explained.states = bound(explained.states, now.Distinguishes)
+	explained.history = historyOf(explained.states)
+	return explained
+}
+
+// lastOf returns the index of the last recorded state that was found: it has the same taint, and began by the version
 // at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1 means
 // that no state was found.
-func (p *presence) lastFound(theirs []TaintState) int {
+func (found *sighting) lastOf(theirs []TaintState) int {
 	first := -1
 	for i := len(theirs) - 1; i >= 0; i-- {
 		s := &theirs[i]
 		switch {
-		case present(p.found.taints, &s.Taint) == nil:
-		case !IsNewer(s.From, p.found.version):
+		case present(found.taints, &s.Taint) == nil:
+		case !IsNewer(s.From, found.version):
 			return i
 		case s.Found:
 			first = i
@@ -121,17 +132,19 @@ func (p *presence) lastFound(theirs []TaintState) int {
 
 // continuing returns the recorded states, of which those that are not on the node have ended, followed by the states
 // that this process has found and that are not among them, or has seen appear since. What was found had begun by then.
-func (p *presence) continuing(theirs []TaintState) []TaintState {
-	states, own := slices.Clone(theirs), slices.Clone(p.states)
+func (found *sighting) continuing(theirs, own []TaintState) []TaintState {
+	states, own := slices.Clone(theirs), slices.Clone(own)
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
-		s.Ended = true
-		if s.Since.After(p.found.at) {
-			s.Since = p.found.at
+		if !s.Ended {
+			s.Ended, s.To = true, found.version // at the latest
+		}
+		if s.Since.After(found.at) {
+			s.Since = found.at
 		}
 		for j := len(own) - 1; j >= 0; j-- {
-			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, p.found.version) {
-				s.Ended, s.Taint.TimeAdded = o.Ended, o.Taint.TimeAdded
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, found.version) {
+				s.Ended, s.To, s.Taint.TimeAdded = o.Ended, o.To, o.Taint.TimeAdded
 				if o.Relisted.After(s.Relisted) {
 					s.Relisted, s.Listed = o.Relisted, o.Listed
 				}
@@ -140,21 +153,21 @@ func (p *presence) continuing(theirs []TaintState) []TaintState {
 			}
 		}
 	}
-	return append(states, slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != p.found.version && !IsNewer(o.From, p.found.version) // it began before the gap
-	})...)
+	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
+		return o.From != found.version && !IsNewer(o.From, found.version) // it began before the gap
+	})...))
 }
 
 // setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
 // began when managedFields say that they were written.
-func (p *presence) setAgain(seen *lastSeen, now *Reading) presence {
+func (p *presence) setAgain(found *sighting, seen *lastSeen, now *Reading) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
 		s := &next.states[i]
-		since := now.At.Timestamp(p.found.written)
+		since := now.At.Timestamp(found.written)
 		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && since.After(seen.watched) {
-			s.Since, s.Start = since, skew.NextSecond(p.found.written)
+			s.Since, s.Start = since, skew.NextSecond(found.written)
 		}
 	}
 	next.history = historyOf(next.states)

@@ -16,8 +16,9 @@ const maxStates = 8
 type TaintState struct {
 	taint.State
 
-	// From is the node's resourceVersion at which the taint was first seen in this state.
-	From string
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node was
+	// first seen without it; empty while it lasts, and if unknown.
+	From, To string
 
 	// Found means that a list was the first to show the state, so it may have begun before.
 	Found bool
@@ -36,21 +37,35 @@ func historyOf(states []TaintState) taint.History {
 	return history
 }
 
-// statesAfter returns the states after an observation of the group's taints: those that are gone have ended. A state
-// that began after another state, and ended before it, is dropped: the other one decided for its whole duration.
-func statesAfter(states []TaintState, now []v1.Taint) []TaintState {
+// statesAfter returns the states after an observation of the group's taints at a version: those that are gone have ended.
+// A state that began after another state, and ended before it, is dropped: the other one decided for its whole duration.
+func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	remaining, stands := make([]TaintState, 0, len(states)+1), false // stands: an earlier state stood until now
 	for _, s := range states {
 		stood := !s.Ended
 		if t := present(now, &s.Taint); stood && t != nil {
 			s.Taint.TimeAdded = t.TimeAdded
-		} else {
-			s.Ended = true
+		} else if stood {
+			s.Ended, s.To = true, version
 		}
 		if !stood || !s.Ended || !stands {
 			remaining = append(remaining, s)
 		}
 		stands = stands || stood
+	}
+	return remaining
+}
+
+// dropCovered drops each state that began after another state and ended before it, as statesAfter does.
+func dropCovered(states []TaintState) []TaintState {
+	remaining := states[:0]
+	for _, state := range states {
+		outlasts := func(before TaintState) bool {
+			return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && Reaches(before.To, state.To))
+		}
+		if !slices.ContainsFunc(remaining, outlasts) {
+			remaining = append(remaining, state)
+		}
 	}
 	return remaining
 }

@@ -90,15 +90,20 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 		next = *known
 	}
 	if o.found(&taints[0]) {
-		next.found = &sighting{
-			version: o.Version, before: o.Before, continued: known != nil, taints: taints,
-			at: o.At.Time, list: list, written: o.Written,
+		found := &sighting{
+			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
 		}
-		if o.added(&taints[0]) {
-			next.found.before = ""
+		switch {
+		case known != nil && !again:
+			next.again = found
+		case o.added(&taints[0]):
+			found.before = "" // it was not observed then
+			fallthrough
+		default:
+			next.found = found
 		}
 	}
-	before := statesAfter(next.states, taints)
+	before := statesAfter(next.states, taints, o.Version)
 	next.states = before
 	for i := range taints {
 		if !standing(before, &taints[i]) {

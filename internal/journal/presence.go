@@ -15,19 +15,19 @@ type presence struct {
 	role     role
 	states   []TaintState  // sorted by Since
 	history  taint.History // the states for readers
-	found    *sighting     // the last list that showed it; nil if this process has seen it appear, and watched since
+	found    *sighting     // the list that showed it first; nil if this process has seen it appear
+	again    *sighting     // the last list after a gap through which it continued; nil if there was none
 	recorded bool          // its start is a record's
 }
 
 // sighting is a list, the first one or one after a gap of the watch, that has shown a presence.
 type sighting struct {
-	version   string     // of the node
-	before    string     // version of the node when this process saw it last before; empty if it never had
-	continued bool       // the taint was there then
-	taints    []v1.Taint // those of the presence, as they were found
-	at        time.Time  // carries the monotonic clock
-	list      string     // fingerprint of all taints of the node; empty if each has its timeAdded
-	written   time.Time  // when that list was written, according to managedFields
+	version string     // of the node
+	before  string     // version of the node when this process saw it last before; empty if it never had
+	taints  []v1.Taint // those of the presence, as they were found
+	at      time.Time  // carries the monotonic clock
+	list    string     // fingerprint of all taints of the node; empty if each has its timeAdded
+	written time.Time  // when that list was written, according to managedFields
 }
 
 // lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.

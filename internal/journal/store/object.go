@@ -197,16 +197,17 @@ func (o *object) writeIfDue() {
 func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
-	if !o.isState() && o.version != "" && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
+	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
+		o.problem(unwritten, "") // a write that has failed is stored nevertheless
 		return
 	}
-	if !o.isState() && o.version == "" && len(o.sent) == 1 {
-		return // there is nothing to record
-	}
 	o.busy, o.beat = true, o.now
-	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
-		Name: o.name, Version: o.version, Data: o.sent,
-	}})
+	w := Write{Call{o.term, o.number}, journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent}}
+	if o.isState() {
+		o.effects.Writes = slices.Insert(o.effects.Writes, 0, w) // the configuration comes first
+		return
+	}
+	o.effects.Writes = append(o.effects.Writes, w)
 }
 
 // content returns the content to write.

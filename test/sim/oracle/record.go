@@ -69,10 +69,10 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 	switch {
 	case !own.found && own.gap == 0: // the process has seen it appear
 		return own
-	case !own.found || own.absentAt > 0 || own.gap > 0:
-		if r.version > max(own.absentAt, own.gap) {
-			own.join(entered, r.version)
-		}
+	case own.gap > 0 && r.version > own.gap, own.found && own.absentAt > 0 && r.version > own.absentAt:
+		own.join(entered, r.version)
+		return own
+	case !own.found || own.absentAt > 0:
 		return own
 	}
 	has := slices.ContainsFunc(theirs.states, func(s state) bool { return hasPair(own.foundAs, s.pair) })
