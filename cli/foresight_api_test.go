@@ -47,7 +47,7 @@ var shopCharacters = []string{
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
-	trips   object              // the journal's partition of the guards; only "tripped" has it
+	trips   object              // the journal's state with trips; only "tripped" has it
 }
 
 // object is a JSON object.
@@ -113,9 +113,9 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // the watch sends no events
 	case resource == "configmaps" && character == "tripped":
 		tripped := shopAPI{objects: map[string][]object{resource: append([]object{s.trips}, s.objects[resource]...)}}
-		tripped.list(w, r, resource, namespace, false)
+		tripped.get(w, resource, namespace, name)
 	case resource == "configmaps" && character != "journal" && character != "recorded":
-		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
+		refuse(w, http.StatusNotFound, "NotFound")
 	case name != "":
 		s.get(w, resource, namespace, name)
 	default:
@@ -157,7 +157,7 @@ func stateWith(r *breaker.Record) object {
 	if r != nil {
 		text, _ = json.Marshal(r)
 	}
-	beat := journal.Heartbeat{Written: time.Date(2026, 5, 1, 11, 59, 50, 0, time.UTC)}
+	beat := journal.Heartbeat{Written: time.Date(2026, 5, 1, 11, 59, 50, 5e8, time.UTC)}
 	return stored(journal.StateObject, journal.EncodeState(beat, text, nil))
 }
 

@@ -159,11 +159,20 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	m.loadJournal(at)
 	for key, p := range m.pods {
-		p.Bound = skew.Instant{Time: at}.Timestamp(p.Bound)
+		p.Bound = boundBy(p.Bound, at)
 		if !m.keeps(p) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
 	}
 	return m, nil
+}
+
+// boundBy returns the moment from which a pod counts as bound that the API says was bound then, as of this time, which
+// may be cut off to the second, too: the next second, or this time if the API has no time or a later one.
+func boundBy(bound, at time.Time) time.Time {
+	if bound.IsZero() || bound.After(at) {
+		return at
+	}
+	return skew.NextSecond(bound)
 }
