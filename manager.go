@@ -168,9 +168,9 @@ func (m *Manager) flush(ctx context.Context) {
 }
 
 // Lead permits eviction calls and journal writes until its context ends. First it reads the journal, for at most 10 s,
-// and publishes the configuration. In the end it cancels the calls that are under way, and returns when all of them have
-// ended. If another Lead is under way, it waits until that has returned, so an elector may start a new term before the
-// calls of the last one have ended. It returns an error once Run has ended.
+// and publishes the configuration. In the end it cancels the calls that are under way, and returns when all of them
+// have ended. If another Lead is under way, it waits until that has returned, so an elector may start a new term before
+// the calls of the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.leadToken:

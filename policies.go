@@ -68,9 +68,9 @@ func (p *Policies) published() ([]byte, error) {
 
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
 // blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that
-// Run runs. A leader
-// publishes them in the journal first. Then all pods that they concern are judged again, and calls under way are confirmed by them. It returns how
-// many pods they concern, and how: which became due, are due earlier or later, are held or free.
+// Run runs. A leader publishes them in the journal first. Then all pods that they concern are judged again, and calls
+// under way are confirmed by them. It returns how many pods they concern, and how: which became due, are due earlier or
+// later, are held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
 // a namespaceSelector.

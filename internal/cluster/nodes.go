@@ -226,8 +226,8 @@ func (no *nodes) reached(version string) {
 	no.last = delivery{no.now(), version}
 }
 
-// Delivered returns when the watch of nodes last delivered a list, an event or a bookmark, and the resourceVersion up to
-// which all changes of nodes are known; zero before the first list. The handler was called for these changes.
+// Delivered returns when the watch of nodes last delivered a list, an event or a bookmark, and the resourceVersion up
+// to which all changes of nodes are known; zero before the first list. The handler was called for these changes.
 func (no *nodes) Delivered() (at time.Time, version string) {
 	last := no.lastDelivery()
 	return last.at, last.version

@@ -91,7 +91,7 @@ func (no *nodes) explained(old nodeState, r journal.Record, last journal.LastWat
 	if !old.Tainted() {
 		return old, false
 	}
-	history, changed := old.history.Explain(r, journal.Reading{
+	history, changed := old.history.Explain(r, journal.Reader{
 		At: no.ahead.At(no.now()), UID: old.UID, Created: old.Created, Keys: old.needs.keys(), LastWatch: last,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(old.Name, a, b) },
 	})

@@ -106,8 +106,8 @@ func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T
 	}
 }
 
-// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other break: a
-// taint that is found then has its timeAdded, which the API cuts to the second.
+// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other
+// break: a taint that is found then has its timeAdded, which the API cuts to the second.
 func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
 	noExecute := func(key string, at time.Time) v1.Taint {
 		return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: at}}

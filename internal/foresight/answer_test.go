@@ -30,8 +30,8 @@ func loaded(t *testing.T, r foresight.Reading, objects ...any) *foresight.Model 
 	return m
 }
 
-// Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms of
-// the output have them.
+// Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms
+// of the output have them.
 func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 	refused := foresight.NewJournal("the ConfigMaps of the journal")
 	refused.Add(journal.StateObject, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))

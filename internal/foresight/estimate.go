@@ -38,7 +38,8 @@ type nodeView struct {
 func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
 	first := journal.Observation{
-		Taints: n.Taints, At: skew.Instant{Time: at}, Created: n.created, Version: n.version, Gap: true, Written: n.written,
+		Taints: n.Taints, At: skew.Instant{Time: at}, Created: n.created, Version: n.version, Gap: true,
+		Written: n.written,
 	}
 	return nodeEstimate{bare, bare}.observe(by, first, n.created).explained(by, j, at)
 }
@@ -65,7 +66,7 @@ func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEstimate {
 	r := j.record(ne.latest.Name)
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.history, _ = view.history.Explain(r, journal.Reading{
+		view.history, _ = view.history.Explain(r, journal.Reader{
 			UID: view.UID, Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
 			LastWatch: j.lastWatch(view.Name, at),
 		})

@@ -162,7 +162,18 @@ func (j *Journal) Missing() string {
 const writtenEvery = time.Minute
 
 // isWritten reports whether the journal was being written at this time.
-func (j *Journal) isWritten(at time.Time) bool { return at.Sub(j.state.Written) <= writtenEvery }
+func (j *Journal) isWritten(at time.Time) bool { return at.Sub(j.lastWritten()) <= writtenEvery }
+
+// lastWritten returns when anything that was read of the journal was last written.
+func (j *Journal) lastWritten() time.Time {
+	last := j.state.Written
+	for _, p := range j.partitions {
+		if p.Written.After(last) {
+			last = p.Written
+		}
+	}
+	return last
+}
 
 // clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
 // of at, and its times must not be rejected for that.

@@ -20,8 +20,8 @@ func onSomeNodes(name, key string, nodes *metav1.LabelSelector, m policy.Method)
 	return policy.Policy{Name: name, Method: m, Match: policy.Match{Taints: []policy.Taint{{Key: key}}, NodeSelector: nodes}}
 }
 
-// The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and is
-// named if a node is tainted.
+// The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and
+// is named if a node is tainted.
 func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.T) {
 	gpu := &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "gpu"}}
 	all := func(m policy.Method) policy.Policy { return onSomeNodes("all", "out", nil, m) }

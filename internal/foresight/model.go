@@ -211,7 +211,8 @@ func (m *Model) loadJournal(at time.Time) {
 	}
 }
 
-// UpdateJournal takes in a version of a partition of the journal, or of its state, or the error of reading it, at this time.
+// UpdateJournal takes in a version of a partition of the journal, or of its state, or the error of reading it, at this
+// time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
 	switch j := m.reading.Journal; {
 	case !j.Add(number, stored, err):

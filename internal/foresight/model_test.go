@@ -129,7 +129,8 @@ func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
 	}
 }
 
-// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set anew later.
+// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set anew
+// later.
 func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {
 	versioned := func(version string, taints ...v1.Taint) *v1.Node {
 		n := node("n1", taints...)

@@ -103,7 +103,7 @@ func (m *Model) noteStale(r *Remarks, nodes []string, at time.Time) {
 	trips := j.state.guards != nil && len(j.state.guards.Trips) > 0
 	if (recorded || holds || trips) && !j.isWritten(read) {
 		r.note("the journal was last written at %s: no taint-manager seems to lead, so perhaps no pod is evicted",
-			taint.Stamp(j.state.Written))
+			taint.Stamp(j.lastWritten()))
 	}
 }
 

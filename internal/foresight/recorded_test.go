@@ -90,8 +90,8 @@ func tripped(key, group string) breaker.TripRecord {
 
 func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
 
-// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead; from
-// now if the journal has no start of it.
+// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead;
+// from now if the journal has no start of it.
 func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 	rules := policies(t, drains("drain"), audited(drains("try")))
 	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))

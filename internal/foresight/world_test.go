@@ -160,7 +160,7 @@ func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r 
 			}
 		case guards:
 			state.guards, state.written = o.record, o.written
-			pages[0] = pages[0]
+			pages[0] = journal.Partition{Records: pages[0].Records}
 		default:
 			b.Add(o)
 		}
@@ -276,8 +276,8 @@ func noted(notes []string, part string) bool {
 	return strings.Contains(strings.Join(notes, "\n"), part)
 }
 
-// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at 30s",
-// "goes at 30s, deleted at 1h0m30s", "held by policy x".
+// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at
+// 30s", "goes at 30s, deleted at 1h0m30s", "held by policy x".
 func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
 	t.Helper()
 	e, pending := explained(m, when), m.Pending(when, nil)

@@ -17,8 +17,8 @@ const (
 	entryBudget = 64 << 10
 )
 
-// Encode returns the stored form of a partition, and the names of the nodes that do not fit: those whose oldest taint is
-// the youngest. The same content always gives the same data.
+// Encode returns the stored form of a partition, and the names of the nodes that do not fit: those whose oldest taint
+// is the youngest. The same content always gives the same data.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
 	data = map[string]string{Head: encodeHead(heading{formatVersion, p.Written.UTC(), p.LastWatch})}
 	room := partitionBudget - Size(data)

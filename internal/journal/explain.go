@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
-// Reading is the moment at which a record of a node is read.
-type Reading struct {
+// Reader is the process that reads a record of a node, at that moment.
+type Reader struct {
 	At      skew.Instant
 	UID     types.UID // of the node
 	Created time.Time // the node's creation time by the API server's clock
@@ -34,7 +34,7 @@ type Reading struct {
 //   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
 //
 // The node must have reached the version of the record. Starts are not before the node's creation.
-func (n NodeHistory) Explain(r Record, now Reading) (NodeHistory, bool) {
+func (n NodeHistory) Explain(r Record, now Reader) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return n, false
 	}
@@ -57,14 +57,14 @@ func (n NodeHistory) Explain(r Record, now Reading) (NodeHistory, bool) {
 
 // entered returns recorded states with their times on the monotonic clock of this process, in their order, and not
 // before the node's creation.
-func (now *Reading) entered(states []TaintState) []TaintState {
-	least := now.At.Add(-max(now.At.Sub(now.At.Enter(now.Created)), 0))
+func (r *Reader) entered(states []TaintState) []TaintState {
+	least := r.At.Add(-max(r.At.Sub(r.At.Enter(r.Created)), 0))
 	for i := range states {
 		s := &states[i]
-		s.Since = latest(now.At.Enter(s.Start), least)
+		s.Since = latest(r.At.Enter(s.Start), least)
 		least = s.Since
 		if !s.Listed.IsZero() {
-			s.Relisted = now.At.Enter(s.Listed)
+			s.Relisted = r.At.Enter(s.Listed)
 		}
 	}
 	return states
@@ -72,7 +72,7 @@ func (now *Reading) entered(states []TaintState) []TaintState {
 
 // explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
 // gap has shown is explained by a state that the writer has seen appear in the gap.
-func (p *presence) explained(r *Record, now *Reading) (presence, bool) {
+func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return now.Keys.roleOf(&s.Taint) != p.role
 	})
@@ -98,7 +98,7 @@ func (p *presence) explained(r *Record, now *Reading) (presence, bool) {
 
 // explainedBy returns the presence with the recorded states theirs up to the last one that was found in the list,
 // followed by the states that this process has seen since.
-func (p *presence) explainedBy(found *sighting, theirs []TaintState, last int, r *Record, now *Reading) presence {
+func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Reader) presence {
 	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
 		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
 		if seen.differs(found.taints, found.list, found.written, now.At) {
@@ -113,15 +113,15 @@ func (p *presence) explainedBy(found *sighting, theirs []TaintState, last int, r
 }
 
 // lastOf returns the index of the last recorded state that was found: it has the same taint, and began by the version
-// at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1 means
-// that no state was found.
-func (found *sighting) lastOf(theirs []TaintState) int {
+// at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1
+// means that no state was found.
+func (f *finding) lastOf(theirs []TaintState) int {
 	first := -1
 	for i := len(theirs) - 1; i >= 0; i-- {
 		s := &theirs[i]
 		switch {
-		case present(found.taints, &s.Taint) == nil:
-		case !IsNewer(s.From, found.version):
+		case present(f.taints, &s.Taint) == nil:
+		case !IsNewer(s.From, f.version):
 			return i
 		case s.Found:
 			first = i
@@ -132,18 +132,18 @@ func (found *sighting) lastOf(theirs []TaintState) int {
 
 // continuing returns the recorded states, of which those that are not on the node have ended, followed by the states
 // that this process has found and that are not among them, or has seen appear since. What was found had begun by then.
-func (found *sighting) continuing(theirs, own []TaintState) []TaintState {
+func (f *finding) continuing(theirs, own []TaintState) []TaintState {
 	states, own := slices.Clone(theirs), slices.Clone(own)
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
 		if !s.Ended {
-			s.Ended, s.To = true, found.version // at the latest
+			s.Ended, s.To = true, f.version // at the latest
 		}
-		if s.Since.After(found.at) {
-			s.Since = found.at
+		if s.Since.After(f.at) {
+			s.Since = f.at
 		}
 		for j := len(own) - 1; j >= 0; j-- {
-			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, found.version) {
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, f.version) {
 				s.Ended, s.To, s.Taint.TimeAdded = o.Ended, o.To, o.Taint.TimeAdded
 				if o.Relisted.After(s.Relisted) {
 					s.Relisted, s.Listed = o.Relisted, o.Listed
@@ -154,13 +154,13 @@ func (found *sighting) continuing(theirs, own []TaintState) []TaintState {
 		}
 	}
 	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != found.version && !IsNewer(o.From, found.version) // it began before the gap
+		return o.From != f.version && !IsNewer(o.From, f.version) // it began before the gap
 	})...))
 }
 
 // setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
 // began when managedFields say that they were written.
-func (p *presence) setAgain(found *sighting, seen *lastSeen, now *Reading) presence {
+func (p *presence) setAgain(found *finding, seen *lastSeen, now *Reader) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {

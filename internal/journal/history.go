@@ -16,8 +16,8 @@ const maxStates = 8
 type TaintState struct {
 	taint.State
 
-	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node was
-	// first seen without it; empty while it lasts, and if unknown.
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
+	// was first seen without it; empty while it lasts, and if unknown.
 	From, To string
 
 	// Found means that a list was the first to show the state, so it may have begun before.
@@ -37,8 +37,9 @@ func historyOf(states []TaintState) taint.History {
 	return history
 }
 
-// statesAfter returns the states after an observation of the group's taints at a version: those that are gone have ended.
-// A state that began after another state, and ended before it, is dropped: the other one decided for its whole duration.
+// statesAfter returns the states after an observation of the group's taints at a version: those that are gone have
+// ended. A state that began after another state, and ended before it, is dropped: the other one decided for its whole
+// duration.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	remaining, stands := make([]TaintState, 0, len(states)+1), false // stands: an earlier state stood until now
 	for _, s := range states {

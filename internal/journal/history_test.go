@@ -88,7 +88,7 @@ func (w *watcher) record(t *testing.T) journal.Record {
 // reads reads the record of another process at that second.
 func (w *watcher) reads(t *testing.T, at float64, writer *watcher) *watcher {
 	t.Helper()
-	w.history, _ = w.history.Explain(writer.record(t), journal.Reading{
+	w.history, _ = w.history.Explain(writer.record(t), journal.Reader{
 		At: skew.Instant{Time: second(at)}, UID: "u", Created: noon.Add(-time.Hour), LastWatch: writer.last,
 	})
 	return w
@@ -210,7 +210,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
 	r.UID = "other"
-	if _, changed := w.history.Explain(r, journal.Reading{At: skew.Instant{Time: second(30)}, UID: "u"}); changed {
+	if _, changed := w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u"}); changed {
 		t.Error("it is used")
 	}
 }
@@ -218,7 +218,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
-	w.history, _ = w.history.Explain(r, journal.Reading{At: skew.Instant{Time: second(30)}, UID: "u", Created: noon.Add(15 * time.Second)})
+	w.history, _ = w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u", Created: noon.Add(15 * time.Second)})
 	if got := w.String(); got != "gpu@15" {
 		t.Errorf("got %s", got)
 	}
@@ -230,8 +230,8 @@ func TestTenTermsMoveNoStart(t *testing.T) {
 	first := writer.record(t)
 	for term := range 10 {
 		next := process().finds(20+term, 5, 0, "gpu")
-		next.history, _ = next.history.Explain(writer.record(t), journal.Reading{
-			At:  skew.Instant{Time: second(40 + float64(term)), Least: -3 * time.Second, Most: 4 * time.Second},
+		next.history, _ = next.history.Explain(writer.record(t), journal.Reader{
+			At:  skew.Instant{Time: second(40 + float64(term)), Min: -3 * time.Second, Max: 4 * time.Second},
 			UID: "u", LastWatch: writer.last,
 		})
 		writer = next

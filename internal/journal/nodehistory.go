@@ -53,7 +53,8 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	for i := range o.Taints {
 		t := &o.Taints[i]
 		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {
-			next.presences = append(next.presences, o.presence(presenceOf(known, r, t), r, o.group(r, t), n.list, next.list))
+			before, taints := presenceOf(known, r, t), o.group(r, t)
+			next.presences = append(next.presences, o.presence(before, r, taints, n.list, next.list))
 		}
 	}
 	changed := len(known) != len(n.presences) || !slices.EqualFunc(known, next.presences, func(a, b presence) bool {
@@ -77,7 +78,9 @@ func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 
 // Recorded reports whether a record tells when this taint, of an observed effect, began.
 func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.presences, func(p presence) bool { return p.recorded && counts(&p.states[0].Taint, t) })
+	return slices.ContainsFunc(n.presences, func(p presence) bool {
+		return p.recorded && counts(&p.states[0].Taint, t)
+	})
 }
 
 // Found reports whether this process has found this taint, of an observed effect, in a list.

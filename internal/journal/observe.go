@@ -90,7 +90,7 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 		next = *known
 	}
 	if o.found(&taints[0]) {
-		found := &sighting{
+		found := &finding{
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
 		}
 		switch {
@@ -147,7 +147,7 @@ func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
 		added = t.TimeAdded.Time
 	}
 	since, start = o.At.Timestamp(added), skew.NextSecond(added)
-	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have the taint when it was last watched
+	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have it then
 		since, start = o.At.Time, o.At.Late(o.At.Time)
 		if !o.Unknown.IsZero() {
 			since, start = o.Unknown, o.Unknown

@@ -15,13 +15,13 @@ type presence struct {
 	role     role
 	states   []TaintState  // sorted by Since
 	history  taint.History // the states for readers
-	found    *sighting     // the list that showed it first; nil if this process has seen it appear
-	again    *sighting     // the last list after a gap through which it continued; nil if there was none
+	found    *finding      // the list that showed it first; nil if this process has seen it appear
+	again    *finding      // the last list after a gap through which it continued; nil if there was none
 	recorded bool          // its start is a record's
 }
 
-// sighting is a list, the first one or one after a gap of the watch, that has shown a presence.
-type sighting struct {
+// finding is a list, the first one or one after a gap of the watch, that has shown a presence.
+type finding struct {
 	version string     // of the node
 	before  string     // version of the node when this process saw it last before; empty if it never had
 	taints  []v1.Taint // those of the presence, as they were found
@@ -34,11 +34,11 @@ type sighting struct {
 type lastSeen struct {
 	states  []TaintState
 	watched time.Time // on the monotonic clock of this process
-	list    string    // as in a sighting
+	list    string    // as in a finding
 }
 
-// isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints of
-// the node's taints before and after the gap.
+// isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints
+// of the node's taints before and after the gap.
 func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, list string) bool {
 	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
 		lastSeen{p.states, o.Watched, before}.differs(taints, list, o.Written, o.At)
@@ -53,8 +53,8 @@ func (l lastSeen) differs(taints []v1.Taint, list string, written time.Time, at 
 }
 
 // isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
-// it shows this only if nobody watched at that time: the node lifecycle controller sets timeAdded anew whenever it swaps
-// the two, and after it has restarted.
+// it shows this only if nobody watched at that time: the node lifecycle controller sets timeAdded anew whenever it
+// swaps the two, and after it has restarted.
 func (l lastSeen) isLater(t *v1.Taint, at skew.Instant) bool {
 	if t.TimeAdded == nil || l.hasExactly(t) {
 		return false

@@ -42,7 +42,6 @@ type process struct {
 	guards    []string
 	began     float64 // 0: not yet
 	troubles  map[store.Kind]int
-	last      store.Delivery
 	slow      float64 // how long each call takes
 	calls     []call
 	done      int

@@ -13,7 +13,7 @@ type Input interface{ input() }
 // Synced reports that the source has all nodes. It comes once.
 type Synced struct{}
 
-// Watched reports the last delivery of the node watch. All [NodesChanged] up to it come before: a state that tells of it
+// Watched reports the last delivery of the node watch. All [NodesChanged] up to it come before: a state that has it
 // has no partition with changes that are not stored.
 type Watched struct{ Last Delivery }
 

@@ -16,8 +16,8 @@ import (
 const callTimeout = 10 * time.Second
 
 // Objects stores the partitions of a journal, and its state, which has the number [journal.StateObject]. Several
-// goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a term
-// does not wait for an object that is Forbidden.
+// goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a
+// term does not wait for an object that is Forbidden.
 type Objects interface {
 	// Read reads the content as it is now. An object that does not exist has no version.
 	Read(ctx context.Context, number int) (journal.StoredPartition, error)
@@ -39,7 +39,7 @@ type Options struct {
 	Synced <-chan struct{}
 
 	// Watched returns the last delivery of the node watch. [Keeper.NodeChanged] must be called for all changes before
-	// it tells of them. Required.
+	// it reports them. Required.
 	Watched func() Delivery
 
 	// Explained is called after a record has changed the history of a node. It must not block. Required.
@@ -91,8 +91,8 @@ func New(o Options) *Keeper {
 	return k
 }
 
-// Run reads the journal when a term begins, and writes it during the term, until the context ends. It may be called only
-// once.
+// Run reads the journal when a term begins, and writes it during the term, until the context ends. It may be called
+// only once.
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.leave()
 	synced := k.options.Synced
@@ -247,8 +247,9 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 // by the API server's clock. It does not block.
 func (k *Keeper) SetGuards(text json.RawMessage) { k.put(GuardsSet{text}) }
 
-// SetConfig sets the configuration that this process publishes while it leads, as [journal.Config.Encode] returns it. If
-// this process leads, SetConfig blocks until it is written or an attempt has failed, or until the context or Run ends.
+// SetConfig sets the configuration that this process publishes while it leads, as [journal.Config.Encode] returns it.
+// If this process leads, SetConfig blocks until it is written or an attempt has failed, or until the context or Run
+// ends.
 func (k *Keeper) SetConfig(ctx context.Context, text []byte) {
 	done := make(chan struct{})
 	k.put(ConfigSet{text, done})

@@ -248,7 +248,8 @@ func (o *object) written(in Written) {
 		return
 	}
 	o.dirty, o.opened = true, false
-	if apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) || o.version != "" && apierrors.IsNotFound(in.Err) {
+	deleted := o.version != "" && apierrors.IsNotFound(in.Err)
+	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
 		return // it is read at once
 	}
 	o.fail(unwritten, in.Err)

@@ -125,10 +125,10 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 //
 // docs/semantics.md, "Since when a taint is there": a node that has not changed since it was last watched has the same
 // taints. A taint without timeAdded that was removed and set again while no process watched counts as one, unless
-// managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so it must
-// if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not later than
-// the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it continues too if
-// timeAdded is not later than the last proof that a process watched.
+// managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so it
+// must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not later
+// than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it continues too
+// if timeAdded is not later than the last proof that a process watched.
 func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 	if number(v.now.ResourceVersion) <= v.reached {
 		return true, true
@@ -243,17 +243,6 @@ func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
 	}
 	return lo, hi
-}
-
-// stepAt returns the last step at this version or an earlier one; -1 if there is none.
-func (l *life) stepAt(version int64) int {
-	last := -1
-	for i, shown := range l.shown {
-		if shown <= version {
-			last = i
-		}
-	}
-	return last
 }
 
 // at returns the states that were present at a step.

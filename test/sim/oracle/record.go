@@ -61,8 +61,8 @@ func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 	}
 }
 
-// explain returns the life after a record of it was read. Where the record may or may not be about this life, the bounds
-// cover both.
+// explain returns the life after a record of it was read. Where the record may or may not be about this life, the
+// bounds cover both.
 func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWatch, at time.Duration) *life {
 	v := p.view(at, FirstListed)
 	entered := theirs.entered(v.skew, v.creation(k.node), at)
@@ -110,7 +110,8 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 // asRecorded returns the life with the bounds of its recorded starts.
 func (l *life) asRecorded() *life { return l.entered(skew{}, none, far) }
 
-// lowerTo lowers the bounds to the time at which managedFields say that the taints were written, which may be too early.
+// lowerTo lowers the bounds to the time at which managedFields say that the taints were written, which may be too
+// early.
 func (l *life) lowerTo(v *view) {
 	if w := written(v.now); w != nil {
 		for i := range l.states {
