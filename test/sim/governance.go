@@ -11,7 +11,7 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
-// package guard, as the root wires it.
+// package breaker, as the root wires it.
 type governance struct {
 	p       *process
 	core    *breaker.Core
