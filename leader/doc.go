@@ -7,11 +7,9 @@
 // machine or a changed wall clock therefore cannot cause two leaders. It belongs in Options.Leading of package
 // taintmanager, which calls it right before each eviction call.
 //
-// A lease that was deleted or emptied belongs to the leader that held it: that leader writes its record back, and every
-// other process waits for the lease duration before it takes the lease, also the first process after an installation.
-//
-// [Election.Yield] gives the lease back while the process goes on, so that another process evicts its pod. It belongs
-// in Options.Yield.
+// However a process gets the lease, it does not lead until one lease duration after it last saw another holder renew the
+// lease, or found that holder's lease deleted or emptied, unless that holder released the lease. If the Lease is deleted, only a process that starts just
+// then can lead next to the old leader, until that leader's next renewal fails: a pod may then get a second DELETE.
 //
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
 // IsLeader and [Lock.Fresh] return true. A program without one uses an [Election], and [Run] to end in order: the lease

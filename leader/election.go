@@ -24,10 +24,6 @@ import (
 const (
 	late       = 20 * time.Second // after the end of its lease a leader that has not noticed the end is unhealthy
 	maxRelease = 5 * time.Second  // for the release of the lease
-
-	// unledAfter is how long no process must have led before [Election.Unled] returns an error. The time is at least
-	// two lease durations: a leader renews within one duration, and this process reads within another one.
-	unledAfter = time.Minute
 )
 
 // Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
@@ -42,8 +38,6 @@ type Election struct {
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
 	term chan struct{}
-
-	yields yields
 }
 
 // Defaults returns the lease and the times that the program taint-manager uses unless they are set.
@@ -89,7 +83,8 @@ func NewIdentity() (string, error) {
 // from reading the lease, while the other candidates measure from the write.
 func (e *Election) Leading() bool {
 	elector := e.elector.Load()
-	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.settings.RenewDeadline.Duration)
+	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.settings.RenewDeadline.Duration) &&
+		!e.lock.now().Before(e.lock.OthersUntil())
 }
 
 // Identity returns the identity under which this process is a candidate.
@@ -99,7 +94,7 @@ func (e *Election) Identity() string { return e.lock.Identity() }
 // while the lease has no record.
 func (e *Election) Leader() string {
 	elector := e.elector.Load()
-	if elector == nil || elector.GetLeader() == unknownLeader {
+	if elector == nil {
 		return ""
 	}
 	return elector.GetLeader()
@@ -108,42 +103,37 @@ func (e *Election) Leader() string {
 // Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
-// Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it releases the
-// lease. The context of a call ends with its term, or by [Election.Yield]. Losing the lease is not an error: the
-// process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
+// Campaign calls lead whenever this process holds the lease and no other holder may lead any more, one call at a time,
+// until ctx ends; then it releases the lease. The context of a call ends with its term. Losing the lease is not an
+// error: the process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
 func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
 	defer e.release(ctx)
 	for ctx.Err() == nil {
-		err := e.runTerm(ctx, lead)
-		switch {
-		case errors.Is(err, errYielded):
-			e.standAside(ctx)
-		case err != nil:
+		if err := e.runTerm(ctx, lead); err != nil {
 			return err
-		case ctx.Err() == nil:
+		}
+		if ctx.Err() == nil {
 			klog.FromContext(ctx).Info("Lost the leadership, standing by", "lease", e.lock.Describe())
 		}
 	}
 	return nil
 }
 
-// release releases the lease if this process still holds it, and reports whether it succeeded. After a failure, the
-// other candidates wait for the lease's duration. Electors do not release the lease: if the API server does not
+// release releases the lease if this process still holds it. After a failure, the other candidates wait for the
+// lease's duration. Electors do not release the lease: if the API server does not
 // respond, an elector would wait for RenewDeadline at the end of the process.
-func (e *Election) release(ctx context.Context) bool {
+func (e *Election) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
-	// A renewal under way may cause a conflict.
+	// A renewal in flight may cause a conflict.
 	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
 		func() error { return e.lock.release(ctx) })
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
-	return err == nil
 }
 
-// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the
-// term.
+// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the term.
 func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
 	ctx, resign := context.WithCancelCause(campaign)
 	defer resign(nil)
@@ -158,13 +148,14 @@ func (e *Election) runTerm(campaign context.Context, lead func(context.Context) 
 				}
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader:      func(identity string) { e.logLeader(ctx, identity) },
+			OnNewLeader: func(identity string) {
+				klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
+			},
 		},
 	})
 	if err != nil {
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
-	e.lock.renewalSeen.CompareAndSwap(nil, new(e.lock.now()))
 	e.elector.Store(elector)
 	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
@@ -175,7 +166,7 @@ func (e *Election) runTerm(campaign context.Context, lead func(context.Context) 
 	return nil
 }
 
-// leadTerm leads once the previous term is over. It returns errYielded if Yield has ended the term.
+// leadTerm leads once the previous term of this process is over, and no other holder may lead any more.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	select {
 	case e.term <- struct{}{}:
@@ -183,58 +174,27 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
-	e.noteFailedYield(ctx)
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	e.yields.stop.Store(&stop)
-	defer e.yields.stop.Store(nil)
-	err := lead(ctx)
-	switch {
-	case errors.Is(context.Cause(ctx), errYielded):
-		return errYielded
-	case err != nil && ctx.Err() == nil:
+	if wait := e.lock.OthersUntil().Sub(e.lock.now()); wait > 0 {
+		klog.FromContext(ctx).Info("Another process may still lead: waiting", "lease", e.lock.Describe(), "for", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := lead(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("leading: %w", err)
 	}
 	return nil
 }
 
-func (e *Election) logLeader(ctx context.Context, identity string) {
-	if identity == unknownLeader {
-		klog.FromContext(ctx).Info("The lease has no record, so a leader that is not known may hold it: waiting for the lease duration",
-			"lease", e.lock.Describe(), "duration", e.settings.LeaseDuration.Duration)
-		return
-	}
-	klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
-}
-
-// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it, or this
-// process leads on after an [Election.Yield] because no other process has led since.
+// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it.
 func (e *Election) Trouble() error {
-	if e.lock.forbidden.Load() {
-		return fmt.Errorf("the Lease %s does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace %s",
-			e.lock.Describe(), e.settings.ResourceNamespace)
-	}
-	if at := e.failedYield(); !at.IsZero() {
-		return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
-			at.UTC().Format(time.RFC3339), e.settings.LeaseDuration.Duration)
-	}
-	return nil
-}
-
-// Unled returns nil unless this process has been a candidate for a minute, and has not seen for a minute that any
-// process, including itself, renews the lease. For leases of more than 30 s, the time is two lease durations instead of
-// a minute. The error names neither servers nor processes, so that it may be shown to everybody.
-func (e *Election) Unled() error {
-	seen := e.lock.renewalSeen.Load()
-	if seen == nil {
+	if !e.lock.forbidden.Load() {
 		return nil
 	}
-	since := e.lock.now().Sub(*seen)
-	if since < max(unledAfter, 2*e.settings.LeaseDuration.Duration) {
-		return nil
-	}
-	return fmt.Errorf("no process was seen to lead for %s: nobody renews the lease, or this process can't read it; its log says why",
-		since.Round(time.Second))
+	return fmt.Errorf("the Lease %s does not exist, and the API server forbids its creation: apply deploy/rbac.yaml",
+		e.lock.Describe())
 }
 
 // LastLed returns the last time at which, according to the lease, a process led; zero if unknown. Its result belongs in

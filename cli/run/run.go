@@ -129,12 +129,6 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 		e := leader.New(s.LeaderElection, leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
 		options.Leading = e.Leading
-		if !s.DryRun { // it evicts no pod, and neither would the next leader
-			options.Yield = e.Yield
-		}
-		if err := e.Register(registerer); err != nil {
-			return err
-		}
 	}
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
@@ -173,7 +167,7 @@ func (p *process) run(ctx context.Context) error {
 // managerOptions returns the library's options for the settings.
 func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
-		Shards: s.Shards, Workers: s.EvictionWorkers, MaxSlowEvictions: s.MaxSlowEvictions,
+		Shards: s.Shards, Workers: s.EvictionWorkers,
 		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
 		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
@@ -189,7 +183,7 @@ func (p *process) announce(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
 		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
-		"maxSlowEvictions", s.MaxSlowEvictions, "maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
+		"maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
 		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
 		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
 		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,

@@ -12,7 +12,7 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration in force, and the core of
-// package guard, as the root wires it.
+// package breaker, as the root wires it.
 type governance struct {
 	p       *process
 	core    *breaker.Core
@@ -75,7 +75,7 @@ func (p *process) force() {
 	if next.Paused {
 		p.dispatcher.step(dispatch.Paused{Paused: true})
 	}
-	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
+	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Workers: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(breaker.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})

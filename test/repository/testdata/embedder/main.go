@@ -31,7 +31,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	election := leader.New(leader.Defaults(), client.CoordinationV1(), identity)
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
 		Leading: election.Leading, Identity: election.Identity(),
-		Yield: election.Yield, Ahead: clock.Ahead, Rules: taint.Rules{},
+		Ahead: clock.Ahead, Rules: taint.Rules{},
 		Journal:  taintmanager.NewJournal(client, "kube-system", "embedder"),
 		Policies: []policy.Policy{{Name: "drain", Method: policy.Evict}},
 		Ended: func(e taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
