@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -45,6 +46,7 @@ func burstOf(l size) measurement {
 		if err != nil {
 			return nil, err
 		}
+		c.overloaded = l.overloaded
 		o, err := c.burst(ctx, s)
 		if err != nil {
 			return nil, err
@@ -62,16 +64,26 @@ func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	before, err := w.on.spent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var times []time.Time
 	began := time.Now()
 	used, err := cpuWhile(r, func() error {
-		times, err = w.evict(ctx, s)
+		times, err = w.evictLoaded(ctx, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	after, err := w.on.spent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	o := outcomeOf(times, began)
+	maps.Copy(o, after.since(before))
+	o[eventShare] = o[eventWrites] / float64(len(w.pods))
 	if r == nil {
 		return o, nil
 	}
@@ -87,6 +99,18 @@ func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
 		o[events] = stored.Sub(slices.MaxFunc(times, time.Time.Compare)).Seconds()
 	}
 	return o, stop(r)
+}
+
+// evictLoaded evicts while the API server is overloaded, if the workload asks for it.
+func (w *workload) evictLoaded(ctx context.Context, s subject) (times []time.Time, err error) {
+	if !w.overloaded {
+		return w.evict(ctx, s)
+	}
+	err = throttled(ctx, w.on.Component(testcluster.APIServer), overloadShare(), func() error {
+		times, err = w.evict(ctx, s)
+		return err
+	})
+	return times, err
 }
 
 // evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
