@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/taint-manager/taint-manager/test/load"
@@ -49,9 +48,6 @@ func throttle(ctx context.Context, p pausable, share float64) error {
 	}
 	return nil
 }
-
-// overloadShare is the share of the time with which a process that fills all cores uses overloadCores.
-func overloadShare() float64 { return overloadCores / float64(runtime.NumCPU()) }
 
 // spent returns what the control plane has done so far.
 func (w *world) spent(ctx context.Context) (outcome, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -106,7 +107,8 @@ func (w *workload) evictLoaded(ctx context.Context, s subject) (times []time.Tim
 	if !w.overloaded {
 		return w.evict(ctx, s)
 	}
-	err = throttled(ctx, w.on.Component(testcluster.APIServer), overloadShare(), func() error {
+	share := overloadCores / float64(runtime.NumCPU())
+	err = throttled(ctx, w.on.Component(testcluster.APIServer), share, func() error {
 		times, err = w.evict(ctx, s)
 		return err
 	})
