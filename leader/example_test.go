@@ -14,8 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/leader"
 )
 
-// A program that embeds the manager evicts only while it leads. It passes the election's clock, and when another
-// process last led.
+// A program that embeds the manager evicts only while it leads. It passes the election's clock.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -31,14 +30,13 @@ func Example() {
 	)
 	settings := leader.Defaults()
 	settings.ResourceName = "my-controller"
-	settings.LeaseDuration.Duration = time.Second // the first leader begins after this time; the default is 15 s
+	settings.LeaseDuration.Duration = time.Second // the default is 15 s
 	settings.RenewDeadline.Duration, settings.RetryPeriod.Duration = 500*time.Millisecond, 100*time.Millisecond
 	leases := client.CoordinationV1()                        // in a real program: of a separate client
 	election := leader.New(settings, leases, "my-replica-1") // leader.NewIdentity returns a unique one
 
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
 		Leading: election.Leading,
-		LastLed: leader.LastLed(ctx, leases, settings),
 		Ended: func(e taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
 			fmt.Printf("%s: %s, leading: %t\n", e.Pod.Key(), o.Kind, election.Leading())
 			cancel()

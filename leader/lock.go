@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -13,48 +12,28 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// unknownLeader is the holder in a record that stands in for a lost one, see [Lock.Get]. No host has such a name.
-const unknownLeader = "an unknown leader"
+// releasedSeconds is the lease duration of a record whose holder has released the lease, as electors write it.
+const releasedSeconds = 1
 
-// Lock wraps the lock of an elector. It notes when the lease was renewed, see [Lock.Fresh]. It protects a leader whose
-// lease was emptied or deleted, see [Lock.Get]. It releases only a lease that this process holds, see [Lock.Update].
+// Lock wraps the lock of an elector. It notes who renews the lease, see [Lock.Fresh], and releases only a lease that
+// this process holds, see [Lock.Update].
 //
 // A Lock is for the calls of one elector, which makes one call at a time. Any goroutine may call Fresh.
 type Lock struct {
 	resourcelock.Interface
-	now func() time.Time // carries the monotonic clock
+	now      func() time.Time // carries the monotonic clock
+	duration time.Duration    // of this process's lease
 
-	// duration is the longest lease duration of this process and of all records that it has read.
-	duration time.Duration
+	// known is the latest record that this process has read or written; the zero value if there is no lease.
+	known resourcelock.LeaderElectionRecord
 
-	// known is the latest record that this process has read or written, or the one that stands in for a lost record;
-	// nil before the first.
-	known *resourcelock.LeaderElectionRecord
-
-	// lost is when this process found the lease without a record; zero while the lease has one.
-	lost time.Time
-
-	// absent says that the lease did not exist when it was read last.
-	absent bool
-
-	// forbidden says that the lease does not exist, and that the API server has forbidden its creation.
-	forbidden atomic.Bool
-
-	// tried is when the first write was sent that was to take or renew the lease with the latest time of renewal, which
-	// triedSecond has in whole seconds since 1970.
+	// tried is when the first write was sent with the latest time of renewal, whose second is triedSecond.
 	tried       time.Time
 	triedSecond int64
 
-	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
-	// hold the lease.
-	renewed atomic.Pointer[time.Time]
-
-	// ledByOther is when this process last read a record which shows that another process leads or has led; nil before
-	// the first.
-	ledByOther atomic.Pointer[time.Time]
-
-	// renewalSeen is when this process last observed a new time of renewal, or else became a candidate.
-	renewalSeen atomic.Pointer[time.Time]
+	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
+	others  atomic.Pointer[time.Time] // until when another process may act as the holder; nil if none may
+	trouble atomic.Pointer[error]     // the result of the latest request; nil before the first
 }
 
 // NewLock returns a lock that wraps another one. Pass the elector's LeaseDuration.
@@ -62,11 +41,21 @@ func NewLock(wrapped resourcelock.Interface, leaseDuration time.Duration) *Lock 
 	return &Lock{Interface: wrapped, now: time.Now, duration: leaseDuration}
 }
 
-// Fresh reports whether the lease was renewed within the given time, measured from before the renewal was sent: no
-// other candidate can take the lease within its duration from then on. Pass the elector's RenewDeadline.
+// Fresh reports whether this process may act as the holder of the lease: it renewed the lease within the given time,
+// measured from before the renewal was sent, and no other process may act as the holder. Pass the elector's
+// RenewDeadline.
 func (l *Lock) Fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
-	return renewed != nil && passed(*renewed, l.now()) < within
+	return renewed != nil && passed(*renewed, l.now()) < within && l.othersLeft() <= 0
+}
+
+// othersLeft returns for how long another process may still act as the holder: until the lease duration has passed
+// since this process last saw that process renew the lease, or found its lease deleted or emptied.
+func (l *Lock) othersLeft() time.Duration {
+	if until := l.others.Load(); until != nil {
+		return until.Sub(l.now())
+	}
+	return 0
 }
 
 // passed returns the time between two moments by the clock that has run further: while a machine is suspended its
@@ -75,125 +64,71 @@ func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
-// Get returns the lease's record. If the lease does not exist or has no record, an administrator may have deleted or
-// emptied it while a leader holds it. Then Get returns a record that stands in for the lost one:
-//
-//   - The process that has renewed the lease within its duration gets its own latest record, so its elector writes that
-//     record back at the next renewal.
-//   - Any other process gets the record of an unknown leader. Its elector waits for the lease duration before it takes
-//     the lease, as it does when a leader falls silent. This includes the first process after an installation.
+// Get returns the lease's record.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
-	l.absent = apierrors.IsNotFound(err)
-	if err == nil {
-		l.forbidden.Store(false)
-	}
 	switch {
-	case l.absent, err == nil && isEmpty(record):
-		record, raw = l.standIn()
-	case err != nil:
-		l.lost = time.Time{} // a leader may have written the lease meanwhile: the waiting begins anew
-		return nil, nil, err
-	default:
+	case err == nil:
 		l.remember(*record)
+	case apierrors.IsNotFound(err):
+		l.remember(resourcelock.LeaderElectionRecord{})
 	}
-	return record, raw, nil
+	return record, raw, l.note(err)
 }
 
-// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has no
-// holder, either, but has the time of the release and a duration of one second.
-func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
-	return r.HolderIdentity == "" && (r.RenewTime.IsZero() || r.LeaseDurationSeconds > 1)
-}
-
-// standIn returns the record that stands in for a lost record, and bytes that differ from those of every other record:
-// an elector waits for the lease duration from the moment at which the bytes change.
-func (l *Lock) standIn() (*resourcelock.LeaderElectionRecord, []byte) {
-	if !l.holds() || !l.Fresh(l.duration) {
-		if l.lost.IsZero() {
-			l.lost = l.now()
-		}
-		unknown := resourcelock.LeaderElectionRecord{
-			HolderIdentity: unknownLeader, LeaseDurationSeconds: int(math.Ceil(l.duration.Seconds())),
-		}
-		if l.known != nil {
-			unknown.LeaderTransitions = l.known.LeaderTransitions
-		}
-		l.known = &unknown
-	}
-	record := *l.known
-	return &record, fmt.Appendf(nil, "%+v, lost at %v", record, l.lost)
-}
-
-// remember notes a record that the lease has.
+// remember notes a record that the lease has; the zero value if there is no lease.
 func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
-	if l.showsOther(record) {
-		l.ledByOther.Store(new(l.now()))
+	holder := record.HolderIdentity
+	switch {
+	case holder == l.Identity(), holder == "" && !l.otherMayHold():
+	case holder == "" && record.LeaseDurationSeconds == releasedSeconds:
+		l.others.Store(nil)
+	case holder != l.known.HolderIdentity || !record.RenewTime.Equal(&l.known.RenewTime):
+		lasts := max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
+		l.others.Store(new(l.now().Add(lasts)))
 	}
-	if l.known == nil || !record.RenewTime.Equal(&l.known.RenewTime) {
-		l.renewalSeen.Store(new(l.now()))
-	}
-	l.known, l.lost = &record, time.Time{}
-	l.duration = max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
+	l.known = record
 }
 
-// showsOther reports whether the record shows that another process leads, or that another process has led since the
-// last known record and has released the lease.
-func (l *Lock) showsOther(r resourcelock.LeaderElectionRecord) bool {
-	if r.HolderIdentity == "" {
-		return l.known != nil && r.LeaderTransitions > l.known.LeaderTransitions
-	}
-	return r.HolderIdentity != l.Identity()
+// otherMayHold reports whether another process held the lease when it was read last, or may have taken it since this
+// process could no longer renew it.
+func (l *Lock) otherMayHold() bool {
+	return l.known.HolderIdentity != "" && (l.known.HolderIdentity != l.Identity() || !l.Fresh(l.duration))
 }
-
-// ledByOtherSince reports whether this process has seen, after this time, that another process leads or has led. Any
-// goroutine may call it.
-func (l *Lock) ledByOtherSince(at time.Time) bool {
-	seen := l.ledByOther.Load()
-	return seen != nil && seen.After(at)
-}
-
-// holds reports whether this process is the last known holder.
-func (l *Lock) holds() bool { return l.known != nil && l.known.HolderIdentity == l.Identity() }
 
 // Create creates the lease for this process.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Create)
 }
 
-// errNotHolder is returned for a release of a lease that this process does not hold.
-var errNotHolder = errors.New("the lease is not released: this process does not hold it")
-
-// Update writes the record, and creates a lease that did not exist when it was read last. It refuses to clear another
-// holder's name: an elector that could not renew in time releases the lease without checking who holds it by then.
+// Update writes the record. It refuses to clear another holder's name: an elector that could not renew in time releases
+// the lease without checking who holds it by then.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	switch {
-	case record.HolderIdentity == "" && !l.holds():
-		return errNotHolder
-	case l.absent:
-		err := l.Create(ctx, record)
-		l.forbidden.Store(apierrors.IsForbidden(err))
-		return err
+	if record.HolderIdentity == "" && l.known.HolderIdentity != l.Identity() {
+		return errors.New("the lease is not released: this process does not hold it")
 	}
 	return l.write(ctx, record, l.Interface.Update)
 }
 
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
-// take it before the response arrives. A write that fails does not renew the lease.
+// take it before the response arrives.
+//
+// A renewal counts from the first write with its second: electors repeat a write that has failed, although it may have
+// been stored, and compare records as JSON, which has times in whole seconds: others see no change in the second one.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,
 ) error {
 	ours := record.HolderIdentity == l.Identity()
-	if ours {
-		l.try(record)
-	} else {
+	if !ours {
 		l.renewed.Store(nil)
 	}
-	if err := send(ctx, record); err != nil {
+	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
+		l.tried, l.triedSecond = l.now(), second
+	}
+	if err := l.note(send(ctx, record)); err != nil {
 		return err
 	}
-	l.absent = false
 	l.remember(record)
 	if ours {
 		l.renewed.Store(new(l.tried))
@@ -201,33 +136,25 @@ func (l *Lock) write(
 	return nil
 }
 
-// try notes when the first write with the record's time of renewal was sent. An elector repeats a write that has
-// failed. If the first write was stored nevertheless, the second write changes nothing, and other candidates measure
-// from the first write. The same holds for renewals within one second: electors compare records as JSON, which has
-// times in whole seconds.
-func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
-	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
-		l.tried, l.triedSecond = l.now(), second
-	}
+// note notes the result of a request, and returns it.
+func (l *Lock) note(err error) error {
+	l.trouble.Store(&err)
+	return err
 }
 
-// release releases the lease if this process holds it. This process does not lead afterwards, even if the release has
-// failed.
+// release releases the lease if this process holds it. This process does not lead afterwards, even if that has failed.
 func (l *Lock) release(ctx context.Context) error {
 	defer l.renewed.Store(nil)
 	record, _, err := l.Get(ctx)
+	if apierrors.IsNotFound(err) || err == nil && record.HolderIdentity != l.Identity() {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("reading whose the lease is: %w", err)
 	}
-	if record.HolderIdentity != l.Identity() {
-		return nil
-	}
 	now := metav1.Now()
-	err = l.Update(ctx, resourcelock.LeaderElectionRecord{
-		LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now, LeaderTransitions: record.LeaderTransitions,
+	return l.Update(ctx, resourcelock.LeaderElectionRecord{
+		LeaseDurationSeconds: releasedSeconds, AcquireTime: now, RenewTime: now,
+		LeaderTransitions: record.LeaderTransitions,
 	})
-	if err != nil {
-		return fmt.Errorf("releasing the lease: %w", err)
-	}
-	return nil
 }
