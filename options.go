@@ -44,8 +44,8 @@ type Outcome = eviction.Outcome
 // View is the state of one eviction, with its pod and verdict.
 type View = eviction.View
 
-// Evictor makes one eviction call and waits for its end. At most Workers + MaxSlowEvictions goroutines call it, and
-// never two at once for the same pod. It must return when the context ends, because this process may not evict from
+// Evictor makes one eviction call and waits for its end. At most 3*Workers goroutines call it, and never two at once
+// for the same pod. It must return when the context ends, because this process may not evict from
 // then on.
 type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
@@ -62,11 +62,9 @@ type Options struct {
 	// Shards is the number of goroutines that decide; each owns a part of the nodes. 0 means 8.
 	Shards int
 
-	// Workers is the maximum number of eviction calls under way, each for its first second at most. 0 means 32.
+	// Workers is the maximum number of eviction calls in flight that are younger than a second; three times as many may
+	// be in flight. 0 means 32.
 	Workers int
-
-	// MaxSlowEvictions is the maximum number of slow calls under way, in addition to Workers. 0 means 64.
-	MaxSlowEvictions int
 
 	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0 means no limit.
 	MaxEvictionsPerSecond float64
@@ -106,16 +104,11 @@ type Options struct {
 	Leading func() bool
 
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
-	// this pod and its siblings last: the pods with the same controlling owner start when no other eviction can, at the
-	// latest a minute after they are due. A caller's informer must keep the owners of pods then. Empty means unknown:
-	// all pods are alike.
+	// this pod and its siblings, the pods with the same controlling owner, last: once no other eviction waits, at the
+	// latest a minute after they are due, and one at a time. The next one waits until another replica is Ready, for a
+	// minute at most. A caller's informer must keep the owners of pods and their condition Ready then. Empty means
+	// unknown: all pods are alike.
 	OwnPod types.UID
-
-	// Yield gives the leadership back so that another process evicts the pod OwnPod: Yield of package leader's
-	// Election. The manager calls Yield instead of evicting that pod itself, whenever that pod's turn has come. Yield
-	// must end the context of Lead, must not wait until Lead has returned, and must not block; it may ignore a call.
-	// Nil means that the manager evicts the pod OwnPod itself, last of all, as without leader election.
-	Yield func()
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
 	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If
@@ -185,14 +178,12 @@ func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)
 	o.Workers = cmp.Or(o.Workers, c.EvictionWorkers)
-	o.MaxSlowEvictions = cmp.Or(o.MaxSlowEvictions, c.MaxSlowEvictions)
 	o.Method = cmp.Or(o.Method, c.EvictionMethod)
-	c.Shards, c.EvictionWorkers, c.MaxSlowEvictions, c.EvictionMethod = o.Shards, o.Workers, o.MaxSlowEvictions,
-		o.Method
+	c.Shards, c.EvictionWorkers, c.EvictionMethod = o.Shards, o.Workers, o.Method
 	c.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
 	names := map[string]string{
-		"shards": "Shards", "eviction-workers": "Workers", "max-slow-evictions": "MaxSlowEvictions",
-		"eviction-method": "Method", "max-evictions-per-second": "MaxEvictionsPerSecond",
+		"shards": "Shards", "eviction-workers": "Workers", "eviction-method": "Method",
+		"max-evictions-per-second": "MaxEvictionsPerSecond",
 	}
 	for _, r := range c.Validate() {
 		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag],

@@ -1,6 +1,8 @@
 package taintmanager
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -68,32 +70,37 @@ func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.P
 }
 
 func (m *Manager) createDispatcher(client kubernetes.Interface) {
+	evictor, probe := m.evictor(client)
 	m.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{
-			Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
-			CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-			Leading: m.options.Leading, Upcoming: m.upcoming, AwayUntil: m.source.AwayUntil,
+			Workers: m.options.Workers, CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates,
+			Paused: m.options.Paused, Leading: m.options.Leading, OtherReady: m.otherReady, AwayUntil: m.source.AwayUntil,
 		},
-		Evictor: m.evictor(client), Yield: m.options.Yield, Started: m.callBegun, Ended: m.callEnded,
+		Evictor: evictor, Probe: probe, Started: m.callBegun, Ended: m.callEnded,
 	})
 }
 
-func (m *Manager) evictor(client kubernetes.Interface) evict.Evictor {
+// evictor returns what makes the calls, and what reads a node after an outage; the latter is nil in a dry run, which
+// makes no requests.
+func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx context.Context, node string)) {
 	confirmed := evict.ConfirmOptions{
 		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
 		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
-		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.dispatcher.NodeRead(sent, o) },
+		NodeRead: func(node string, sent time.Time, o eviction.Outcome) {
+			m.dispatcher.NodeRead(node, sent, o)
+		},
 	}
 	switch {
 	case m.options.DryRun:
-		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}
+		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}, nil
 	case m.options.Evictor == nil:
 		confirmed.Evictor = evict.NewAPI(client, evict.APIOptions{
 			Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 		})
 	}
-	return evict.Confirm(confirmed)
+	all := evict.Confirm(confirmed)
+	return all, all.Probe
 }
 
 func (m *Manager) createEvents(client kubernetes.Interface) {
@@ -102,7 +109,7 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 		sink = event.NewSink(client)
 	}
 	m.events = event.New(event.Options{
-		Sink: sink, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
+		Sink: sink, Busy: func() bool { return m.dispatcher.WantsPlaces() },
 		Leading: func() bool { return m.leads.Load() && !m.options.DryRun },
 	})
 }
@@ -158,27 +165,27 @@ func (h handler) NamespacesChanged() { h.holds.Put(breaker.NamespacesChanged{}) 
 // own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
 // controlling owner.
 func (m *Manager) own(pod *taint.Pod) dispatch.Own {
-	switch self := m.options.OwnPod; {
-	case self == "":
+	switch m.options.OwnPod {
+	case "":
 		return dispatch.Other
-	case pod.UID == self:
+	case pod.UID:
 		return dispatch.Self
-	case pod.Controller == nil:
-		return dispatch.Other
 	}
-	self, _ := m.source.Pod(m.options.OwnPod)
-	if self == nil || self.Controller == nil || self.Namespace != pod.Namespace || *self.Controller != *pod.Controller {
-		return dispatch.Other
+	if self, _ := m.source.Pod(m.options.OwnPod); self != nil && replicas(self, pod) {
+		return dispatch.Sibling
 	}
-	return dispatch.Sibling
+	return dispatch.Other
 }
 
-// upcoming returns the earliest time at which a later eviction may be due; zero if there is no such eviction.
-func (m *Manager) upcoming() (next time.Time) {
-	for _, s := range m.shards {
-		if at := s.Upcoming(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return next
+// replicas reports whether two pods have the same controlling owner.
+func replicas(a, b *taint.Pod) bool {
+	return a.Controller != nil && b.Controller != nil && a.Namespace == b.Namespace && *a.Controller == *b.Controller
+}
+
+// otherReady reports whether a replica of this program is Ready and not terminating, apart from these pods.
+func (m *Manager) otherReady(not ...types.UID) bool {
+	self, _ := m.source.Pod(m.options.OwnPod)
+	return self != nil && m.source.AnyPod(func(pod *taint.Pod) bool {
+		return pod.Ready && !pod.Terminating && replicas(self, pod) && !slices.Contains(not, pod.UID)
+	})
 }

@@ -116,15 +116,14 @@ func managedNight() status.Snapshot {
 	return s
 }
 
-// managedShop returns the manager's snapshot of the shop: one pod is blocked, one waits for a slow place, and one was
-// evicted.
+// managedShop returns the manager's snapshot of the shop: one pod is blocked, one waits for a place, and one was evicted.
 func managedShop() status.Snapshot {
 	s := managed()
 	blocked, slow := &s.Evictions[0], &s.Evictions[1]
 	blocked.Pod, blocked.UID = "api-5d4f8c7b9-q8zvw", "8ef2f453-edd6-4abe-83c5-bd5edf521700"
 	blocked.Budget, blocked.Owner = "api", &status.Owner{Kind: "Deployment", Name: "api"}
 	slow.Pod, slow.UID, slow.State = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", status.Due
-	slow.WaitsFor, slow.SlowPlace = "a slow place", true
+	slow.WaitsFor = "a place: namespace shop already has 32 calls in flight, half of what is free"
 	s.Evicted = []status.Evicted{{Namespace: "shop", Pod: "web-5d4f8c7b9-zzbrp", UID: "gone", At: s.At.Add(-2 * time.Minute)}}
 	return s
 }

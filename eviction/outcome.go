@@ -137,7 +137,7 @@ func (o *Outcome) LateBy() LateBy {
 	case o.Kind == Unavailable, o.Kind == Throttled, o.Cause == CauseGateway, o.NodeRead && o.Kind == Failed:
 		return LateByOutage
 	case o.Cause == CauseWebhook, o.Cause == CauseTimeout, o.Cause == CauseAdmissionSlow:
-		return LateByWebhook
+		return LateBySlowCalls
 	}
 	return LateByNothing
 }

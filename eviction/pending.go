@@ -1,17 +1,20 @@
 package eviction
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Pending is the state in which metrics count an eviction. Each eviction is in exactly one state.
 type Pending uint8
 
-// The states. A call under way does not change the state: its outcome does.
+// The states. A call in flight does not change the state: its outcome does.
 const (
 	_                  Pending = iota
 	PendingScheduled           // its deadline has not come
-	PendingDue                 // it waits for its turn or the API server, or its call is under way
+	PendingDue                 // it waits for its turn or the API server, or its call is in flight
 	PendingRate                // a rate has no token
-	PendingSlowPlace           // it waits for a slow place
+	PendingShare               // its namespace has half of the free places already
 	PendingBlocked             // a PodDisruptionBudget did not permit the last call
 	PendingRefused             // admission or a missing permission forbade the last call
 	PendingDelayed             // another cause has failed its calls several times in a row
@@ -39,7 +42,7 @@ func AllPending() (all []Pending) {
 func (p Pending) String() string {
 	return [pendings]string{
 		PendingScheduled: WordScheduled, PendingDue: WordDue, PendingRate: "waiting_rate",
-		PendingSlowPlace: "waiting_slow", PendingBlocked: WordBlocked, PendingRefused: WordRefused,
+		PendingShare: "waiting_share", PendingBlocked: WordBlocked, PendingRefused: WordRefused,
 		PendingDelayed: WordDelayed, PendingHeld: WordHeld, PendingPaused: "paused", PendingTerminating: "terminating",
 	}[p]
 }
@@ -49,8 +52,8 @@ func (w Wait) Pending() Pending {
 	switch w.Cause {
 	case WaitsForRate:
 		return PendingRate
-	case WaitsForSlowPlace:
-		return PendingSlowPlace
+	case WaitsForShare:
+		return PendingShare
 	case WaitsPaused:
 		return PendingPaused
 	}
@@ -76,11 +79,11 @@ type WaitCause string
 
 // The causes of waits.
 const (
-	WaitsForTurn      WaitCause = "turn"       // others go first
-	WaitsForRate      WaitCause = "rate"       // a rate has no token
-	WaitsForSlowPlace WaitCause = "slow place" // calls for pods like it are slow
-	WaitsPaused       WaitCause = "paused"     // all calls are paused
-	WaitsForServer    WaitCause = "api server" // it can't be reached, or asks to wait
+	WaitsForTurn   WaitCause = "turn"       // others go first
+	WaitsForRate   WaitCause = "rate"       // a rate has no token
+	WaitsForShare  WaitCause = "share"      // its namespace has half of the free places already
+	WaitsPaused    WaitCause = "paused"     // all calls are paused
+	WaitsForServer WaitCause = "api server" // it can't be reached, or asks to wait
 )
 
 // Wait is why an eviction that is due waits. The zero value stands for an eviction that does not wait.
@@ -89,6 +92,10 @@ type Wait struct {
 
 	// Rate is the name of the rate, or [RateOfAllCalls]; set for WaitsForRate only.
 	Rate string
+
+	// Namespace already has this number of calls in flight; set for WaitsForShare only.
+	Namespace string
+	Calls     int
 }
 
 // String names the cause of the wait: "its turn", "rate cluster". It is empty for the zero value.
@@ -98,8 +105,8 @@ func (w Wait) String() string {
 		return "its turn"
 	case WaitsForRate:
 		return "rate " + w.Rate
-	case WaitsForSlowPlace:
-		return "a slow place"
+	case WaitsForShare:
+		return fmt.Sprintf("a place: namespace %s already has %d calls in flight, half of what is free", w.Namespace, w.Calls)
 	case WaitsPaused:
 		return "the end of the pause"
 	case WaitsForServer:

@@ -50,18 +50,18 @@ type LateBy string
 
 // The explanations. Of several, the latest counts.
 const (
-	LateByNothing LateBy = ""
-	LateByRate    LateBy = "rate"    // the eviction has waited for a rate
-	LateByHold    LateBy = "hold"    // a hold or a pause ended after the deadline
-	LateByBudget  LateBy = "budget"  // a PodDisruptionBudget did not permit an earlier call
-	LateByWebhook LateBy = "webhook" // calls are slow, or a webhook failed one
-	LateByOutage  LateBy = "outage"  // the API server could not be reached, or asked to wait
+	LateByNothing   LateBy = ""
+	LateByRate      LateBy = "rate"       // the eviction has waited for a rate
+	LateByHold      LateBy = "hold"       // a hold or a pause ended after the deadline
+	LateByBudget    LateBy = "budget"     // a PodDisruptionBudget did not permit an earlier call
+	LateBySlowCalls LateBy = "slow_calls" // calls take longer than a second, or a webhook failed one
+	LateByOutage    LateBy = "outage"     // the API server could not be reached, or asked to wait
 )
 
 // LatenessLabels returns the labels of all explanations.
 func LatenessLabels() []string {
 	var all []string
-	for _, l := range []LateBy{LateByNothing, LateByRate, LateByHold, LateByBudget, LateByWebhook, LateByOutage} {
+	for _, l := range []LateBy{LateByNothing, LateByRate, LateByHold, LateByBudget, LateBySlowCalls, LateByOutage} {
 		all = append(all, l.Label())
 	}
 	return all

@@ -33,10 +33,6 @@ type Pod struct {
 	// reads. Pods with equal labels may share one map.
 	Labels map[string]string
 
-	// LabelHash is a hash of the namespace and of all labels except the labels that name a single pod. Each process has
-	// its own seed. Evictions take turns between workloads, and pods with equal hashes count as one workload.
-	LabelHash uint64
-
 	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one
 	// controller may share it. No verdict of [Decide] depends on it.
 	Controller *Owner
@@ -61,6 +57,10 @@ type Pod struct {
 
 	// Disrupted means that the pod's condition DisruptionTarget is already True.
 	Disrupted bool
+
+	// Ready means that the pod's condition Ready is True. No verdict depends on it: it counts only for the replicas of
+	// this program.
+	Ready bool
 }
 
 // Key returns the pod's namespace/name.

@@ -26,7 +26,7 @@ func (t *text) manager() {
 	}
 	t.Printf("has its eviction as %s, due at %s", t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
 	t.clauses(clause{", by policy %s", m.Policy}, clause{"; held by %s", m.HeldBy},
-		clause{"; it waits for %s", m.Awaited()})
+		clause{"; it waits for %s", m.WaitsFor})
 	if m.Attempts > 0 {
 		t.Printf("%s so far", foresight.Count(m.Attempts, "call"))
 		t.clauses(clause{"; the last one ended in %s", m.Cause}, clause{" (PodDisruptionBudget %s)", m.Budget},

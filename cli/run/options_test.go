@@ -13,11 +13,11 @@ import (
 
 func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
 	s := &settings{File: &config.File{}, Configuration: config.Configuration{
-		Shards: 3, EvictionWorkers: 5, MaxSlowEvictions: 6, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", Paused: true, DryRun: true, ComparisonOperators: false,
+		Shards: 3, EvictionWorkers: 5, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", Paused: true, DryRun: true, ComparisonOperators: false,
 	}}
 	got := s.managerOptions()
 	want := taintmanager.Options{
-		Shards: 3, Workers: 5, MaxSlowEvictions: 6, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, Paused: true, DryRun: true, Rules: taint.Rules{NoComparison: true},
+		Shards: 3, Workers: 5, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, Paused: true, DryRun: true, Rules: taint.Rules{NoComparison: true},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(taintmanager.Options{}, "Leading", "Logger")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -26,7 +26,7 @@ func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
 
 func TestTheDefaultsAreThoseOfTheLibrary(t *testing.T) {
 	got := newSettings().managerOptions()
-	if got.Shards != 8 || got.Workers != 32 || got.MaxSlowEvictions != 64 || got.Method != taintmanager.Delete || got.Rules.NoComparison || got.DryRun || got.Paused || got.MaxEvictionsPerSecond != 0 {
+	if got.Shards != 8 || got.Workers != 32 || got.Method != taintmanager.Delete || got.Rules.NoComparison || got.DryRun || got.Paused || got.MaxEvictionsPerSecond != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -127,13 +127,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 		leases := to.Lease.CoordinationV1()
 		e := leader.New(s.LeaderElection, leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
-		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection)
-		if !s.DryRun { // it evicts no pod, and neither would the next leader
-			options.Yield = e.Yield
-		}
-		if err := e.Register(registerer); err != nil {
-			return err
-		}
+		options.Leading = e.Leading
 	}
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
@@ -172,7 +166,7 @@ func (p *process) run(ctx context.Context) error {
 // managerOptions returns the library's options for the settings.
 func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
-		Shards: s.Shards, Workers: s.EvictionWorkers, MaxSlowEvictions: s.MaxSlowEvictions,
+		Shards: s.Shards, Workers: s.EvictionWorkers,
 		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
 		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
@@ -188,7 +182,7 @@ func (p *process) announce(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
 		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
-		"maxSlowEvictions", s.MaxSlowEvictions, "maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
+		"maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
 		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
 		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
 		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,

@@ -169,12 +169,10 @@ type remarks struct {
 // remark is a problem: its category, what everybody may read about it, and what names pods, nodes, groups and policies.
 type remark struct{ category, public, names string }
 
-// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other
-// process has taken the lease which this process has given back.
+// election is the leader election. Its trouble is that the lease can't be read or written.
 type election interface {
 	Leading() bool
 	Leader() string
-	Unled() error
 	Trouble() error
 }
 
@@ -222,8 +220,7 @@ func (re remarks) all() (list []remark) {
 		add("config", trouble.Error(), trouble) // it names nothing
 	}
 	if re.election != nil {
-		add("leader", "no replica leads", re.election.Unled())
-		add("lease", "missing, or given back in vain", re.election.Trouble())
+		add("lease", "can't be read or written", re.election.Trouble())
 	}
 	return list
 }

@@ -101,14 +101,13 @@ func TestAPauseIsARemarkOfReadiness(t *testing.T) {
 // voting is a fake leader election.
 type voting struct {
 	election
-	trouble, unled error
+	trouble error
 }
 
 func (v voting) Trouble() error { return v.trouble }
-func (v voting) Unled() error   { return v.unled }
 
 func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
-	bad, none := errors.New("bad"), errors.New("nobody")
+	bad := errors.New("bad")
 	for _, test := range []struct {
 		election election
 		path     string
@@ -116,10 +115,8 @@ func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
 	}{
 		{nil, "/readyz?verbose", "readyz check passed\n"},
 		{voting{}, "/readyz?verbose", "readyz check passed\n"},
-		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: missing, or given back in vain\n"},
-		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: no replica leads\n"},
-		{voting{trouble: bad, unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: no replica leads\n[!]lease: missing, or given back in vain\n"},
-		{voting{trouble: bad, unled: none}, "/readyz", "ok"},
+		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: can't be read or written\n"},
+		{voting{trouble: bad}, "/readyz", "ok"},
 	} {
 		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
 	}
@@ -187,22 +184,21 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
 			}},
 		},
-		election: voting{trouble: errors.New("the Lease kube-system/taint-manager does not exist"), unled: errors.New("nobody has led since noon")},
+		election: voting{trouble: errors.New("the Lease kube-system/taint-manager: forbidden")},
 	}
 	expect(t, ready(m), "/readyz?verbose", http.StatusOK, `readyz check passed
 [!]journal: not kept as a whole
 [!]original: evicts pods, too
 [!]paused: no eviction starts
 [!]breakers: 2 tripped
-[!]leader: no replica leads
-[!]lease: missing, or given back in vain
+[!]lease: can't be read or written
 `)
 	w := httptest.NewRecorder()
 	ready(m).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))
 	m.clock = sight{}.clockTrouble
 	page := status.New(status.Options{Remarks: m})
 	for _, name := range []string{
-		"payments/ledger-0", "node-17.internal", "policy secret-project", "eu-1a", "kube-system/taint-manager", "since noon",
+		"payments/ledger-0", "node-17.internal", "policy secret-project", "eu-1a", "kube-system/taint-manager",
 		"[!]breakers: zones is tripped for eu-1a since 2026-11-01T12:00:00Z; racks is tripped for the whole cluster since",
 	} {
 		if strings.Contains(w.Body.String(), name) {

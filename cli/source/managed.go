@@ -162,7 +162,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 func progressOf(e *status.Eviction) foresight.Progress {
 	p := foresight.Progress{
 		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget,
-		WaitsFor: e.WaitsFor, WaitsForRate: e.WaitsForRate, SlowPlace: e.SlowPlace,
+		WaitsFor: e.WaitsFor, WaitsForRate: e.WaitsForRate,
 	}
 	if !e.NextTry.IsZero() {
 		p.NextTry = new(e.NextTry.UTC())

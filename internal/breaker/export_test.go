@@ -28,14 +28,6 @@ func (b *Breakers) Reload(now time.Time, list []policy.Breaker) []Event {
 	return b.Reported(now)
 }
 
-// Buckets returns the number of buckets.
-func (r *Rates) Buckets() (n int) {
-	for _, rate := range r.rates {
-		n += len(rate.full)
-	}
-	return n
-}
-
 // WithHolds returns the record with these holds in force.
 func (r Record) WithHolds(now time.Time, present []policy.HoldRecord) Record {
 	return r.withHolds(now, present)

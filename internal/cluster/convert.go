@@ -27,6 +27,7 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 		Terminating: p.DeletionTimestamp != nil,
 		Mirror:      mirror,
 		Disrupted:   TrueCondition(p, v1.DisruptionTarget) != nil,
+		Ready:       TrueCondition(p, v1.PodReady) != nil,
 
 		GracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 	}

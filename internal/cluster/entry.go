@@ -49,7 +49,6 @@ func (po *pods) entryOf(p *v1.Pod, bound time.Time) *entry {
 	needs := po.needs.Load()
 	e := &entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
 	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
-	e.LabelHash = hashLabels(po.seed, p.Namespace, p.Labels)
 	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
@@ -72,14 +71,15 @@ const minWorkloads = 4096
 // share gives a pod the texts and the map of another pod of its workload. The workloads are forgotten before they are
 // more than two for each pod, as those of pods that are gone are among them: later pods share with each other.
 func (po *pods) share(p *taint.Pod) {
-	w := po.workloads[p.LabelHash]
+	hash := hashWorkload(po.seed, p)
+	w := po.workloads[hash]
 	if w == nil || w.namespace != p.Namespace || !maps.Equal(w.labels, p.Labels) ||
 		!ptr.Equal(w.controller, p.Controller) {
 		if len(po.workloads) >= max(minWorkloads, 2*len(po.byUID)) {
 			clear(po.workloads)
 		}
 		w = &workload{p.Namespace, p.Labels, p.Controller}
-		po.workloads[p.LabelHash] = w
+		po.workloads[hash] = w
 	}
 	p.Namespace, p.Labels, p.Controller = w.namespace, w.labels, w.controller
 }
@@ -100,16 +100,14 @@ func selectLabels(labels map[string]string, keys []string) (selected map[string]
 	return selected
 }
 
-// hashLabels hashes a namespace, and the labels that all pods of one workload have in common, in any order.
-func hashLabels(seed maphash.Seed, namespace string, labels map[string]string) uint64 {
-	sum := maphash.String(seed, namespace)
-	for key, value := range labels {
-		switch key {
-		case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
-			"batch.kubernetes.io/job-completion-index":
-		default:
-			sum += maphash.Comparable(seed, [2]string{key, value})
-		}
+// hashWorkload hashes what the pods of one workload share. The order of labels does not count.
+func hashWorkload(seed maphash.Seed, p *taint.Pod) uint64 {
+	sum := maphash.String(seed, p.Namespace)
+	for key, value := range p.Labels {
+		sum += maphash.Comparable(seed, [2]string{key, value})
+	}
+	if p.Controller != nil {
+		sum += maphash.Comparable(seed, *p.Controller)
 	}
 	return sum
 }
@@ -129,7 +127,7 @@ func (e *entry) same(o *entry) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation &&
 		a.Disrupted == b.Disrupted &&
-		ptr.Equal(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.LabelHash == b.LabelHash && e.sameVerdict(o, true)
+		ptr.Equal(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.Ready == b.Ready && e.sameVerdict(o, true)
 }
 
 // sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to

@@ -14,32 +14,17 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestPodsOfOneWorkloadHaveOneLabelHash(t *testing.T) {
-	trim := newPods(newNeeds()).entryOf
-	hash := func(namespace string, labels map[string]string) uint64 {
-		return trim(aPod(func(p *v1.Pod) { p.Namespace, p.Labels = namespace, labels }), time.Time{}).LabelHash
+func TestPodsOfOneWorkloadShareTheirLabelsAndTheirOwner(t *testing.T) {
+	po := newPods(newNeeds())
+	pod := func(name string) *entry {
+		return po.entryOf(aPod(func(p *v1.Pod) {
+			p.Name, p.Labels = name, map[string]string{taint.PodTemplateHash: "5d4f8c7b9"}
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: ptr.To(true)}}
+		}), time.Time{})
 	}
-	web := hash("shop", map[string]string{"app": "web", "tier": "1"})
-	for name, c := range map[string]struct {
-		other uint64
-		same  bool
-	}{
-		"another pod of it": {hash("shop", map[string]string{"tier": "1", "app": "web"}), true},
-		"a pod of a StatefulSet": {hash("shop", map[string]string{
-			"app": "web", "tier": "1", "statefulset.kubernetes.io/pod-name": "web-3", "apps.kubernetes.io/pod-index": "3",
-		}), true},
-		"a pod of an indexed Job": {hash("shop", map[string]string{
-			"app": "web", "tier": "1", "batch.kubernetes.io/job-completion-index": "7",
-		}), true},
-		"another namespace": {hash("bar", map[string]string{"app": "web", "tier": "1"}), false},
-		"another value":     {hash("shop", map[string]string{"app": "web", "tier": "2"}), false},
-		"values swapped":    {hash("shop", map[string]string{"app": "1", "tier": "web"}), false},
-		"a label less":      {hash("shop", map[string]string{"app": "web"}), false},
-		"no label":          {hash("shop", nil), false},
-	} {
-		if (c.other == web) != c.same {
-			t.Errorf("%s: the same workload: %v, want %v", name, c.other == web, c.same)
-		}
+	a, b := pod("a"), pod("b")
+	if a.Controller == nil || a.Controller != b.Controller {
+		t.Errorf("the owners %p and %p are not shared", a.Controller, b.Controller)
 	}
 }
 

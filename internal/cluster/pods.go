@@ -9,6 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes,
@@ -16,7 +18,7 @@ import (
 type pods struct {
 	needs     *atomic.Pointer[needs] // those that entries follow
 	seed      maphash.Seed
-	workloads map[uint64]*workload // by the hash of their labels
+	workloads map[uint64]*workload // by their hash
 	now       func() time.Time     // carries the monotonic clock
 	ahead     Ahead
 	warnings  *warnings
@@ -57,6 +59,18 @@ func (po *pods) on(node string) []*entry {
 	po.mu.RLock()
 	defer po.mu.RUnlock()
 	return slices.Clone(po.byNode[node])
+}
+
+// anyOf reports whether a pod satisfies the condition.
+func (po *pods) anyOf(is func(*taint.Pod) bool) bool {
+	po.mu.RLock()
+	defer po.mu.RUnlock()
+	for _, e := range po.byUID {
+		if is(&e.Pod) {
+			return true
+		}
+	}
+	return false
 }
 
 // trim returns the entry of a pod. A pod of the first list was bound before; any other new pod counts as bound now.

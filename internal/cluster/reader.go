@@ -37,6 +37,10 @@ func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	return e.against(taintsOf(node)), node
 }
 
+// AnyPod reports whether the cache has a pod that satisfies the condition. The pods have no tolerations. The condition
+// must not call the reader.
+func (r *reader) AnyPod(is func(*taint.Pod) bool) bool { return r.pods.anyOf(is) }
+
 // PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order. The pods
 // are as those of Pod.
 func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {

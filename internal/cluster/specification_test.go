@@ -86,7 +86,7 @@ func TestReadersSeeTheLatestOfWhatIsNotTold(t *testing.T) {
 		if !p.Disrupted || p.Generation != 7 || p.Priority != 5 || p.Phase != v1.PodUnknown {
 			t.Errorf("got %+v", p)
 		}
-		if p.Key() != "ns/p" || p.LabelHash == 0 {
+		if p.Key() != "ns/p" {
 			t.Errorf("got %+v", p)
 		}
 	})

@@ -48,7 +48,6 @@ type Configuration struct {
 	KubeAPIContentType    string  // a media type
 	EvictionMethod        Method
 	EvictionWorkers       int // calls under way, each for its first second
-	MaxSlowEvictions      int // calls under way, in addition to EvictionWorkers, that take longer than a second
 	Shards                int
 	MaxEvictionsPerSecond float64 // 0: no limit
 	Paused                bool
@@ -67,7 +66,6 @@ func Default() Configuration {
 		KubeAPIContentType:  ContentTypeProtobuf,
 		EvictionMethod:      MethodDelete,
 		EvictionWorkers:     32,
-		MaxSlowEvictions:    64, // with 32 others, just below the calls that API servers allow such a client
 		Shards:              8,
 		ComparisonOperators: true,
 		StatusAddress:       "127.0.0.1:8080",

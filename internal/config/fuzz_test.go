@@ -43,7 +43,7 @@ func checkRuns(t *testing.T, c *config.Configuration) {
 		e = config.Default().LeaderElection // not used
 	}
 	ok := (c.EvictionMethod == config.MethodDelete || c.EvictionMethod == config.MethodEvict) &&
-		c.EvictionWorkers >= 1 && c.EvictionWorkers <= 1000 && c.MaxSlowEvictions >= 1 && c.MaxSlowEvictions <= 1000 && c.Shards >= 1 && c.Shards <= 256 &&
+		c.EvictionWorkers >= 1 && c.EvictionWorkers <= 1000 && c.Shards >= 1 && c.Shards <= 256 &&
 		c.MaxEvictionsPerSecond >= 0 && !math.IsInf(c.MaxEvictionsPerSecond, 0) &&
 		c.KubeAPIQPS >= -1 && !math.IsInf(float64(c.KubeAPIQPS), 0) && c.KubeAPIBurst >= 0 &&
 		e.LeaseDuration.Duration > e.RenewDeadline.Duration && e.RenewDeadline.Duration > e.RetryPeriod.Duration && e.RetryPeriod.Duration > 0 &&

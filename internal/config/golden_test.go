@@ -39,7 +39,6 @@ func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 func TestATextThatIsNoNumberIsRefusedAsAWrongNumberIs(t *testing.T) {
 	for flag, want := range map[string]string{
 		"eviction-workers":            "it takes 1 to 1000",
-		"max-slow-evictions":          "it takes 1 to 1000",
 		"max-evictions-per-second":    "it takes 0 for no limit, or 0.001 to 1000000",
 		"shards":                      "it takes 1 to 256",
 		"kube-api-qps":                "it takes -1 or 0 for no limit, or 1 to 100000",

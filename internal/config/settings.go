@@ -26,12 +26,9 @@ func (c *Configuration) EvictionSettings() []Setting {
 	return []Setting{
 		method,
 		setting("eviction-workers", "eviction.workers", &c.EvictionWorkers,
-			"How many eviction calls may be under way at once, each for its first second at most.",
+			"How many eviction calls that are younger than a second may be in flight at once. Three times as many may be in flight in all.",
 			between(c.EvictionWorkers, 1, 1000), leaveOut(d.EvictionWorkers)+
 				", and see --max-evictions-per-second and --dry-run for fewer evictions or none").live(),
-		setting("max-slow-evictions", "eviction.maxSlowEvictions", &c.MaxSlowEvictions,
-			"How many eviction calls that take longer, because of an admission webhook for instance, may be under way beside them.",
-			between(c.MaxSlowEvictions, 1, 1000), leaveOut(d.MaxSlowEvictions)),
 		setting("shards", "shards", &c.Shards, "How many goroutines judge pods, each for its own part of the nodes.",
 			between(c.Shards, 1, 256), leaveOut(d.Shards)),
 		// Below its least value, the time between two evictions is practically infinite.

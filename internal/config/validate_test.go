@@ -27,8 +27,6 @@ var changes = []struct {
 	{"no method", func(c *config.Configuration) { c.EvictionMethod = "" }},
 	{"no workers", func(c *config.Configuration) { c.EvictionWorkers = 0 }},
 	{"too many workers", func(c *config.Configuration) { c.EvictionWorkers = 1001 }},
-	{"no slow evictions", func(c *config.Configuration) { c.MaxSlowEvictions = 0 }},
-	{"too many slow evictions", func(c *config.Configuration) { c.MaxSlowEvictions = 1001 }},
 	{"no shards", func(c *config.Configuration) { c.Shards = 0 }},
 	{"too many shards", func(c *config.Configuration) { c.Shards = 257 }},
 	{"a negative rate", func(c *config.Configuration) { c.MaxEvictionsPerSecond = -1 }},
@@ -129,8 +127,8 @@ func TestTheDefaultIsValid(t *testing.T) {
 func TestSettingsAtTheirLimitsAreTaken(t *testing.T) {
 	for name, set := range map[string]func(c *config.Configuration){
 		"evict":                    func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict },
-		"one of each":              func(c *config.Configuration) { c.EvictionWorkers, c.MaxSlowEvictions, c.Shards = 1, 1, 1 },
-		"most of each":             func(c *config.Configuration) { c.EvictionWorkers, c.MaxSlowEvictions, c.Shards = 1000, 1000, 256 },
+		"one of each":              func(c *config.Configuration) { c.EvictionWorkers, c.Shards = 1, 1 },
+		"most of each":             func(c *config.Configuration) { c.EvictionWorkers, c.Shards = 1000, 256 },
 		"slowest rate":             func(c *config.Configuration) { c.MaxEvictionsPerSecond = 0.001 },
 		"fastest rate":             func(c *config.Configuration) { c.MaxEvictionsPerSecond = 1e6 },
 		"no limit, in kube's way":  func(c *config.Configuration) { c.KubeAPIQPS = -1 },

@@ -17,7 +17,7 @@ func BenchmarkCall(b *testing.B) {
 			done := make(chan struct{})
 			var d *Dispatcher
 			ended := func(e eviction.Request, _ eviction.Outcome, _ time.Time) { d.Settle(e.Pod.UID); done <- struct{}{} }
-			d = New(Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: always(succeeds), Ended: ended}.complete())
+			d = New(Options{CoreOptions: CoreOptions{Workers: 1}, Evictor: always(succeeds), Ended: ended}.complete())
 			ctx, cancel := context.WithCancel(context.Background())
 			led := make(chan error)
 			go func() { led <- d.Lead(ctx) }()

@@ -1,66 +1,49 @@
 package dispatch
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
-// leadingPoll is how long no call starts after Leading has denied.
+// leadingPoll is how long no call starts after Leading has returned false.
 const leadingPoll = 250 * time.Millisecond
 
 // startCalls starts all calls that may start now, and says when more may.
 func (c *Core) startCalls(now time.Time, do *Effects) {
+	do.Next = c.own.release(c, now)
 	for {
-		started, next := c.startNext(now, do)
-		if !started {
-			do.Next = sooner(next, c.nextChange())
+		l, next := c.chooseNext(now, do)
+		if l == nil {
+			do.Next = sooner(do.Next, next)
 			return
 		}
+		way, _, _ := l.class.way(now)
+		c.start(now, l.turns.peek(), way, do)
 	}
 }
 
-// nextChange returns when a call next becomes slow, or a speed changes by time alone; zero if neither does.
-func (c *Core) nextChange() (next time.Time) {
-	if i := slices.IndexFunc(c.calls, func(it *item) bool { return !it.slow }); i >= 0 {
-		next = c.calls[i].started.Add(SlowAfter)
-	}
-	if w, ok := c.expiries.First(); ok {
-		next = sooner(next, w.until)
-	}
-	return next
-}
-
-// startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
-// time alone.
-func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Time) {
-	if c.waiting == 0 || !c.leads || c.paused || c.outage.probing {
-		return false, time.Time{}
+// chooseNext returns the line whose first candidate goes next. If no call may start, next is when time alone may change
+// that.
+func (c *Core) chooseNext(now time.Time, do *Effects) (l *line, next time.Time) {
+	c.places.wanted = false
+	if c.standing == 0 || !c.leads || c.paused {
+		return nil, time.Time{}
 	}
 	if c.pace.next.After(now) {
 		c.pace.held = c.pace.next
 	}
 	if until := c.heldUntil(); until.After(now) {
-		return false, until
+		return nil, until
 	}
 	if !c.options.Leading() {
-		return false, now.Add(leadingPoll)
+		return nil, now.Add(leadingPoll)
 	}
-	if c.ownOverdue(now) {
-		if started, _ = c.startOwn(now, do); started {
-			return true, time.Time{}
-		}
+	if c.outage.on() {
+		do.Probe = c.outage.probe()
+		return nil, time.Time{}
 	}
-	first, next := c.choose(now)
-	if l := first.line; l != nil {
-		it := l.first(first.door).next()
-		way, _, _ := l.class.way(now)
-		l.served = c.nextSerial()
-		c.left(it)
-		c.start(now, it, way, first.door.place(), do)
-		return true, time.Time{}
+	if full, freed := c.full(now); full {
+		c.places.wanted = true
+		return nil, freed
 	}
-	started, nextOwn := c.startOwn(now, do)
-	return started, sooner(next, nextOwn)
+	return c.choose(now)
 }
 
 // heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
@@ -72,79 +55,51 @@ func (c *Core) heldUntil() time.Time {
 	return until
 }
 
-// choice is a line, and the door through which its next candidate goes.
-type choice struct {
-	line *line
-	door door
-}
-
-// before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all
-// calls of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
-func (c choice) before(b choice) bool {
-	m, n := c.line.namespace, b.line.namespace
-	i, j := m.calls[c.door.place()], n.calls[b.door.place()]
-	if c.line.class.rated && b.line.class.rated {
-		i, j = m.allCalls(), n.allCalls()
-	}
-	switch {
-	case i != j:
-		return i < j
-	case m != n:
-		return m.served < n.served
-	case c.line != b.line:
-		return c.line.served < b.line.served
-	}
-	return c.door < b.door
-}
-
-// choose returns the line whose turn it is among those whose place is free and whose rates have tokens. Otherwise next
-// is when that may change by time alone.
-func (c *Core) choose(now time.Time) (best choice, next time.Time) {
-	open, next := c.openDoors(now)
+// choose returns the line whose turn it is by rule 2 among those that rule 3 and their tokens admit. Otherwise next is
+// when the next token comes.
+func (c *Core) choose(now time.Time) (best *line, next time.Time) {
 	c.refill(now)
-	var free, rated choice
+	var free, rated *line
 	for cl := range c.ready {
 		best := &free
 		if cl.rated {
 			best = &rated
 		}
-		first := cl.first(open)
-		if first.line == nil || best.line != nil && !first.before(*best) {
+		l := c.first(now, cl)
+		if l == nil || *best != nil && !l.before(*best) {
 			continue
 		}
 		if _, rate, until := cl.way(now); rate != "" {
 			c.runDry(cl, rate, until)
 			continue
 		}
-		*best = first
+		*best = l
 	}
 	if cl, ok := c.dry.First(); ok {
-		next = sooner(next, cl.dryUntil)
+		next = cl.dryUntil
 	}
-	if free.line == nil || rated.line != nil && rated.before(free) {
+	if free == nil || rated != nil && rated.byRuleTwo(free) {
 		return rated, next
 	}
 	return free, next
 }
 
-// openDoors returns which doors are open now, and when the next one opens by time alone.
-func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
-	open[toSlot], next = c.places.freeSlot(now, c.used(slot))
-	ofSlow := c.countCalls(func(it *item) bool { return it.kind == slot && it.workload.namespace.speed() == slow })
-	open[toSlotOfSlow] = open[toSlot] && ofSlow < c.places.forSlow()
-	slowPlaceIsFree, slowNext := c.places.freeSlowPlace(now, c.used(slowPlace))
-	open[toSlowPlace] = slowPlaceIsFree
-	return open, sooner(next, slowNext)
-}
-
-// first returns the line of the class whose turn it is, among those that may use one of the open doors.
-func (cl *class) first(open [doors]bool) (best choice) {
-	for d := range doors {
-		if !open[d] {
-			continue
-		}
-		if l, ok := cl.doors[d].First(); ok && (best.line == nil || (choice{l, d}).before(best)) {
-			best = choice{l, d}
+// first returns the line of the class whose turn it is among those that rule 3 admits; nil if there is none. At most 3N
+// lines are busy.
+func (c *Core) first(now time.Time, cl *class) *line {
+	best, ok := cl.idle.First()
+	if ok && !c.admits(best.namespace) {
+		best = nil
+	}
+	for l := range cl.busy {
+		switch {
+		case !c.admits(l.namespace):
+			c.places.wanted = true
+			if c.waitsForShare(l.namespace) {
+				l.namespace.heldAt = now
+			}
+		case best == nil || l.before(best):
+			best = l
 		}
 	}
 	return best

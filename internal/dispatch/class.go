@@ -7,47 +7,26 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// class holds the lines of the candidates that wait for the same rates.
+// class holds the lines of the candidates that need the same tokens.
 type class struct {
 	key      string
-	ways     []breaker.Buckets
-	rated    bool                        // each way has buckets
-	size     int                         // candidates
-	doors    [doors]ordered.Queue[*line] // the lines that may use each door
-	dryUntil time.Time                   // when its last wait for tokens ends, or has ended
-	dryRate  string                      // the rate of that wait
-	dryPos   int                         // in Core.dry
+	ways     []Buckets
+	rated    bool                 // each way has buckets
+	idle     ordered.Queue[*line] // of namespaces without calls
+	busy     map[*line]bool       // of namespaces with calls
+	dryUntil time.Time            // when its last wait for tokens ends, or has ended
+	dryRate  string               // the rate of that wait
+	dryPos   int                  // in Core.dry
+	size     int                  // candidates, also own pods that do not stand in a line yet
 }
 
-// door leads to a kind of place. Rules open and close it for lines.
-type door uint8
-
-const (
-	toSlot       door = iota // of a namespace that is not slow
-	toSlotOfSlow             // of a slow namespace
-	toSlowPlace              // of a slow namespace
-	doors
-)
-
-// place returns the kind of place behind the door.
-func (d door) place() kind {
-	if d == toSlowPlace {
-		return slowPlace
-	}
-	return slot
-}
-
-func newClass(key string, ways []breaker.Buckets) *class {
-	cl := &class{key: key, ways: ways}
-	cl.rated = !slices.ContainsFunc(ways, func(b breaker.Buckets) bool { return b.Key == "" })
-	for d := range doors {
-		before := func(a, b *line) bool { return choice{a, d}.before(choice{b, d}) }
-		cl.doors[d] = ordered.New(before, func(l *line) *int { return &l.pos[d] })
-	}
+func newClass(key string, ways []Buckets) *class {
+	cl := &class{key: key, ways: ways, busy: map[*line]bool{}}
+	cl.rated = !slices.ContainsFunc(ways, func(b Buckets) bool { return b.Key == "" })
+	cl.idle = ordered.New((*line).before, func(l *line) *int { return &l.pos })
 	return cl
 }
 
@@ -59,7 +38,7 @@ func newDry() ordered.Queue[*class] {
 
 // classOf returns the class of a candidate, a new one if there is none.
 func (c *Core) classOf(candidate *Candidate) *class {
-	ways := make([]breaker.Buckets, len(candidate.Ways))
+	ways := make([]Buckets, len(candidate.Ways))
 	var key strings.Builder
 	for i := range ways {
 		ways[i] = c.bucketsOf(candidate, &candidate.Ways[i])
@@ -74,16 +53,31 @@ func (c *Core) classOf(candidate *Candidate) *class {
 }
 
 // bucketsOf returns the buckets of the rates that count a request for the candidate.
-func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) breaker.Buckets {
+func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) Buckets {
 	if t := r.Verdict.Taint; t != nil {
 		return c.rates.BucketsOf(t.Key, candidate.NodeLabels)
 	}
-	return breaker.Buckets{}
+	return Buckets{}
 }
 
-// drop counts a candidate out of its class.
-func (c *Core) drop(cl *class) {
-	c.waiting--
+// enter adds a candidate: to its line, or to the own pods.
+func (c *Core) enter(it *item) {
+	it.class.size++
+	if it.Own != Other {
+		c.own.wait(it)
+		return
+	}
+	c.stand(it)
+}
+
+// leave removes a candidate that does not go now, and its class with the last candidate.
+func (c *Core) leave(it *item) {
+	if it.line == nil {
+		c.own.waiting.Remove(it)
+	} else {
+		c.stepOut(it)
+	}
+	cl := it.class
 	if cl.size--; cl.size == 0 {
 		delete(c.classes, cl.key)
 		delete(c.ready, cl)

@@ -7,16 +7,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // CoreOptions are the settings of a [Core].
 type CoreOptions struct {
-	// Slots is how many calls may be under way at once, each for its first second at most. SlowPlaces is how many slow
-	// calls may be under way beside them. They are at least 1.
-	Slots, SlowPlaces int
+	// Workers is N of the package's rules, at least 1.
+	Workers int
 
 	// CallsPerSecond limits how many calls start in a second. 0: no limit.
 	CallsPerSecond float64
@@ -27,14 +25,12 @@ type CoreOptions struct {
 	// Paused withholds all calls.
 	Paused bool
 
-	// Leading is asked before a candidate is chosen; no call starts while it denies.
+	// Leading is asked before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// Yields: the leadership is given back instead of a call for the pod of this process.
-	Yields bool
-
-	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yields.
-	Upcoming func() time.Time
+	// OtherReady reports whether a replica of this program is Ready and not terminating, apart from these pods. An own
+	// pod waits for it after the deletion of another one. Nil: none is ever known to be Ready.
+	OtherReady func(not ...types.UID) bool
 
 	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
 	// zero if it always has. It explains the lateness of evictions also where another process has led during the
@@ -51,36 +47,32 @@ type Core struct {
 	items      map[types.UID]*item
 	namespaces map[string]*namespace
 	classes    map[string]*class
-	ready      map[*class]bool          // classes that may have tokens
-	dry        ordered.Queue[*class]    // classes that wait for tokens, by the end of the wait
-	waiting    int                      // candidates
-	own        ordered.Queue[*item]     // pods of this program, the first to go first
-	expiries   ordered.Queue[*workload] // by when what is known of them is forgotten
+	ready      map[*class]bool       // classes that may have tokens
+	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
+	standing   int                   // candidates in lines
+	own        own
 	serial     uint64
 
 	places    places
-	calls     []*item // whose calls are under way, in the order of their starts
+	calls     []*item // in flight, in the order of their starts
 	outage    outage
 	throttled time.Time // no call starts before
 	pace      pace      // of all calls
 	rateList  []policy.Rate
-	rates     *breaker.Rates
+	rates     *Rates
 
-	leads, paused  bool
-	resumed        time.Time // when the last pause of all calls by the configuration has ended
-	yieldNotBefore time.Time
-	ownEnded       time.Time // when the last call ended that may have deleted a pod of this program
+	leads, paused bool
+	resumed       time.Time // when the last pause of all calls by the configuration has ended
 }
 
 // item is an eviction from its offer until it is withdrawn or its outcome is settled.
 type item struct {
 	Candidate
-	serial   uint64    // of the first offer
-	since    time.Time // since when it waits: the first offer or the deadline, the later of the two
-	class    *class
-	workload *workload
-	group    *group // while it waits in a line
-	pos      int    // in the turns of its node, or among the pods of this program
+	serial uint64    // of the first offer
+	since  time.Time // since when it waits: the first offer or the deadline, the later of the two
+	class  *class
+	line   *line // while it stands in a line
+	pos    int   // in the turns of its node, or among the own pods
 
 	call // its request is nil while the candidate waits
 }
@@ -93,13 +85,14 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 	if o.AwayUntil == nil {
 		o.AwayUntil = func() time.Time { return time.Time{} }
 	}
+	if o.OtherReady == nil {
+		o.OtherReady = func(...types.UID) bool { return false }
+	}
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
-		ready: map[*class]bool{}, dry: newDry(),
-		expiries: ordered.New((*workload).expiresBefore, func(w *workload) *int { return &w.pos }),
-		own:      ordered.New(beforeOwn, func(it *item) *int { return &it.pos }),
-		places:   places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
-		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: breaker.NewRates(now, o.Rates), paused: o.Paused,
+		ready: map[*class]bool{}, dry: newDry(), own: newOwn(), places: places{n: o.Workers},
+		outage: outage{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond), rateList: o.Rates,
+		rates: NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
@@ -108,8 +101,6 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	away, loaded := c.outage.on(), c.throttled.After(now)
-	c.turnSlow(now, &do)
-	c.expire(now)
 	switch in := in.(type) {
 	case Offered:
 		do.Taken = c.offer(now, in.Candidate)
@@ -120,7 +111,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case CallEnded:
 		c.end(now, in)
 	case NodeRead:
-		c.outage.nodeRead(now, in.Sent, &in.Outcome)
+		c.throttle(now, &in.Outcome)
+		c.outage.nodeRead(now, in.Node, in.Sent, &in.Outcome)
 	case ServerAnswered:
 		c.outage.nudge(now)
 	case Configured:
@@ -145,7 +137,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
+// offer adds or replaces a candidate; false if a call for its UID is in flight or not settled.
 func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	it := c.items[candidate.UID]
 	switch {
@@ -161,18 +153,19 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	}
 	it.Candidate, it.since = candidate, later(it.since, candidate.Deadline)
 	it.class = c.classOf(&candidate)
-	c.stand(it)
+	c.enter(it)
 	return true
 }
 
 // replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the
 // line.
 func (c *Core) replace(it *item, candidate *Candidate) bool {
-	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
-		it.Namespace == candidate.Namespace && it.LabelHash == candidate.LabelHash && it.Node == candidate.Node
+	same := it.line != nil && it.Own == candidate.Own && it.class == c.classOf(candidate) &&
+		it.Namespace == candidate.Namespace && it.Node == candidate.Node
 	if same {
 		it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
-		it.group.set(it)
+		it.line.turns.set(it)
+		it.line.place()
 	}
 	return same
 }
@@ -198,31 +191,36 @@ func (c *Core) settle(uid types.UID) *Ended {
 	return it.ended
 }
 
-// configure replaces the rates and the number of slots.
+// configure replaces the rates and the number of workers.
 func (c *Core) configure(now time.Time, in Configured) {
-	c.places.slots = in.Slots
+	c.places.n = in.Workers
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
 	for _, it := range c.calls {
 		c.recount(now, it)
 	}
-	waiting := make([]*item, 0, c.waiting)
+	var waiting []*item
 	for _, it := range c.items {
 		if it.request == nil {
-			c.stepOut(it)
+			c.leave(it)
 			waiting = append(waiting, it)
 		}
 	}
 	slices.SortFunc(waiting, bySerial)
 	for _, it := range waiting {
 		it.class = c.classOf(&it.Candidate)
-		c.stand(it)
+		c.enter(it)
 	}
 }
 
 // beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
 func (c *Core) beginTerm(now time.Time) {
-	c.leads = true
-	c.rates = breaker.NewRates(now, c.rateList)
-	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
+	c.leads, c.outage.probing = true, false
+	c.rates = NewRates(now, c.rateList)
+	c.configure(now, Configured{Rates: c.rateList, Workers: c.places.n})
+}
+
+func (c *Core) nextSerial() uint64 {
+	c.serial++
+	return c.serial
 }

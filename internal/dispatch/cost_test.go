@@ -22,14 +22,13 @@ type load struct {
 
 func loads() []load {
 	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}
-	of := func(namespace, node, workload int) Candidate {
-		return Candidate{Pod: &taint.Pod{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node), LabelHash: uint64(workload)}}
+	of := func(namespace, node int) Candidate {
+		return Candidate{Pod: &taint.Pod{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node)}}
 	}
 	return []load{
-		{"alike", rate, func(i int) Candidate { return of(0, i%20, 0) }},
-		{"a label each", rate, func(i int) Candidate { return of(0, i%20, i) }},
-		{"a namespace each", rate, func(i int) Candidate { return of(i, i%20, 0) }},
-		{"a node each", rate, func(i int) Candidate { return of(0, i, 0) }},
+		{"alike", rate, func(i int) Candidate { return of(0, i%20) }},
+		{"a namespace each", rate, func(i int) Candidate { return of(i, i%20) }},
+		{"a node each", rate, func(i int) Candidate { return of(0, i) }},
 	}
 }
 
@@ -44,7 +43,7 @@ type loaded struct {
 func newLoaded(of load, n int) *loaded {
 	w := &loaded{of: of, now: time.Unix(1000, 0)}
 	w.Core = NewCore(w.now, CoreOptions{
-		Slots: 32, SlowPlaces: 64, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
+		Workers: 32, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
 	})
 	w.Step(w.now, TermBegan{})
 	for i := range n {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -19,17 +18,17 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher]. Of CoreOptions, Yields and Jitter need not be set. Leading is also asked
-// right before each call, by many goroutines. Upcoming and AwayUntil are called under the dispatcher's lock.
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right before
+// each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
 type Options struct {
 	CoreOptions
 
 	// Evictor makes the calls.
 	Evictor Evictor
 
-	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block.
-	// Nil: that pod is evicted by this process, after all others.
-	Yield func()
+	// Probe reads a node, and reports it by NodeRead; called by a goroutine of its own. Nil if no call ever finds that
+	// the API server cannot be reached.
+	Probe func(ctx context.Context, node string)
 
 	// Started is called by the goroutine of a call before its first request. It must not block.
 	Started func(e eviction.Request)
@@ -55,14 +54,14 @@ type Dispatcher struct {
 // New returns a dispatcher that starts no call before Lead is called.
 func New(o Options) *Dispatcher {
 	d := &Dispatcher{options: o, metrics: newMetrics()}
-	o.Leading, o.Yields, o.Jitter = d.leading, o.Yield != nil, rand.Float64
+	o.Leading, o.Jitter = d.leading, rand.Float64
 	d.core = NewCore(time.Now(), o.CoreOptions)
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
 	return d
 }
 
-// Offer adds a candidate, or replaces the candidate of its UID. It returns false if a call for the UID is under way, or
+// Offer adds a candidate, or replaces the candidate of its UID. It returns false if a call for the UID is in flight, or
 // if its outcome is not settled.
 func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c}).Taken }
 
@@ -73,19 +72,18 @@ func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withd
 // the pod may be offered again.
 func (d *Dispatcher) Settle(uid types.UID) *Ended { return d.step(Settled{uid}).Settled }
 
-// SetRates replaces the rates, which must be valid, and the number of slots. A rate that keeps its name and its
-// topologyKey keeps its level; others begin empty, less the calls under way that they count. Calls under way keep their
-// places.
-func (d *Dispatcher) SetRates(rates []policy.Rate, slots int) {
-	d.step(Configured{Rates: rates, Slots: slots})
+// SetRates replaces the rates, which must be valid, and the number of workers. A rate that keeps its name and its
+// topologyKey keeps its level; others begin empty, less the calls in flight that they count. Calls in flight continue.
+func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
+	d.step(Configured{Rates: rates, Workers: workers})
 }
 
 // SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no candidate is chosen;
-// calls under way go on.
+// calls in flight go on.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
 // ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
-// permitted soon. It may be called often.
+// probe is sent soon. It may be called often.
 func (d *Dispatcher) ServerAnswered() {
 	if !d.PausedSince().IsZero() {
 		d.step(ServerAnswered{})
@@ -94,16 +92,22 @@ func (d *Dispatcher) ServerAnswered() {
 
 // NodeRead records the outcome of a GET of a node that was sent at that moment. It shows whether the API server can be
 // reached, so it ends, begins or lengthens the pause of all calls.
-func (d *Dispatcher) NodeRead(sent time.Time, o eviction.Outcome) { d.step(NodeRead{sent, o}) }
+func (d *Dispatcher) NodeRead(node string, sent time.Time, o eviction.Outcome) {
+	d.step(NodeRead{node, sent, bounded(o)})
+}
 
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
 func (d *Dispatcher) PausedSince() time.Time { return locked(d, (*Core).PausedSince) }
 
-// InFlight returns how many calls are under way.
+// InFlight returns how many calls are in flight.
 func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 
 // Waiting returns how many candidates wait.
 func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
+
+// WantsPlaces reports whether a candidate waits for a place, and for nothing else: the API server, or this program's
+// own limit, is the bottleneck.
+func (d *Dispatcher) WantsPlaces() bool { return locked(d, (*Core).WantsPlaces) }
 
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {
@@ -133,7 +137,11 @@ func (d *Dispatcher) step(in Input) Effects {
 		d.timer.Reset(time.Until(do.Next))
 	}
 	term := d.term
-	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
+	n := len(do.Starts)
+	if do.Probe != "" {
+		n++
+	}
+	if n > 0 { // Add(0) must not run beside the last Done of a term
 		term.calls.Add(n)
 	}
 	d.metrics.stepped(&do)
@@ -141,13 +149,13 @@ func (d *Dispatcher) step(in Input) Effects {
 	for _, s := range do.Starts {
 		go d.call(term, s)
 	}
-	if do.Yield {
-		d.options.Yield()
+	if do.Probe != "" {
+		go d.probe(term, do.Probe)
 	}
 	return do
 }
 
 // Levels returns how much of each rate is available.
-func (d *Dispatcher) Levels() []breaker.Level {
-	return locked(d, func(c *Core) []breaker.Level { return c.Levels(time.Now()) })
+func (d *Dispatcher) Levels() []Level {
+	return locked(d, func(c *Core) []Level { return c.Levels(time.Now()) })
 }

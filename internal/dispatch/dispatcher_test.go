@@ -90,7 +90,7 @@ type user struct {
 
 // complete sets what a test leaves out.
 func (o Options) complete() Options {
-	o.Slots, o.SlowPlaces = cmp.Or(o.Slots, 32), cmp.Or(o.SlowPlaces, 64)
+	o.Workers = cmp.Or(o.Workers, 32)
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
@@ -114,6 +114,12 @@ func newUser(t *testing.T, o Options) *user {
 			u.Offer(c)
 		}
 	}
+	if o.Probe == nil { // the server that makes the calls also answers the GET
+		o.Probe = func(ctx context.Context, node string) {
+			sent := time.Now()
+			u.NodeRead(node, sent, o.Evictor.Evict(ctx, eviction.Request{Pod: &taint.Pod{UID: "probe"}}))
+		}
+	}
 	u.Dispatcher = New(o)
 	return u
 }
@@ -127,7 +133,7 @@ func (u *user) offer(n int) {
 		i := u.offered
 		u.offered++
 		uid := uidOf(i)
-		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p"}}
+		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p", Node: "n"}}
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
@@ -217,7 +223,7 @@ func (u *user) expect(when string, waiting, inFlight, reported int) {
 
 func TestCallsStartOnlyInATermAndEndBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: lasting(500 * time.Millisecond)})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: lasting(500 * time.Millisecond)})
 		u.offer(10)
 		u.expect("before the term", 10, 0, 0)
 		end := u.lead()
@@ -272,7 +278,7 @@ func TestDrainCutsCallsThatLastTooLong(t *testing.T) {
 	}{{"in time", time.Minute, 10 * time.Second, 0}, {"too late", time.Second, time.Second, 3}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 3, SlowPlaces: 1}, Evictor: lasting(10 * time.Second)})
+				u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 3}, Evictor: lasting(10 * time.Second)})
 				defer u.lead()()
 				u.offer(5)
 				u.expect("before", 2, 3, 0)
@@ -314,12 +320,12 @@ func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
 	})
 }
 
-func TestInAnOutageOneCallAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
+func TestInAnOutageOneProbeAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var down atomic.Bool
 		down.Store(true)
 		var calls atomic.Int32
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: evictor(func(ctx context.Context) eviction.Outcome {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: evictor(func(ctx context.Context) eviction.Outcome {
 			calls.Add(1)
 			if down.Load() {
 				return eviction.Outcome{Kind: eviction.Unavailable, NothingDeleted: true}
@@ -337,31 +343,53 @@ func TestInAnOutageOneCallAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 		down.Store(false)
 		u.ServerAnswered()
 		time.Sleep(100 * time.Millisecond)
-		if u.InFlight() != 1 {
-			t.Errorf("%d calls ask", u.InFlight())
+		if u.InFlight() != 0 || u.PausedSince().IsZero() {
+			t.Errorf("%d calls start before the probe has an answer", u.InFlight())
 		}
-		u.NodeRead(time.Now(), succeeds)
+		u.NodeRead("n", time.Now(), succeeds)
 		if u.InFlight() != 4 || !u.PausedSince().IsZero() {
 			t.Errorf("%d calls after the answer", u.InFlight())
 		}
 	})
 }
 
-func TestASlowCallKeepsItsSlotWhileAllSlowPlacesAreTaken(t *testing.T) {
+func TestACallCountsAmongTheWorkersForASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 2, SlowPlaces: 1}, Evictor: lasting(10 * time.Second)})
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 2}, Evictor: lasting(10 * time.Second)})
 		defer u.lead()()
-		u.offer(5)
-		u.expect("at once", 3, 2, 0)
+		u.offer(9)
+		u.expect("at once", 7, 2, 0)
 		time.Sleep(1500 * time.Millisecond)
-		u.expect("when they are slow", 2, 3, 0)
+		u.expect("after a second", 5, 4, 0)
 		time.Sleep(time.Second)
-		u.expect("when three are slow", 2, 3, 0)
-		if got := u.Status("3"); got.Waits.Cause != eviction.WaitsForTurn {
+		u.expect("after two seconds", 3, 6, 0)
+		time.Sleep(time.Second)
+		u.expect("while three times as many calls as workers are in flight", 3, 6, 0)
+		if got := u.Status("8"); got.Waits.Cause != eviction.WaitsForTurn {
 			t.Errorf("the status is %+v", got)
 		}
 		time.Sleep(time.Minute)
-		u.expect("in the end", 0, 0, 5)
+		u.expect("in the end", 0, 0, 9)
+	})
+}
+
+func TestTheNumberOfWorkersChangesWhileCallsAreInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: lasting(900 * time.Millisecond)}).demand(20)
+		defer u.lead()()
+		for _, step := range []struct{ workers, atOnce, later int }{{6, 6, 6}, {2, 6, 2}, {4, 4, 4}, {32, 20, 20}} {
+			u.SetRates(nil, step.workers)
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			if got := u.InFlight(); got != step.atOnce {
+				t.Errorf("%d workers: %d calls are in flight at once, want %d", step.workers, got, step.atOnce)
+			}
+			time.Sleep(1800 * time.Millisecond)
+			synctest.Wait()
+			if got, places := u.InFlight(), u.gauge("eviction_places"); got != step.later || int(places) != 3*step.workers {
+				t.Errorf("%d workers: %d calls are in flight later, want %d; the metric has %v", step.workers, got, step.later, places)
+			}
+		}
 	})
 }
 
@@ -452,7 +480,7 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		var order []string
 		var d *Dispatcher
 		d = New(Options{
-			CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1, Leading: func() bool { return true }},
+			CoreOptions: CoreOptions{Workers: 1, Leading: func() bool { return true }},
 			Evictor:     always(succeeds),
 			Started:     func(eviction.Request) { order = append(order, "started") },
 			Ended: func(eviction.Request, eviction.Outcome, time.Time) {

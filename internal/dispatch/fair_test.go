@@ -44,7 +44,7 @@ type world struct {
 	alarm  time.Time
 	pods   map[types.UID]*evicted
 	begin  time.Time
-	yield  func() // nil: none is expected
+	always func() // nil, or what is checked after each step
 }
 
 // evicted is a pod of a world.
@@ -79,7 +79,7 @@ func (e *events) Pop() any {
 func newWorld(rates ...policy.Rate) *world {
 	w := &world{r: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1000, 0), begin: time.Unix(1000, 0), pods: map[types.UID]*evicted{}}
 	w.core = NewCore(w.now, CoreOptions{
-		Slots: 32, SlowPlaces: 64, Rates: rates, Leading: func() bool { return true }, Jitter: w.r.Float64,
+		Workers: 32, Rates: rates, Leading: func() bool { return true }, Jitter: w.r.Float64,
 	})
 	w.step(TermBegan{})
 	return w
@@ -94,12 +94,12 @@ func (w *world) at(at time.Time, do func()) {
 }
 
 // pod adds a pod that is due some time after the begin.
-func (w *world) pod(namespace string, node int, workload uint64, due time.Duration, b behaviour) *evicted {
+func (w *world) pod(namespace string, node int, due time.Duration, b behaviour) *evicted {
 	p := &evicted{behave: b}
 	uid := types.UID(fmt.Sprintf("%05d", len(w.pods)))
-	pod := &taint.Pod{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), LabelHash: workload}
+	pod := &taint.Pod{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node)}
 	p.Candidate = Candidate{Pod: pod, Deadline: w.begin.Add(due)}
-	request := eviction.Request{Pod: pod}
+	request := eviction.Request{Pod: pod, Attempt: 1}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	p.Ways = []eviction.Request{request}
 	w.pods[uid] = p
@@ -107,30 +107,38 @@ func (w *world) pod(namespace string, node int, workload uint64, due time.Durati
 	return p
 }
 
-// showQuick lets the namespaces and workloads of these pods have had quick calls a second before they are due.
-func (w *world) showQuick(pods []*evicted) {
-	seen := map[string]bool{}
-	for _, p := range pods {
-		if key := fmt.Sprint(p.Namespace, p.LabelHash); !seen[key] {
-			seen[key] = true
-			l := w.core.workloadOf(&p.Candidate)
-			w.core.remember(w.now, l, quick)
-			w.core.refresh(w.now, l)
-		}
-	}
-}
-
 func (w *world) step(in Input) {
 	do := w.core.Step(w.now, in)
 	w.alarm = do.Next
-	if do.Yield {
-		w.yield()
+	if do.Probe != "" {
+		w.at(w.now.Add(time.Millisecond), func() { w.step(NodeRead{do.Probe, w.now, succeeds}) })
 	}
 	for _, s := range do.Starts {
 		p := w.pods[s.Pod.UID]
 		p.lateBy = s.LateBy
 		takes, outcome := p.behave(w.r)
 		w.at(w.now.Add(takes), func() { w.end(p, outcome) })
+	}
+	w.check()
+}
+
+// check requires the invariants of rules 1 and 3.
+func (w *world) check() {
+	n, calls := w.core.places.n, w.core.calls
+	young, of := 0, map[string]int{}
+	for i, it := range calls {
+		if it.started.Add(time.Second).After(w.now) {
+			young++
+		}
+		if of[it.Namespace]++; it.started.Equal(w.now) && 2*(of[it.Namespace]-1) >= 3*n-i {
+			panic(fmt.Sprintf("a call of %s has started as number %d of %d", it.Namespace, of[it.Namespace], i+1))
+		}
+	}
+	if young > n || len(calls) > 3*n {
+		panic(fmt.Sprintf("%d calls are young and %d in flight", young, len(calls)))
+	}
+	if w.always != nil {
+		w.always()
 	}
 }
 
@@ -142,6 +150,8 @@ func (w *world) end(p *evicted, o eviction.Outcome) {
 		return
 	}
 	p.fails++
+	p.Ways = slices.Clone(p.Ways)
+	p.Ways[0].Attempt++
 	backoff := min(time.Minute, 100*time.Millisecond<<min(p.fails-1, 12))
 	w.at(w.now.Add(backoff/2+time.Duration(w.r.Int64N(int64(backoff/2)))), func() { w.step(Offered{p.Candidate}) })
 }
@@ -190,15 +200,10 @@ func waits(pods []*evicted) (median, longest time.Duration) {
 	return all[len(all)/2], all[len(all)-1]
 }
 
-// requireWaits runs until these pods are gone, which are due some time after the begin, and requires their waits to be at
-// most these. If quick, their workloads are known to be quick before.
-func (w *world) requireWaits(t *testing.T, pods []*evicted, due time.Duration, quick bool, median, longest time.Duration) {
+// requireWaits runs until these pods are gone, and requires their waits to be at most these.
+func (w *world) requireWaits(t *testing.T, pods []*evicted, median, longest time.Duration) {
 	t.Helper()
-	if quick {
-		w.run(pods, due-time.Second)
-		w.showQuick(pods)
-	}
-	w.run(pods, due+time.Minute)
+	w.run(pods, time.Hour)
 	gotMedian, gotLongest := waits(pods)
 	t.Logf("median %v, longest %v", gotMedian, gotLongest)
 	if gotMedian > median || gotLongest > longest {
@@ -206,130 +211,190 @@ func (w *world) requireWaits(t *testing.T, pods []*evicted, due time.Duration, q
 	}
 }
 
-// TestSlowNamespacesDelayOthersByMomentsOnly has namespaces of a thousand pods each, whose calls take 30 s and fail.
-func TestSlowNamespacesDelayOthersByMomentsOnly(t *testing.T) {
-	sec := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	for _, row := range []struct {
-		namespaces      int
-		wereQuick       bool
-		median, longest time.Duration
-	}{
-		{1, false, sec(.3), sec(1)},
-		{1, true, sec(1), sec(2)},
-		{8, false, sec(1), sec(2)},
-		{8, true, sec(1), sec(2)},
-		{40, false, sec(2.5), sec(3)},
-		{40, true, sec(2.5), sec(3)},
-	} {
-		for _, labels := range []string{"equal", "different"} {
-			for _, due := range []time.Duration{0, sec(.5), sec(5), sec(120)} {
-				for _, othersQuick := range []bool{false, true} {
-					name := fmt.Sprintf("%d namespaces, quick before %v, labels %s, others due %v later, quick before %v",
-						row.namespaces, row.wereQuick, labels, due, othersQuick)
-					t.Run(name, func(t *testing.T) {
-						w := newWorld()
-						var slowPods, others []*evicted
-						for i := range row.namespaces * 1000 {
-							workload := uint64(0)
-							if labels == "different" {
-								workload = uint64(i / row.namespaces)
-							}
-							slowPods = append(slowPods, w.pod(fmt.Sprint("slow", i%row.namespaces), w.r.IntN(20), workload, 0, after(30*time.Second, fails)))
-						}
-						for i := range 200 {
-							others = append(others, w.pod("others", i%20, 1, due, quickly))
-						}
-						if row.wereQuick {
-							w.showQuick(slowPods)
-						}
-						w.requireWaits(t, others, due, othersQuick, row.median, row.longest)
-					})
-				}
-			}
-		}
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// slack is what a wait may exceed the figures of the simulation of the rules by.
+const slack = 300 * time.Millisecond
+
+// hostile adds a namespace of a thousand pods whose calls take 30 s and fail.
+func (w *world) hostile(name string, due time.Duration) {
+	for range 1000 {
+		w.pod(name, w.r.IntN(20), due, after(30*time.Second, fails))
 	}
 }
 
-// TestASlowNamespaceDelaysItsOwnQuickPodsByMomentsOnly has a thousand slow pods that are alike, beside pods of another
-// workload of their namespace.
-func TestASlowNamespaceDelaysItsOwnQuickPodsByMomentsOnly(t *testing.T) {
+// others adds 200 pods of another namespace, whose calls are quick.
+func (w *world) others(due time.Duration) (all []*evicted) {
+	for i := range 200 {
+		all = append(all, w.pod("others", i%20, due, quickly))
+	}
+	return all
+}
+
+func TestNamespacesThatHangTogetherDelayOthersByASecondOrTwo(t *testing.T) {
 	for _, row := range []struct {
-		name            string
-		known           bool // to be quick
-		median, longest time.Duration
+		namespaces      int
+		later           float64 // when the others are due
+		median, longest float64
 	}{
-		{"known to be quick", true, 300 * time.Millisecond, time.Second},
-		{"unknown", false, 200 * time.Millisecond, time.Second},
+		{1, 0, .13, .24}, {1, .5, .59, .67}, {1, 5, .12, .24}, {1, 120, .12, .24},
+		{8, 0, .63, 1.11}, {8, .5, .78, 1.03}, {8, 5, .32, .62}, {8, 120, .32, .62},
+		{40, 0, 2.5, 3.3}, {40, .5, 2, 2.8}, {40, 5, 1, 1.9}, {40, 120, 1, 1.9},
 	} {
-		for _, due := range []time.Duration{2 * time.Second, 5 * time.Second, 2 * time.Minute} {
-			t.Run(fmt.Sprintf("%s, due %v later", row.name, due), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d namespaces, others due %v s later", row.namespaces, row.later), func(t *testing.T) {
+			w := newWorld()
+			for i := range row.namespaces {
+				w.hostile(fmt.Sprint("slow", i), 0)
+			}
+			w.requireWaits(t, w.others(seconds(row.later)), seconds(row.median)+slack, seconds(row.longest)+slack)
+		})
+	}
+}
+
+func TestNamespacesThatHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testing.T) {
+	for _, row := range []struct {
+		namespaces      int
+		gaps            []float64
+		median, longest float64
+	}{
+		{3, []float64{1.2, 2, 5}, .19, .37},
+		{6, []float64{1.2, 2, 5}, .63, 1.2},
+		{8, []float64{1.2, 2}, 1.9, 3.6},
+		{12, []float64{.5, 1.2, 2}, 25, 27}, // once, up to the timeout of the webhooks
+	} {
+		for _, gap := range row.gaps {
+			t.Run(fmt.Sprintf("%d namespaces, %v s apart", row.namespaces, gap), func(t *testing.T) {
 				w := newWorld()
-				for range 1000 {
-					w.pod("shop", w.r.IntN(20), 0, 0, after(30*time.Second, fails))
+				for i := range row.namespaces {
+					w.hostile(fmt.Sprint("slow", i), seconds(gap*float64(i)))
 				}
-				var others []*evicted
-				for i := range 200 {
-					others = append(others, w.pod("shop", i%20, 1, due, quickly))
-				}
-				w.requireWaits(t, others, due, row.known, row.median, row.longest)
+				due := seconds(gap*float64(row.namespaces-1) + .5)
+				w.requireWaits(t, w.others(due), seconds(row.median)+slack, seconds(row.longest)+slack)
 			})
 		}
 	}
 }
 
-// TestSlowCallsLeaveARateToOthers has thirty slow pods under a rate of one a second, beside sixty others.
-func TestSlowCallsLeaveARateToOthers(t *testing.T) {
-	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5}
-	others := func(w *world) (all []*evicted) {
-		for i := range 60 {
-			all = append(all, w.pod("others", i%20, 1, 0, quickly))
-		}
-		return all
+// rateOfServer returns how many of 600 pods of that many namespaces go in a second, where a server completes that many
+// calls a second, one after the other.
+func rateOfServer(t *testing.T, perSecond float64, namespaces int) float64 {
+	w := newWorld()
+	var free time.Time
+	var all []*evicted
+	shared := func(*rand.Rand) (time.Duration, eviction.Outcome) {
+		free = later(free, w.now).Add(seconds(1 / perSecond))
+		return free.Sub(w.now), succeeds
 	}
-	alone := newWorld(rate)
-	mine := others(alone)
-	alone.run(mine, time.Hour)
-	_, want := waits(mine)
-	for _, namespace := range []string{"slow", "others"} {
-		for _, labels := range []string{"equal", "different"} {
-			for _, end := range []struct {
-				name    string
-				outcome eviction.Outcome
-			}{{"succeed", succeeds}, {"fail", fails}, {"time out", timesOut}} {
-				t.Run(fmt.Sprintf("the slow calls of namespace %s, labels %s, %s", namespace, labels, end.name), func(t *testing.T) {
-					w := newWorld(rate)
-					for i := range 30 {
-						workload := uint64(2)
-						if labels == "different" {
-							workload += uint64(i)
-						}
-						w.pod(namespace, w.r.IntN(20), workload, 0, after(30*time.Second, end.outcome))
-					}
-					mine := others(w)
-					if namespace == "others" && labels == "different" {
-						w.showQuick(mine) // unknown workloads of one namespace would take turns with the slow ones
-					}
-					w.run(mine, time.Hour)
-					_, longest := waits(mine)
-					t.Logf("the last after %v, alone %v", longest, want)
-					if longest > want*12/10 {
-						t.Errorf("the last of the others is gone after %v, alone after %v", longest, want)
-					}
-				})
+	for i := range 600 {
+		all = append(all, w.pod(fmt.Sprint("n", i%namespaces), i%20, 0, shared))
+	}
+	w.always = func() {
+		for _, p := range all {
+			waits := w.core.Status(w.now, p.UID).Waits
+			if namespaces == 1 && waits.Cause == eviction.WaitsForShare {
+				t.Fatal("the only namespace waits for its share")
+			}
+		}
+	}
+	w.run(all, time.Hour)
+	_, longest := waits(all)
+	return 600 / longest.Seconds()
+}
+
+func TestASlowServerIsUsedToTheFull(t *testing.T) {
+	for _, perSecond := range []float64{5, 20, 200} {
+		for _, namespaces := range []int{1, 50} {
+			if got := rateOfServer(t, perSecond, namespaces); got < .95*perSecond {
+				t.Errorf("a server that completes %v calls a second, %d namespaces: %v a second", perSecond, namespaces, got)
 			}
 		}
 	}
 }
 
-// TestAPauseOfTheServerSlowsABurstByMomentsOnly has 3000 pods of one namespace, whose calls under way half a second
-// after the begin take two seconds.
-func TestAPauseOfTheServerSlowsABurstByMomentsOnly(t *testing.T) {
+// A server completes two calls a second, in the order in which they were sent. A call that waits for 34 s has timed out,
+// and the server still deletes its pod if it was accepted.
+func TestAServerThatIsHopelesslySlowDoesUsefulWorkAndDeletesNothingTwice(t *testing.T) {
+	w := newWorld()
+	var free time.Time
+	gone, calls := map[types.UID]bool{}, 0
+	var all []*evicted
+	for i := range 200 {
+		var p *evicted
+		p = w.pod(fmt.Sprint("n", i%50), i%20, 0, func(*rand.Rand) (time.Duration, eviction.Outcome) {
+			if gone[p.UID] {
+				return 5 * time.Millisecond, succeeds // the confirmation finds it terminating
+			}
+			calls++
+			start := later(free, w.now)
+			if start.Sub(w.now) > 34*time.Second {
+				return 34 * time.Second, timesOut // given up in the queue
+			}
+			free = start.Add(seconds(.5))
+			gone[p.UID] = true
+			if free.Sub(w.now) > 34*time.Second {
+				return 34 * time.Second, timesOut // the answer is lost
+			}
+			return free.Sub(w.now), succeeds
+		})
+		all = append(all, p)
+	}
+	w.run(all, time.Hour)
+	_, longest := waits(all)
+	if useful := 200 / longest.Seconds(); useful < .9*2 {
+		t.Errorf("%v pods go in a second, want 0.9 of the server's 2; %d calls", useful, calls)
+	}
+}
+
+func TestLongCallsRunAtTheRateOfPlainWorkers(t *testing.T) {
+	for _, latency := range []float64{.01, .1, .5, .9, 1.05, 1.2, 1.5, 3, 10, 30} {
+		w := newWorld()
+		var all []*evicted
+		for i := range 960 {
+			all = append(all, w.pod("a", i%20, 0, after(seconds(latency), succeeds)))
+		}
+		w.run(all, time.Hour)
+		if _, longest := waits(all); longest > seconds(30*latency)+120*time.Millisecond { // the places open one after another
+			t.Errorf("960 calls of %v s take %v, with plain workers %v s", latency, longest, 30*latency)
+		}
+	}
+}
+
+// underRate returns when the last of 60 pods goes that wait for the same rate as others.
+func underRate(pods behaviour, others int, theirs behaviour) time.Duration {
+	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5})
+	var mine []*evicted
+	for i := range others {
+		w.pod("others", i%20, 0, theirs)
+	}
+	for i := range 60 {
+		mine = append(mine, w.pod("mine", i%20, 0, pods))
+	}
+	w.run(mine, time.Hour)
+	_, longest := waits(mine)
+	return longest
+}
+
+func TestTokensOfARateGoRound(t *testing.T) {
+	slowly := after(20*time.Second, succeeds)
+	quick, slow := underRate(quickly, 30, quickly), underRate(quickly, 30, after(30*time.Second, fails))
+	alone, beside := underRate(slowly, 0, nil), underRate(slowly, 1000, quickly)
+	t.Logf("60 quick pods next to 30 others: %v if these are quick, %v if they hang; 60 slow pods: %v alone, %v next to 1000 quick ones", quick, slow, alone, beside)
+	if slow > quick*12/10 {
+		t.Errorf("60 pods take %v next to 30 that hang, and %v next to 30 that are quick", slow, quick)
+	}
+	if beside > 2*alone*12/10 {
+		t.Errorf("60 slow pods take %v next to 1000 quick ones, and %v alone", beside, alone)
+	}
+}
+
+// A pause of the server of two seconds, in the midst of a burst of 3000 pods.
+func TestAPauseOfTheServerSlowsABurstByItsLength(t *testing.T) {
 	burst := func(pause time.Duration) time.Duration {
 		w := newWorld()
 		ends := w.after(500).Add(pause)
 		var all []*evicted
 		for i := range 3000 {
-			all = append(all, w.pod("shop", i%100, 1, 0, func(r *rand.Rand) (time.Duration, eviction.Outcome) {
+			all = append(all, w.pod("shop", i%100, 0, func(r *rand.Rand) (time.Duration, eviction.Outcome) {
 				takes, o := quickly(r)
 				if done := w.now.Add(takes); done.After(w.after(500)) && done.Before(ends) {
 					takes = ends.Sub(w.now)
@@ -341,40 +406,7 @@ func TestAPauseOfTheServerSlowsABurstByMomentsOnly(t *testing.T) {
 		_, longest := waits(all)
 		return longest
 	}
-	alone, paused := burst(0), burst(2*time.Second)
-	t.Logf("the last after %v, with a pause %v", alone, paused)
-	if paused > alone+4*time.Second {
+	if alone, paused := burst(0), burst(2*time.Second); paused > alone+2200*time.Millisecond {
 		t.Errorf("the last pod is gone after %v, without the pause after %v", paused, alone)
-	}
-}
-
-// TestANamespaceThatIsSlowAndQuickByTurnsDelaysOthersByMomentsOnly has webhooks that answer as many calls at once as
-// make a namespace quick again, and then hold as many calls for 30 s.
-func TestANamespaceThatIsSlowAndQuickByTurnsDelaysOthersByMomentsOnly(t *testing.T) {
-	for _, namespaces := range []int{1, 8} {
-		for _, held := range []int{1, 16, 64} {
-			t.Run(fmt.Sprintf("%d namespaces, %d calls held", namespaces, held), func(t *testing.T) {
-				for due := 100 * time.Second; due < 140*time.Second; due += 2 * time.Second {
-					w := newWorld()
-					calls := make([]int, namespaces)
-					for i := range namespaces * 3000 {
-						of := i % namespaces
-						w.pod(fmt.Sprint("slow", of), w.r.IntN(20), 0, 0, func(r *rand.Rand) (time.Duration, eviction.Outcome) {
-							calls[of]++
-							if calls[of]%(recovered+held) < recovered {
-								takes, _ := quickly(r)
-								return takes, eviction.Outcome{Kind: eviction.Blocked}
-							}
-							return 30 * time.Second, fails
-						})
-					}
-					var others []*evicted
-					for i := range 200 {
-						others = append(others, w.pod("others", i%20, 1, due, quickly))
-					}
-					w.requireWaits(t, others, due, false, time.Second, 2*time.Second)
-				}
-			})
-		}
 	}
 }

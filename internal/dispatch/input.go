@@ -31,6 +31,7 @@ type CallEnded struct {
 
 // NodeRead reports the outcome of a GET of a node that was sent at that moment.
 type NodeRead struct {
+	Node    string
 	Sent    time.Time
 	Outcome eviction.Outcome
 }
@@ -38,10 +39,10 @@ type NodeRead struct {
 // ServerAnswered reports that the API server has answered a list or a watch.
 type ServerAnswered struct{}
 
-// Configured replaces the rates, which must be valid, and the number of slots.
+// Configured replaces the rates, which must be valid, and the number of workers.
 type Configured struct {
-	Rates []policy.Rate
-	Slots int
+	Rates   []policy.Rate
+	Workers int
 }
 
 // Paused withholds all calls, or permits them again.
@@ -82,14 +83,11 @@ type Effects struct {
 	// Settled answers Settled; nil if there is no outcome that is not settled.
 	Settled *Ended
 
-	// Kept is how many calls are slow from now on and keep their slots, as all slow places are taken.
-	Kept int
+	// Probe is the node to read, as the API server may be back after an outage; empty if none is to be read.
+	Probe string
 
 	// Pause is the cause of a pause of all calls that begins now; empty if none does.
 	Pause string
-
-	// Yield asks for the leadership to be given back, because the pod of this process is due.
-	Yield bool
 }
 
 // Candidate is an eviction whose time has come. It is immutable once offered.

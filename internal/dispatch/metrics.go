@@ -14,7 +14,6 @@ type metrics struct {
 	latency   prometheus.Histogram
 	lateness  *prometheus.HistogramVec
 	calls     *prometheus.CounterVec
-	kept      prometheus.Counter
 	pauses    *prometheus.CounterVec
 }
 
@@ -32,18 +31,14 @@ func newMetrics() *metrics {
 		lateness: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "taint_manager_eviction_lateness_seconds",
 			Help: "Seconds from a pod's deadline to its accepted deletion, by what explains them: rate (also the limit of all " +
-				"calls), hold (also a pause), budget (of the method Evict), webhook (one that is slow or fails), outage (of the " +
-				"API server), or none.",
+				"calls), hold (also a pause), budget (of the method Evict), slow_calls (the API server or a webhook takes longer " +
+				"than a second, or a webhook fails), outage (of the API server), or none.",
 			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14400},
 		}, []string{"late_by"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_eviction_calls_total",
 			Help: "Eviction calls by outcome and cause.",
 		}, []string{"outcome", "cause"}),
-		kept: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "taint_manager_slow_evictions_in_slots_total",
-			Help: "Eviction calls that were slow while all slow places were taken, and kept their slots.",
-		}),
 		pauses: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_eviction_pauses_total",
 			Help: "Pauses of all eviction calls: the API server could not be reached, or asked clients to wait.",
@@ -58,7 +53,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// Collectors returns the metrics of the dispatcher. What is under way shows as it is when the metrics are collected.
+// Collectors returns the metrics of the dispatcher. What is in flight shows as it is when the metrics are collected.
 func (d *Dispatcher) Collectors() []prometheus.Collector {
 	gauge := func(name, help string, value func(*Core) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "taint_manager_" + name, Help: help},
@@ -66,14 +61,13 @@ func (d *Dispatcher) Collectors() []prometheus.Collector {
 	}
 	m := d.metrics
 	return []prometheus.Collector{
-		m.deletions, m.latency, m.lateness, m.calls, m.kept, m.pauses,
-		gauge("evictions_in_flight", "Eviction calls under way.", (*Core).InFlight),
-		gauge("eviction_slots", "Eviction calls that may be under way at once, each for its first second at most.",
-			func(c *Core) int { return c.places.slots }),
+		m.deletions, m.latency, m.lateness, m.calls, m.pauses,
+		gauge("evictions_in_flight", "Eviction calls in flight.", (*Core).InFlight),
+		gauge("eviction_places", "Eviction calls that may be in flight at once: three times --eviction-workers.",
+			func(c *Core) int { return c.places.all() }),
 		gauge("slow_evictions_in_flight",
-			"Eviction calls under way for more than a second, or in a slow place from the beginning.", (*Core).Slow),
-		gauge("slow_eviction_places", "Slow eviction calls that may be under way at once beside those in slots.",
-			func(c *Core) int { return c.places.slowPlaces }),
+			"Eviction calls that have been in flight for more than a second. The API server or a webhook is slow.",
+			func(c *Core) int { return c.Old(time.Now()) }),
 		gauge("outage_backoff", "1 while all eviction calls pause because the API server cannot be reached.",
 			func(c *Core) int {
 				if c.outage.on() {
@@ -90,8 +84,8 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 	if o.Kind == eviction.Accepted {
 		m.deletions.Inc()
 		late, by := max(now.Sub(e.Verdict.At), 0).Seconds(), e.LateBy
-		if by == eviction.LateByNothing && now.Sub(started) >= SlowAfter {
-			by = eviction.LateByWebhook
+		if by == eviction.LateByNothing && now.Sub(started) >= slowAfter {
+			by = eviction.LateBySlowCalls
 		}
 		m.latency.Observe(late)
 		m.lateness.WithLabelValues(by.Label()).Observe(late)
@@ -100,7 +94,6 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 
 // stepped counts the effects of a step.
 func (m *metrics) stepped(do *Effects) {
-	m.kept.Add(float64(do.Kept))
 	if do.Pause != "" {
 		m.pauses.WithLabelValues(do.Pause).Inc()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,7 +48,7 @@ func inTurn(all ...eviction.Outcome) evictor {
 
 func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: inTurn(
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: inTurn(
 			succeeds, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, eviction.Outcome{Kind: eviction.Failed, Cause: "a caller's own"},
 		)})
 		defer u.lead()()
@@ -72,31 +71,32 @@ taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
 	})
 }
 
-func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
+func TestTheGaugesShowWhatIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 3, SlowPlaces: 4}, Evictor: lasting(10 * time.Second)}).demand(8)
-		want := func(when string, slots, places, inFlight, slow float64) {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 3}, Evictor: lasting(10 * time.Second)})
+		u.offer(8)
+		want := func(when string, inFlight, slow float64) {
 			t.Helper()
 			synctest.Wait()
-			got := [4]float64{u.gauge("eviction_slots"), u.gauge("slow_eviction_places"), u.gauge("evictions_in_flight"), u.gauge("slow_evictions_in_flight")}
-			if got != [4]float64{slots, places, inFlight, slow} {
-				t.Errorf("%s: slots, slow places, in flight, slow are %v", when, got)
+			got := [3]float64{u.gauge("eviction_places"), u.gauge("evictions_in_flight"), u.gauge("slow_evictions_in_flight")}
+			if got != [3]float64{9, inFlight, slow} {
+				t.Errorf("%s: places, in flight, slow are %v", when, got)
 			}
 		}
-		want("before the term", 3, 4, 0, 0)
-		end := u.lead()
-		want("at once", 3, 4, 3, 0)
-		time.Sleep(1500 * time.Millisecond)
-		want("when three are slow", 3, 4, 6, 3)
-		end()
-		want("after the term", 3, 4, 0, 0)
+		want("before the term", 0, 0)
+		defer u.lead()()
+		want("in the term", 3, 0)
+		time.Sleep(1100 * time.Millisecond)
+		want("after a second", 6, 3)
+		time.Sleep(time.Minute)
+		want("in the end", 0, 0)
 	})
 }
 
 func TestPausesShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttled := eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Second}
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 1}, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
 		defer u.lead()()
 		want := func(after time.Duration, on, unavailable, throttled float64) {
 			t.Helper()
@@ -114,11 +114,11 @@ func TestPausesShow(t *testing.T) {
 		want(100*time.Millisecond, 1, 1, 0) // a probe that fails is no new pause
 		u.enough()
 		want(200*time.Millisecond, 0, 1, 1)
-		u.NodeRead(time.Now(), unreachable)
+		u.NodeRead("n", time.Now(), unreachable)
 		want(0, 1, 2, 1)
-		u.NodeRead(time.Now(), unreachable)
+		u.NodeRead("n", time.Now(), unreachable)
 		want(0, 1, 2, 1)
-		u.NodeRead(time.Now(), succeeds)
+		u.NodeRead("n", time.Now(), succeeds)
 		want(0, 0, 2, 1)
 	})
 }
@@ -179,7 +179,7 @@ func TestARateExplainsTheLatenessOfAPodThatHasWaitedForItAfterItsDeadline(t *tes
 	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 6})
 	leads := true
 	w.core.options.Leading = func() bool { return leads }
-	pod := func(i, due int) *evicted { return w.pod(fmt.Sprint(i), i, 1, time.Duration(due)*time.Second, quickly) }
+	pod := func(i, due int) *evicted { return w.pod(fmt.Sprint(i), i, time.Duration(due)*time.Second, quickly) }
 	var all []*evicted
 	for i := range 6 {
 		all = append(all, pod(i, 10)) // they take all tokens
@@ -200,18 +200,19 @@ func TestARateExplainsTheLatenessOfAPodThatHasWaitedForItAfterItsDeadline(t *tes
 	}
 }
 
-func TestLatenessThatAnOutageOrASlowWebhookExplainsHasALabel(t *testing.T) {
+func TestLatenessThatAnOutageOrSlowCallsExplainHasALabel(t *testing.T) {
 	w := newWorld()
-	before, after := w.pod("a", 0, 1, time.Second, quickly), w.pod("a", 0, 1, time.Minute, quickly)
-	w.step(NodeRead{w.now, unreachable})
+	early, late := w.pod("a", 0, time.Second, quickly), w.pod("a", 0, time.Minute, quickly)
+	w.step(NodeRead{"n", w.now, unreachable})
 	w.core.outage.until = w.after(20_000)
-	slowly := func(r *rand.Rand) (time.Duration, eviction.Outcome) { return 20 * time.Second, succeeds }
 	var slow []*evicted
-	for range 3 {
-		slow = append(slow, w.pod("b", 0, 1, 2*time.Minute, slowly))
+	for _, namespace := range []string{"b", "c"} { // of which each soon has a third of all places
+		for range 40 {
+			slow = append(slow, w.pod(namespace, 0, 2*time.Minute, after(20*time.Second, succeeds)))
+		}
 	}
-	w.run(append([]*evicted{before, after}, slow...), 5*time.Minute)
-	for p, want := range map[*evicted]eviction.LateBy{before: eviction.LateByOutage, after: "", slow[0]: "", slow[2]: eviction.LateByWebhook} {
+	w.run(append([]*evicted{early, late}, slow...), 5*time.Minute)
+	for p, want := range map[*evicted]eviction.LateBy{early: eviction.LateByOutage, late: "", slow[0]: "", slow[39]: eviction.LateBySlowCalls} {
 		if p.done.IsZero() || p.lateBy != want {
 			t.Errorf("pod %s is late by %q, want %q; done at %v", p.UID, p.lateBy, want, p.done)
 		}
@@ -224,7 +225,7 @@ func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		time.Sleep(time.Minute)
-		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"webhook": 1}; !maps.Equal(got, want) {
+		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"slow_calls": 1}; !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})

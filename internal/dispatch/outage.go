@@ -25,16 +25,17 @@ func Wait(kind eviction.Kind) string {
 	return ""
 }
 
-// outage holds all calls back while the API server cannot be reached: pauses that double. After each of them one call
-// may begin, the probe: the GET of its node shows whether the server is back. The zero value is off. It is pure, and
-// not safe for concurrent use.
+// outage holds all calls back while the API server cannot be reached: pauses that double. After each of them one probe
+// is sent, a GET of a node, which shows whether the server is back. The zero value is off. It is pure, and not safe for
+// concurrent use.
 type outage struct {
 	jitter  func() float64 // in [0,1); a pause is between half of its length and all of it
 	pause   time.Duration  // length of the present pause; 0: off
 	since   time.Time      // start of the present pause
 	until   time.Time      // its end
 	ended   time.Time      // when the last outage ended
-	probing bool           // a probe is under way
+	node    string         // of the request that had no answer
+	probing bool           // a probe is in flight
 }
 
 // on reports whether the API server counts as unreachable.
@@ -42,19 +43,19 @@ func (o *outage) on() bool { return o.pause > 0 }
 
 // called takes in the outcome of a call that started at that moment. Any answer ends the outage: a call that started
 // before the pause may have sent its last request later.
-func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) {
+func (o *outage) called(now time.Time, node string, started time.Time, outcome *eviction.Outcome) {
 	if answered(outcome) {
 		o.end(now)
 	} else {
-		o.failed(now, started, outcome)
+		o.failed(now, node, started, outcome)
 	}
 }
 
 // nodeRead takes in the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
 // pause shows nothing of the server as it is now.
-func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) {
+func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	if !answered(outcome) {
-		o.failed(now, sent, outcome)
+		o.failed(now, node, sent, outcome)
 	} else if !sent.Before(o.since) {
 		o.end(now)
 	}
@@ -62,10 +63,11 @@ func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) {
 
 // failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens
 // the outage: a request from before shows nothing new.
-func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) {
+func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {
 	case outcome.Kind == eviction.Unavailable && !o.on():
+		o.node = node
 		o.hold(now, firstPause)
 	case byProbe && (outcome.Kind == eviction.Unavailable || outcome.Cause == eviction.CauseTimeout):
 		o.hold(now, min(2*o.pause, maxPause))
@@ -77,6 +79,15 @@ func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) {
 func (o *outage) hold(now time.Time, pause time.Duration) {
 	o.pause, o.since, o.probing = pause, now, false
 	o.until = now.Add(pause/2 + time.Duration(o.jitter()*float64(pause/2)))
+}
+
+// probe returns the node to read; empty while a probe is in flight.
+func (o *outage) probe() string {
+	if o.probing {
+		return ""
+	}
+	o.probing = true
+	return o.node
 }
 
 // end records that the server is there.

@@ -23,7 +23,7 @@ func paused() *outage { return outageWith(1) }
 // outageWith returns an outage that has begun at epoch, with that jitter.
 func outageWith(jitter float64) *outage {
 	b := &outage{jitter: func() float64 { return jitter }}
-	b.called(epoch, epoch, &unreachable)
+	b.called(epoch, "n", epoch, &unreachable)
 	return b
 }
 
@@ -33,7 +33,7 @@ func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
 		if got := b.until.Sub(b.since).Seconds(); got != seconds {
 			t.Errorf("pause %d lasts %v s, want %v", i, got, seconds)
 		}
-		b.called(b.until, b.until, &unreachable)
+		b.called(b.until, "n", b.until, &unreachable)
 	}
 }
 
@@ -51,10 +51,10 @@ func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
 	interrupted := eviction.Outcome{Kind: eviction.Interrupted}
 	type event func(b *outage)
 	called := func(started, ended int, o eviction.Outcome) event {
-		return func(b *outage) { b.called(at(ended), at(started), &o) }
+		return func(b *outage) { b.called(at(ended), "n", at(started), &o) }
 	}
 	read := func(sent, answered int, o eviction.Outcome) event {
-		return func(b *outage) { b.nodeRead(at(answered), at(sent), &o) }
+		return func(b *outage) { b.nodeRead(at(answered), "n", at(sent), &o) }
 	}
 	watched := func(ms int) event { return func(b *outage) { b.nudge(at(ms)) } }
 	probeFails := called(100, 110, unreachable)
@@ -133,14 +133,13 @@ func TestWhatAProbeShows(t *testing.T) {
 	}{
 		"the server is away":  {always(unreachable), ms(0, 100, 300, 700, 1500, 3100, 6300, 12700, 25500)},
 		"no answer in time":   {probes(1, never(35*time.Second, timesOut)), ms(0, 100, 35_300)},
-		"it panics":           {probes(1, func(context.Context) eviction.Outcome { time.Sleep(15 * time.Second); panic("oh") }), ms(0, 100, 15_100, 30_100)},
 		"it is cut":           {probes(1, never(15*time.Second, eviction.Outcome{Kind: eviction.Interrupted})), ms(0, 100, 15_100, 30_100)},
 		"an answer that ends": {probes(2, never(15*time.Second, succeeds)), ms(0, 100, 300, 15_300, 30_300)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := noting(c.evictor)
-				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1, SlowPlaces: 1}, Evictor: n}).wholePauses().demand(1)
+				u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 1}, Evictor: n}).wholePauses().demand(1)
 				defer u.lead()()
 				time.Sleep(40 * time.Second)
 				if got := n.begins(); !slices.Equal(got, c.begins) {
@@ -158,7 +157,7 @@ func TestCallsFromBeforeAPauseDoNotLengthenIt(t *testing.T) {
 			time.Sleep(500*time.Millisecond + time.Duration(calls.Add(1))*time.Millisecond) // they fail one after the other
 			return unreachable
 		}))
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4}, Evictor: n}).wholePauses().demand(4)
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: n}).wholePauses().demand(4)
 		defer u.lead()()
 		time.Sleep(620 * time.Millisecond)
 		if got := n.begins(); len(got) != 5 || got[4] != 601*time.Millisecond {
@@ -188,28 +187,30 @@ func TestAnswersOfWatchesSendProbesButNoMoreThanTenASecond(t *testing.T) {
 	})
 }
 
-func TestAProbeMayStartInASlowPlace(t *testing.T) {
+func TestAProbeIsSentWhileAllPlacesAreTaken(t *testing.T) {
 	w := newWorld()
-	w.core.outage.jitter = func() float64 { return 1 }
-	w.pod("a", 0, 1, 0, after(time.Hour, succeeds))
-	waiting := w.pod("a", 0, 1, 2*time.Second, after(time.Hour, succeeds)) // its namespace is slow, and so is its workload
-	w.at(w.begin.Add(1900*time.Millisecond), func() { w.step(NodeRead{w.now, unreachable}) })
-	w.run([]*evicted{waiting}, 2100*time.Millisecond)
-	if used := [2]int{w.core.used(slot), w.core.used(slowPlace)}; used != [2]int{0, 2} || !w.core.outage.probing {
-		t.Errorf("%v places are used, probing: %v", used, w.core.outage.probing)
+	for i := range 200 {
+		w.pod(fmt.Sprint(i), 0, 0, after(time.Hour, succeeds))
+	}
+	probed := false
+	w.at(w.after(5000), func() { w.step(NodeRead{"n", w.now, unreachable}) })
+	w.at(w.after(5500), func() { probed = !w.core.outage.on() })
+	w.run([]*evicted{{}}, 6*time.Second)
+	if got := w.core.InFlight(); got != 3*32 || !probed {
+		t.Errorf("%d calls are in flight, the server was probed: %v", got, probed)
 	}
 }
 
 func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 4, SlowPlaces: 4}, Evictor: evictor(func(context.Context) eviction.Outcome {
+		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 4}, Evictor: evictor(func(context.Context) eviction.Outcome {
 			time.Sleep(34 * time.Second)
 			return timesOut
 		})}).demand(20)
 		defer u.lead()()
 		time.Sleep(36 * time.Second)
 		synctest.Wait()
-		if !u.PausedSince().IsZero() || u.InFlight() != 8 {
+		if !u.PausedSince().IsZero() || u.InFlight() != 12 {
 			t.Errorf("paused since %v, %d in flight", u.PausedSince(), u.InFlight())
 		}
 	})
@@ -224,7 +225,7 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 		t.Run(fmt.Sprint(c.asked), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := noting(always(eviction.Outcome{Kind: eviction.Throttled, RetryAfter: c.asked}))
-				u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1}, Evictor: n}).demand(4)
+				u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 1}, Evictor: n}).demand(4)
 				defer u.lead()()
 				time.Sleep(c.want - 1)
 				u.ServerAnswered() // does not cut a wait that the server asked for

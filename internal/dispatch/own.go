@@ -1,6 +1,13 @@
 package dispatch
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/ordered"
+)
 
 // When the pods of this program go.
 const (
@@ -11,14 +18,22 @@ const (
 	// are offered before.
 	ownPatience = time.Second
 
-	// ownGap is the time between the deletions of two such pods. A process of a deleted pod may still take the lease
-	// before it gets its SIGTERM, and would evict the last pod; 15 s is also what it takes to end at most.
-	ownGap = 15 * time.Second
-
-	// quietBefore is the time in which nothing else may become due when the leadership is given back: the default of
-	// leaseDuration, as nobody leads for that time if no other process takes the lease.
-	quietBefore = 15 * time.Second
+	// ownGap is how long such a pod waits at most until another replica is Ready, after the deletion of the one before.
+	ownGap = time.Minute
 )
+
+// own holds the pods of this program until they may stand in their lines: when no other candidate stands in a line, or
+// a minute after the deadline; one at a time.
+type own struct {
+	waiting ordered.Queue[*item]
+	out     *item     // stands in its line, or its call is in flight
+	last    types.UID // of the pod that was deleted last
+	endedAt time.Time // when its call ended
+}
+
+func newOwn() own {
+	return own{waiting: ordered.New(beforeOwn, func(it *item) *int { return &it.pos })}
+}
 
 // beforeOwn is the order of the pods of this program. The pod of this process is the last.
 func beforeOwn(a, b *item) bool {
@@ -28,51 +43,45 @@ func beforeOwn(a, b *item) bool {
 	return before(a, b)
 }
 
-// ownOverdue reports whether a pod of this program no longer waits for others.
-func (c *Core) ownOverdue(now time.Time) bool {
-	it, some := c.own.First()
-	return some && !it.Deadline.Add(ownAfter).After(now)
+// wait adds an own pod, which may have stood in another line before.
+func (o *own) wait(it *item) {
+	if o.out == it {
+		o.out = nil
+	}
+	o.waiting.Set(it)
 }
 
-// startOwn starts the call of a pod of this program. For the pod of this process it asks for the leadership to be given
-// back instead, if that is possible.
-func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Time) {
-	it, some := c.own.First()
-	free, next := c.places.freeSlot(now, c.used(slot))
-	if !some || !free || c.countCalls(func(it *item) bool { return it.Own != Other }) > 0 {
-		return false, next
-	}
-	if earliest := later(it.since.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
-		return false, earliest
-	}
-	if it.Own == Self && c.options.Yields {
-		return false, c.yield(now, it.Deadline.Add(ownAfter), do)
-	}
-	way, rate, until := it.class.way(now)
-	if rate != "" {
-		c.runDry(it.class, rate, until)
-		return false, until
-	}
-	c.leave(it)
-	c.start(now, it, way, slot, do)
-	return true, time.Time{}
+// free reports whether no own pod stands in a line, or is being deleted.
+func (o *own) free(c *Core) bool {
+	return o.out == nil || o.out.ended != nil || c.items[o.out.UID] != o.out
 }
 
-// yield asks for the leadership to be given back once nothing else is to be done, at the latest at that moment, and not
-// more often than once in ownAfter. It returns when to ask next.
-func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
+// release lets the first own pod stand in its line if its time has come. Otherwise it returns when to ask again.
+func (o *own) release(c *Core, now time.Time) time.Time {
+	it, some := o.waiting.First()
+	if !some || !c.leads || !o.free(c) {
+		return time.Time{}
+	}
+	earliest := later(it.since, o.endedAt).Add(ownPatience)
+	if o.endedAt.Add(ownGap).After(now) && !earliest.After(now) && !c.options.OtherReady(it.UID, o.last) {
+		earliest = now.Add(ownPatience)
+	}
+	overdue := it.Deadline.Add(ownAfter)
 	switch {
-	case c.yieldNotBefore.After(now):
-		return c.yieldNotBefore
-	case !latest.After(now):
-	case c.waiting-c.own.Len()+len(c.calls) > 0:
-		return latest
-	default:
-		if upcoming := c.options.Upcoming(); !upcoming.IsZero() && upcoming.Before(now.Add(quietBefore)) {
-			return sooner(latest, later(upcoming, now.Add(ownPatience)))
-		}
+	case earliest.After(now):
+		return earliest
+	case c.standing > 0 && overdue.After(now):
+		return overdue
 	}
-	do.Yield = true
-	c.yieldNotBefore = now.Add(ownAfter)
-	return c.yieldNotBefore
+	o.waiting.Remove(it)
+	o.out = it
+	c.stand(it)
+	return time.Time{}
+}
+
+// ended takes in the outcome of the call of an own pod.
+func (o *own) ended(now time.Time, uid types.UID, outcome *eviction.Outcome) {
+	if outcome.MayHaveDeleted() {
+		o.last, o.endedAt = uid, now
+	}
 }

@@ -1,94 +1,60 @@
 package dispatch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
-const SlowAfter = time.Second
+// slowAfter is how long a call counts among the N of rule 1.
+const slowAfter = time.Second
 
-// How slots open when calls begin after there were none: rampFirst at once, and one more after each rampStep. If all
-// started at once, no pod would be gone before the API server had the first requests of all.
+// How places open when calls begin after there were none: rampFirst at once, and one more after each rampStep. Shards
+// offer the pods that are due at one instant one after another: if N calls of the first namespace started at once, all
+// others would wait for a second.
 const (
 	rampFirst = 4
 	rampStep  = 4 * time.Millisecond
 )
 
-// slowGap is the least time between two calls that start in slow places, so that 64 that end together do not make a
-// burst.
-const slowGap = 25 * time.Millisecond
-
-// places counts the slots and the slow places.
+// places counts the places of rules 1 and 3.
 type places struct {
-	slots, slowPlaces int
-	ramp              time.Time // start of the first call in a slot after there were none
-	slowStart         time.Time // of the last call that started in a slow place
+	n      int
+	ramp   time.Time // start of the first call after there were none
+	wanted bool      // a candidate that tokens and pauses admit waits for rule 1 or 3
 }
 
-// started notes when a call starts; used is how many places of its kind were taken before.
-func (p *places) started(now time.Time, k kind, used int) {
+// all returns how many calls may be in flight: 3N.
+func (p places) all() int { return 3 * p.n }
+
+// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it does not.
+func (c *Core) full(now time.Time) (full bool, freed time.Time) {
+	young := len(c.calls) - c.old(now)
 	switch {
-	case k == slowPlace:
-		p.slowStart = now
-	case used == 0:
-		p.ramp = now
+	case len(c.calls) >= c.places.all():
+		return true, time.Time{}
+	case young >= c.places.n:
+		return true, c.calls[c.old(now)+young-c.places.n].started.Add(slowAfter)
+	case len(c.calls) >= rampFirst:
+		opens := c.places.ramp.Add(time.Duration(len(c.calls)-rampFirst+1) * rampStep)
+		return opens.After(now), opens
 	}
+	return false, time.Time{}
 }
 
-// freeSlot reports whether a call may start in a slot now. If not, next is when it may; zero if only the end of a call
-// frees a slot.
-func (p *places) freeSlot(now time.Time, used int) (free bool, next time.Time) {
-	if used >= p.slots {
-		return false, time.Time{}
+// old returns how many calls have been in flight for a second or longer. These come first in Core.calls.
+func (c *Core) old(now time.Time) int {
+	first := slices.IndexFunc(c.calls, func(it *item) bool { return it.started.Add(slowAfter).After(now) })
+	if first < 0 {
+		return len(c.calls)
 	}
-	return passed(now, p.ramp.Add(time.Duration(used-rampFirst+1)*rampStep))
+	return first
 }
 
-// freeSlowPlace reports whether a call may start in a slow place now; next is as for freeSlot. A quarter of the slow
-// places is for calls that turn slow.
-func (p *places) freeSlowPlace(now time.Time, used int) (free bool, next time.Time) {
-	if used >= atLeastOne(3*p.slowPlaces, 4) {
-		return false, time.Time{}
-	}
-	return passed(now, p.slowStart.Add(slowGap))
-}
+// admits reports whether rule 3 admits a further call of the namespace.
+func (c *Core) admits(n *namespace) bool { return 2*n.calls < c.places.all()-len(c.calls) }
 
-// passed reports whether that moment has passed; if not, next is the moment.
-func passed(now, moment time.Time) (yes bool, next time.Time) {
-	if moment.After(now) {
-		return false, moment
-	}
-	return true, time.Time{}
-}
-
-// forSlow is how many slots the calls of slow namespaces may hold together.
-func (p *places) forSlow() int { return atLeastOne(p.slots, 2) }
-
-// atLeastOne returns a share of a number, rounded up.
-func atLeastOne(n, of int) int { return max(1, (n+of-1)/of) }
-
-// paceSlack is how much of a delay a later call may catch up on: timers are late by some, and at a high rate that would
-// add up.
-const paceSlack = 20 * time.Millisecond
-
-// pace spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack more, plus one. The
-// zero pace sets no limit.
-type pace struct {
-	interval time.Duration
-	next     time.Time // no call starts before
-	held     time.Time // when its last hold of a candidate ends, or has ended
-}
-
-// newPace returns a limit of calls a second; 0: no limit.
-func newPace(perSecond float64) pace {
-	if perSecond <= 0 {
-		return pace{}
-	}
-	return pace{interval: time.Duration(float64(time.Second) / perSecond)}
-}
-
-// take counts a call that starts now.
-func (p *pace) take(now time.Time) {
-	if p.interval == 0 {
-		return
-	}
-	p.next = later(p.next, now.Add(-paceSlack)).Add(p.interval)
+// waitsForShare reports whether the namespace has half of the free places, while others have calls in flight, too. A
+// namespace alone waits for a place.
+func (c *Core) waitsForShare(n *namespace) bool {
+	return n.calls < len(c.calls) && len(c.calls) < c.places.all() && !c.admits(n)
 }

@@ -133,7 +133,7 @@ type gone struct {
 func (g *gone) offer(pods int) {
 	for i := range pods {
 		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, LabelHash: uint64(i % 5)}}
+		way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone}}
 		way.Verdict.Taint = &v1.Taint{Key: "down"}
 		c := Candidate{Pod: way.Pod, Ways: []eviction.Request{way}}
 		c.NodeLabels = map[string]string{"zone": zone}
@@ -160,7 +160,9 @@ func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) 
 	slots := 1 + r.draw(8)
 	g := &gone{candidates: map[types.UID]Candidate{}}
 	ended := func(e eviction.Request, o eviction.Outcome, at time.Time) { r.ended(e, o, at); g.ended(e.Pod.UID) }
-	u := newUser(t, Options{CoreOptions: CoreOptions{Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates}, Evictor: r, Ended: ended})
+	u := newUser(t, Options{CoreOptions: CoreOptions{Workers: slots + r.draw(4), Rates: rates}, Evictor: r, Ended: ended, Probe: func(_ context.Context, node string) {
+		g.NodeRead(node, time.Now(), []eviction.Outcome{unreachable, timesOut, succeeds}[r.draw(3)])
+	}})
 	g.Dispatcher = u.Dispatcher
 	const pods = 40
 	g.offer(pods)

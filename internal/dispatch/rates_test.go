@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -40,12 +39,12 @@ func TestATokenIsSpentByACallThatMayHaveDeleted(t *testing.T) {
 		"not found":          {[]eviction.Outcome{notFound}, back},
 		"mixed":              {[]eviction.Outcome{blocked, succeeds, blocked, timesOut}, []float64{2, 2, 4, 4}},
 		"throttled":          {[]eviction.Outcome{throttled, succeeds}, []float64{2, 5, 7, 9}},
-		"not sent":           {[]eviction.Outcome{unreachable, notFound, succeeds}, []float64{2, 2.1, 2.1, 4.1}},
+		"not sent":           {[]eviction.Outcome{unreachable, notFound, succeeds}, []float64{2, 2.1, 2.1, 4.1, 6.1}}, // the second is the probe
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			outcomes := slices.Concat(c.outcomes, slices.Repeat(c.outcomes[len(c.outcomes)-1:], 4))
 			n := noting(inTurn(outcomes...))
-			u := newUser(t, Options{CoreOptions: CoreOptions{Slots: 1, Rates: perSecond(.5, 1)}, Evictor: n}).wholePauses()
+			u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 1, Rates: perSecond(.5, 1)}, Evictor: n}).wholePauses()
 			u.taint = "down"
 			defer u.lead()()
 			u.offer(4)
@@ -75,7 +74,7 @@ func TestEachTermBeginsWithEmptyBuckets(t *testing.T) {
 			if got := n.begins(); got[len(got)-1] != began+time.Second {
 				t.Errorf("the term begins at %v, calls are at %v", began, got)
 			}
-			if levels := u.Levels(); !slices.Equal(levels, []breaker.Level{{Rate: "cluster", Tokens: 3}}) {
+			if levels := u.Levels(); !slices.Equal(levels, []Level{{Rate: "cluster", Tokens: 3}}) {
 				t.Errorf("after 4 s and a call: %v", levels)
 			}
 			end()

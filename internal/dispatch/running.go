@@ -27,6 +27,12 @@ func (d *Dispatcher) call(t *term, r eviction.Request) {
 	d.options.Ended(r, outcome, now)
 }
 
+// probe reads a node, to see whether the API server is back.
+func (d *Dispatcher) probe(t *term, node string) {
+	defer t.calls.Done()
+	d.options.Probe(t.ctx, node)
+}
+
 // evict calls the evictor, if this process leads at this moment.
 func (d *Dispatcher) evict(ctx context.Context, e eviction.Request) (o eviction.Outcome) {
 	defer func() {
@@ -53,6 +59,11 @@ func complete(o eviction.Outcome) eviction.Outcome {
 		}
 	}
 	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
+	return bounded(o)
+}
+
+// bounded returns the outcome with a RetryAfter between its default and its bound, if it is one of a loaded server.
+func bounded(o eviction.Outcome) eviction.Outcome {
 	if o.Kind == eviction.Throttled {
 		o.RetryAfter = min(o.RetryAfter, maxRetryAfter)
 		if o.RetryAfter <= 0 {

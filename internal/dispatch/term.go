@@ -16,7 +16,7 @@ type term struct {
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported.
-// The calls' contexts end with it. It fails when another Lead is under way, and once Drain was called; otherwise it may
+// The calls' contexts end with it. It fails when another Lead is in flight, and once Drain was called; otherwise it may
 // be called again after it has returned.
 func (d *Dispatcher) Lead(ctx context.Context) error {
 	t := &term{}
@@ -42,13 +42,13 @@ func (d *Dispatcher) begin(t *term) error {
 		return errors.New("leading: the dispatcher is drained")
 	}
 	if d.term != nil {
-		return errors.New("leading: another Lead is under way")
+		return errors.New("leading: another Lead is in flight")
 	}
 	d.term = t
 	return nil
 }
 
-// Drain stops all calls from starting for good, and blocks until the calls under way have ended and their outcomes are
+// Drain stops all calls from starting for good, and blocks until the calls in flight have ended and their outcomes are
 // reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead goes on
 // until its own context ends.
 func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
@@ -66,7 +66,7 @@ func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
 		return nil
 	case <-ctx.Done():
 	}
-	cut = locked(d, (*Core).UnderWay)
+	cut = locked(d, (*Core).InFlightRequests)
 	t.cancel()
 	<-ended
 	return cut

@@ -11,7 +11,7 @@ import (
 // reads the node, and that read serves the others.
 const inARow = 8
 
-// turns holds the candidates of one group and lets their nodes take turns. Nodes that were not served yet, newcomers,
+// turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,
 // alternate with regulars, so that a single pod waits for newcomers at most.
 type turns struct {
 	nodes               map[string]*nodeLine
@@ -65,28 +65,32 @@ func (t *turns) remove(it *item) {
 	t.regulars.Remove(node.element)
 }
 
-// next removes and returns the candidate whose turn it is. There must be a candidate.
-func (t *turns) next() *item {
-	node := t.nextNode()
-	it, _ := node.waiting.First()
-	t.remove(it)
+// peek returns the candidate whose turn it is. There must be a candidate.
+func (t *turns) peek() *item {
+	it, _ := t.nextNode().waiting.First()
 	return it
 }
 
-// nextNode returns the node whose turn it is, and moves it to its new place.
+// nextNode returns the node whose turn it is.
 func (t *turns) nextNode() *nodeLine {
 	newcomer, regular := t.newcomers.Front(), t.regulars.Front()
 	if newcomer != nil && (t.regularServedLast || regular == nil) {
-		t.regularServedLast = false
-		node := newcomer.Value.(*nodeLine)
-		t.newcomers.Remove(newcomer)
-		node.regular, node.element = true, t.regulars.PushBack(node)
-		return node
-	}
-	t.regularServedLast = true
-	if t.served++; t.served == inARow {
-		t.served = 0
-		t.regulars.MoveToBack(regular)
+		return newcomer.Value.(*nodeLine)
 	}
 	return regular.Value.(*nodeLine)
+}
+
+// serve moves the node whose turn it is to its new place. The candidate of [turns.peek] is to be removed then.
+func (t *turns) serve() {
+	node := t.nextNode()
+	t.regularServedLast = node.regular
+	if !node.regular {
+		t.newcomers.Remove(node.element)
+		node.regular, node.element = true, t.regulars.PushBack(node)
+		return
+	}
+	if t.served++; t.served == inARow {
+		t.served = 0
+		t.regulars.MoveToBack(node.element)
+	}
 }

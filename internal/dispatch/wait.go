@@ -6,12 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // Status is what the dispatcher knows of an eviction.
 type Status struct {
-	// Request is the request of the call that is under way, or that has ended and is not settled; nil if there is no
+	// Request is the request of the call that is in flight, or that has ended and is not settled; nil if there is no
 	// such call.
 	Request *eviction.Request
 
@@ -40,8 +39,8 @@ func (c *Core) waited(it *item) eviction.Wait {
 	switch {
 	case it.class.dryUntil.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: it.class.dryRate}
-	case it.startsSlow():
-		return eviction.Wait{Cause: eviction.WaitsForSlowPlace}
+	case it.line.namespace.heldAt.After(it.since):
+		return c.shareOf(it.line.namespace)
 	case c.pace.held.After(it.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}
 	}
@@ -60,8 +59,8 @@ func (c *Core) waits(now time.Time, it *item) (s Status) {
 		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.throttled
 	case rate != "":
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, until
-	case it.startsSlow():
-		s.Waits.Cause = eviction.WaitsForSlowPlace
+	case it.line != nil && c.waitsForShare(it.line.namespace):
+		s.Waits = c.shareOf(it.line.namespace)
 	case c.leads && c.pace.next.After(now):
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, c.pace.next
 	default:
@@ -70,27 +69,32 @@ func (c *Core) waits(now time.Time, it *item) (s Status) {
 	return s
 }
 
-// Waiting returns how many candidates wait.
-func (c *Core) Waiting() int { return c.waiting }
+func (c *Core) shareOf(n *namespace) eviction.Wait {
+	return eviction.Wait{Cause: eviction.WaitsForShare, Namespace: n.name, Calls: n.calls}
+}
 
-// InFlight returns how many calls are under way.
+// Waiting returns how many candidates wait.
+func (c *Core) Waiting() int { return c.standing + c.own.waiting.Len() }
+
+// WantsPlaces reports whether a candidate waits for a place, by rule 1 or 3, and for nothing else.
+func (c *Core) WantsPlaces() bool { return c.places.wanted }
+
+// InFlight returns how many calls are in flight.
 func (c *Core) InFlight() int { return len(c.calls) }
 
-// UnderWay returns the requests of the calls under way.
-func (c *Core) UnderWay() (all []eviction.Request) {
+// InFlightRequests returns the requests of the calls in flight.
+func (c *Core) InFlightRequests() (all []eviction.Request) {
 	for _, it := range c.calls {
 		all = append(all, *it.request)
 	}
 	return all
 }
 
-// Slow returns how many calls under way are slow, or started in slow places.
-func (c *Core) Slow() int {
-	return c.countCalls(func(it *item) bool { return it.slow || it.kind == slowPlace })
-}
+// Old returns how many calls have been in flight for a second or longer.
+func (c *Core) Old(now time.Time) int { return c.old(now) }
 
 // Levels returns how much of each rate is available.
-func (c *Core) Levels(now time.Time) []breaker.Level { return c.rates.Levels(now) }
+func (c *Core) Levels(now time.Time) []Level { return c.rates.Levels(now) }
 
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
 func (c *Core) PausedSince() time.Time {

@@ -19,31 +19,41 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 	}{
 		"this process does not lead": {func(w *world) { w.step(TermEnded{}) }, eviction.WaitsForTurn, "", 0},
 		"all calls are paused":       {func(w *world) { w.step(Paused{true}) }, eviction.WaitsPaused, "", 0},
-		"the server is away":         {func(w *world) { w.at(w.after(10_000), func() { w.step(NodeRead{w.now, unreachable}) }) }, eviction.WaitsForServer, "", 100 * ms},
+		"the server is away":         {func(w *world) { w.at(w.after(10_000), func() { w.step(NodeRead{"n", w.now, unreachable}) }) }, eviction.WaitsForServer, "", 100 * ms},
 		"the server is loaded":       {func(w *world) { w.core.throttled = w.after(70_000) }, eviction.WaitsForServer, "", time.Minute},
 		"its rate has no token": {func(w *world) {
 			w.step(Configured{[]policy.Rate{{Name: "few", EvictionsPerSecond: .01, Burst: 1}}, 4})
 		}, eviction.WaitsForRate, "few", 90 * time.Second},
 		"all calls are limited": {func(w *world) {
 			w.core.pace = newPace(.1)
-			w.pod("other", 0, 1, 5*time.Second, hangs)
+			w.pod("other", 0, 5*time.Second, hangs)
 		}, eviction.WaitsForRate, eviction.RateOfAllCalls, 5*time.Second - paceSlack},
-		"its namespace is not known to be quick": {func(w *world) { w.pod("a", 0, 1, 9500*ms, hangs) }, eviction.WaitsForTurn, "", 0},
-		"its namespace is slow": {func(w *world) {
-			for i := range 3 {
-				w.pod("a", 0, 1, time.Duration(i)*2*time.Second, hangs)
+		"only its namespace has calls in flight": {func(w *world) {
+			for range 4 {
+				w.pod("a", 0, 8*time.Second, hangs)
 			}
-		}, eviction.WaitsForSlowPlace, "", 0},
+		}, eviction.WaitsForTurn, "", 0},
+		"its namespace has half of the free places": {func(w *world) {
+			for range 3 {
+				w.pod("a", 0, 8*time.Second, hangs)
+			}
+			for range 4 {
+				w.pod("b", 0, 0, hangs)
+			}
+		}, eviction.WaitsForShare, "", 0},
 	} {
 		w := newWorld()
 		w.core.outage.jitter = func() float64 { return 1 }
-		w.core.places = places{slots: 4, slowPlaces: 4}
+		w.core.places.n = 4
 		c.prepare(w)
-		p := w.pod("a", 0, 1, 10*time.Second, hangs)
+		p := w.pod("a", 0, 10*time.Second, hangs)
 		checked := false
 		w.at(w.after(10_000), func() {
 			checked = true
 			want := Status{Waits: eviction.Wait{Cause: c.waits, Rate: c.rate}}
+			if c.waits == eviction.WaitsForShare {
+				want.Waits.Namespace, want.Waits.Calls = "a", 3
+			}
 			if c.until > 0 {
 				want.Until = w.now.Add(c.until)
 			}

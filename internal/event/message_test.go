@@ -106,14 +106,6 @@ func TestADelayedEvictionIsAWarning(t *testing.T) {
 	}
 }
 
-func TestASummaryIsAboutTheNode(t *testing.T) {
-	got := render(&queuedNote{onNode: summary(37), node: "n1", at: time.Now()})
-	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n1", UID: "n1"}
-	if got.InvolvedObject != want || got.Namespace != "default" || !strings.HasSuffix(got.Message, ": 37") {
-		t.Errorf("event %+v, want one about the node with the number", got)
-	}
-}
-
 func TestAnyPodNameMakesAValidEventName(t *testing.T) {
 	label := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {

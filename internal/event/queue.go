@@ -1,12 +1,11 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
-// [Queue] takes notes from the shards and never blocks them. It is bounded: when too many notes wait, the newest note
-// of the namespace with the most is dropped, a metric counts it, and an event on the node gives the number.
-// Namespaces are served in turn, and the notes on nodes in turn with them. Events are best effort.
+// [Queue] takes notes from the shards and never blocks them. It is bounded, also for each namespace: further notes are
+// dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. While evictions wait for places, events
+// on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
 package event
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,17 +24,15 @@ import (
 )
 
 const (
-	defaultCapacity = 16384
-	maxWrites       = 16              // under way, one for each namespace at most
-	writeTimeout    = 4 * time.Second // of one write
-	minWait         = time.Second     // of a namespace after a failed write, doubling up to maxWait
-	maxWait         = time.Minute
-	flushTime       = 5 * time.Second // for what is queued when the context ends
-	summaryEvery    = time.Minute     // the shortest time between two events on a node about dropped notes
-
-	// The times between two writes while evictions are under way, so that the API server serves the evictions first.
-	politeness = 100 * time.Millisecond
-	haste      = 3 * time.Millisecond // if half the queue is full
+	capacity       = 16384            // notes that wait
+	nsCapacity     = capacity / 4     // of one namespace
+	maxWrites      = 16               // in flight
+	maxInNamespace = 2                // in flight, of one namespace
+	writeTimeout   = 4 * time.Second  // of one write
+	retryAfter     = time.Second      // of a namespace after a write that failed
+	longestHold    = 30 * time.Second // of a note, while evictions wait for places
+	holdPoll       = 100 * time.Millisecond
+	flushTime      = 5 * time.Second // for what is queued when the context ends
 )
 
 // Why an event was dropped: a metric's label.
@@ -67,17 +64,11 @@ func (c clientSink) Create(ctx context.Context, event *v1.Event) error {
 
 // Options are the settings of a [Queue].
 type Options struct {
-	// Sink stores the events. Required.
-	Sink Sink
-
-	// Capacity is how many notes may wait. 0: 16384.
-	Capacity int
-
-	// Busy reports whether evictions are under way. Nil: they never are.
-	Busy func() bool
+	Sink Sink        // stores the events
+	Busy func() bool // reports whether evictions wait for places; nil: they never do
 
 	// Leading reports whether this process leads. Notes put while it does not are discarded, and are not counted as
-	// dropped: the leader sends them. What is queued is still written. Required.
+	// dropped: the leader sends them. What is queued is still written.
 	Leading func() bool
 }
 
@@ -88,46 +79,38 @@ type Queue struct {
 	drops   *prometheus.CounterVec
 	changed chan struct{} // a write may start
 
-	mu        sync.Mutex
-	closed    bool // Run has ended
-	lines     map[string]*line
-	waiting   int    // notes in all lines
-	writing   int    // writes under way
-	serial    uint64 // of the latest note
-	turn      uint64 // of the latest line
-	dropped   map[string]int
-	summaries time.Time // when summaries of dropped are due
+	mu         sync.Mutex
+	closed     bool          // Run has ended
+	notes      []*queuedNote // that wait, in the order of their arrival
+	namespaces map[string]*namespace
+	writing    int    // writes in flight
+	serial     uint64 // of the latest note
 }
 
-// line holds the notes of a namespace that wait, or those on nodes, in the order of their arrival.
-type line struct {
-	notes     []*queuedNote
-	turn      uint64 // the line with the lowest is next
-	writing   bool
-	wait      time.Duration // after the last write; 0 if it has not failed
-	notBefore time.Time     // of the next write
+// namespace is what the queue knows of a namespace with notes or writes.
+type namespace struct {
+	waiting, writing int
+	notBefore        time.Time // of the next write
 }
 
 // queuedNote is a note on a pod, or on the node if onNode is set.
 type queuedNote struct {
-	note   eviction.Note
-	onNode *nodeNote
-	node   string
-	at     time.Time
-	serial uint64
-	failed bool // to be written, once
+	namespace string
+	note      eviction.Note
+	onNode    *nodeNote
+	node      string
+	at        time.Time
+	serial    uint64
+	failed    bool // to be written, once
 }
 
 // New returns a queue that takes notes while this process leads, and writes them while Run runs.
 func New(o Options) *Queue {
-	if o.Capacity <= 0 {
-		o.Capacity = defaultCapacity
-	}
 	if o.Busy == nil {
 		o.Busy = func() bool { return false }
 	}
 	q := &Queue{
-		options: o, lines: map[string]*line{}, dropped: map[string]int{}, changed: make(chan struct{}, 1),
+		options: o, namespaces: map[string]*namespace{}, changed: make(chan struct{}, 1),
 		written: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taint_manager_events_written_total", Help: "Events written.",
 		}),
@@ -146,74 +129,45 @@ func (q *Queue) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{q.written, q.drops}
 }
 
-func (q *Queue) countDropped(reason string, n int) { q.drops.WithLabelValues(reason).Add(float64(n)) }
-
 // Put takes a note. It never blocks.
 func (q *Queue) Put(n eviction.Note) {
-	q.put(n.Pod.Namespace, &queuedNote{note: n, node: n.Verdict.Node})
+	q.put(&queuedNote{namespace: n.Pod.Namespace, note: n, node: n.Verdict.Node})
 }
 
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
-		q.put(onNodes, &queuedNote{onNode: tripNote(&e), node: node})
+		q.put(&queuedNote{onNode: tripNote(&e), node: node})
 	}
 }
 
 // PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node.
-func (q *Queue) PutDrained(node string) {
-	q.put(onNodes, &queuedNote{onNode: drainedNote(), node: node})
-}
+func (q *Queue) PutDrained(node string) { q.put(&queuedNote{onNode: drainedNote(), node: node}) }
 
-func (q *Queue) put(namespace string, n *queuedNote) {
+func (q *Queue) put(n *queuedNote) {
 	if !q.options.Leading() {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n.at = time.Now()
 	if q.closed {
-		q.countDropped(droppedShutdown, 1)
+		q.count(droppedShutdown, 1)
 		return
 	}
-	q.add(namespace, n)
-	if q.waiting > q.options.Capacity {
-		q.drop(n.at)
+	ns := q.namespaces[n.namespace]
+	switch {
+	case ns == nil:
+		ns = &namespace{}
+		q.namespaces[n.namespace] = ns
+	case ns.waiting >= nsCapacity || len(q.notes) >= capacity:
+		q.count(droppedFull, 1)
+		return
 	}
-	q.signal()
-}
-
-// add appends a note to its line; q.mu is held.
-func (q *Queue) add(namespace string, n *queuedNote) {
 	q.serial++
-	n.serial = q.serial
-	l := q.lines[namespace]
-	if l == nil {
-		q.turn++
-		l = &line{turn: q.turn}
-		q.lines[namespace] = l
-	}
-	l.notes = append(l.notes, n)
-	q.waiting++
-}
-
-// drop drops the newest note of the namespace with the most, and a note on a node only if no other waits; q.mu is held.
-func (q *Queue) drop(now time.Time) {
-	var longest *line
-	for name, l := range q.lines {
-		if name != onNodes && len(l.notes) > 0 && (longest == nil || len(l.notes) > len(longest.notes)) {
-			longest = l
-		}
-	}
-	longest = cmp.Or(longest, q.lines[onNodes])
-	last := len(longest.notes) - 1
-	if len(q.dropped) == 0 {
-		q.summaries = now.Add(summaryEvery)
-	}
-	q.dropped[longest.notes[last].node]++
-	longest.notes = slices.Delete(longest.notes, last, last+1)
-	q.waiting--
-	q.countDropped(droppedFull, 1)
+	n.at, n.serial = time.Now(), q.serial
+	q.notes = append(q.notes, n)
+	ns.waiting++
+	q.signal()
 }
 
 // signal wakes the goroutine that starts writes; repeats collapse.
@@ -224,40 +178,40 @@ func (q *Queue) signal() {
 	}
 }
 
-// Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It
-// is called once.
+func (q *Queue) count(reason string, n int) { q.drops.WithLabelValues(reason).Add(float64(n)) }
+
+// Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It is
+// called once.
 func (q *Queue) Run(ctx context.Context) {
-	// Writes outlive ctx by the time to flush.
-	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes outlive ctx by the time to flush
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
 	q.startWrites(ctx, writing)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.countDropped(droppedShutdown, q.waiting+len(q.dropped))
-	q.lines, q.waiting, q.dropped = nil, 0, nil
+	q.count(droppedShutdown, len(q.notes))
+	q.notes = nil
 }
 
-// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have
-// ended.
+// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have ended.
 func (q *Queue) startWrites(ctx, writing context.Context) {
 	var writes sync.WaitGroup
 	defer writes.Wait()
 	for writing.Err() == nil {
-		q.pause(ctx)
-		l, n, wake := q.next(time.Now(), ctx.Err() != nil)
-		switch {
-		case n != nil:
-			writes.Go(func() { q.write(writing, l, n) })
-			continue
-		case ctx.Err() != nil && q.idle():
-			return
-		}
-		ended, timer := ctx.Done(), time.NewTimer(time.Until(wake))
-		if ctx.Err() != nil {
+		over, ended := ctx.Err() != nil, ctx.Done()
+		if over {
 			ended = writing.Done()
 		}
+		n, wake, idle := q.next(time.Now(), over)
+		switch {
+		case n != nil:
+			writes.Go(func() { q.write(writing, n) })
+			continue
+		case over && idle:
+			return
+		}
+		timer := time.NewTimer(wake)
 		select {
 		case <-q.changed:
 		case <-timer.C:
@@ -267,109 +221,59 @@ func (q *Queue) startWrites(ctx, writing context.Context) {
 	}
 }
 
-// pause waits between two writes while evictions are under way, unless ctx ends.
-func (q *Queue) pause(ctx context.Context) {
-	q.mu.Lock()
-	waiting := q.waiting
-	q.mu.Unlock()
-	if waiting == 0 || !q.options.Busy() {
-		return
-	}
-	d := politeness
-	if waiting > q.options.Capacity/2 {
-		d = haste
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-// idle reports whether nothing is queued or under way.
-func (q *Queue) idle() bool {
+// next takes the first note whose namespace and the evictions permit a write. If there is none, wake is when to ask again
+// unless something changes; idle reports whether nothing waits or is in flight.
+func (q *Queue) next(now time.Time, over bool) (_ *queuedNote, wake time.Duration, idle bool) {
+	busy := !over && q.options.Busy()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.waiting+q.writing+len(q.dropped) == 0
-}
-
-// next takes the note whose turn it is, off its line. If no write may start, it returns when to ask again unless
-// something changes before.
-func (q *Queue) next(now time.Time, ended bool) (first *line, n *queuedNote, wake time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	wake = q.summarize(now, ended)
-	if q.writing == maxWrites {
-		return nil, nil, wake
-	}
-	for name, l := range q.lines {
+	wake = time.Minute
+	for i, n := range q.notes {
+		ns := q.namespaces[n.namespace]
 		switch {
-		case l.writing:
-		case now.Before(l.notBefore):
-			if l.notBefore.Before(wake) {
-				wake = l.notBefore
-			}
-		case len(l.notes) == 0:
-			delete(q.lines, name)
-		case first == nil || l.turn < first.turn:
-			first = l
+		case q.writing == maxWrites || ns.writing == maxInNamespace:
+		case now.Before(ns.notBefore):
+			wake = min(wake, ns.notBefore.Sub(now))
+		case busy && n.onNode == nil && now.Sub(n.at) < longestHold:
+			wake = min(wake, holdPoll)
+		default:
+			q.notes = slices.Delete(q.notes, i, i+1)
+			ns.waiting--
+			ns.writing++
+			q.writing++
+			return n, 0, false
 		}
 	}
-	if first == nil {
-		return nil, nil, wake
-	}
-	n = first.notes[0]
-	first.notes = slices.Delete(first.notes, 0, 1)
-	first.writing = true
-	q.waiting--
-	q.writing++
-	return first, n, wake
-}
-
-// summarize queues a note for each node about its dropped notes if that is due, although the queue may be full, and
-// otherwise returns when to ask again; q.mu is held.
-func (q *Queue) summarize(now time.Time, ended bool) (wake time.Time) {
-	l := q.lines[onNodes]
-	switch {
-	case len(q.dropped) == 0:
-	case !ended && now.Before(q.summaries):
-		return q.summaries
-	case l == nil || len(l.notes) == 0 || ended: // otherwise nodes would have summaries for many minutes
-		for node, n := range q.dropped {
-			q.add(onNodes, &queuedNote{onNode: summary(n), node: node, at: now})
-		}
-		clear(q.dropped)
-	}
-	return now.Add(summaryEvery)
+	return nil, wake, len(q.notes)+q.writing == 0
 }
 
 // write writes a note. After a failure its namespace waits, and the note is tried once more.
-func (q *Queue) write(ctx context.Context, l *line, n *queuedNote) {
+func (q *Queue) write(ctx context.Context, n *queuedNote) {
 	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	err := q.options.Sink.Create(attempt, render(n))
-	reason := whyDropped(ctx, err)
+	reason := whyDropped(ctx, q.options.Sink.Create(attempt, render(n)))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.turn++ // lines that have come during the write are served before
-	l.turn, l.writing = q.turn, false
+	defer q.signal()
+	ns := q.namespaces[n.namespace]
+	ns.writing--
 	q.writing--
-	q.signal()
-	if reason != droppedFailed && reason != droppedTimeout {
-		l.wait = 0
-	} else {
-		l.wait = min(max(minWait, 2*l.wait), maxWait)
-		l.notBefore = time.Now().Add(l.wait)
-		if !n.failed {
-			n.failed = true
-			l.notes = slices.Insert(l.notes, 0, n)
-			q.waiting++
-			return
-		}
+	passing := reason == droppedFailed || reason == droppedTimeout
+	if passing {
+		ns.notBefore = time.Now().Add(retryAfter)
 	}
-	if reason == "" {
+	switch {
+	case passing && !n.failed:
+		n.failed = true
+		q.notes = slices.Insert(q.notes, 0, n)
+		ns.waiting++
+	case reason == "":
 		q.written.Inc()
-	} else {
-		q.countDropped(reason, 1)
+	default:
+		q.count(reason, 1)
+	}
+	if ns.waiting+ns.writing == 0 {
+		delete(q.namespaces, n.namespace)
 	}
 }
 

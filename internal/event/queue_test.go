@@ -54,18 +54,6 @@ func (f *fakeSink) Create(ctx context.Context, event *v1.Event) error {
 	return err
 }
 
-// summaries returns how many of the stored events are about dropped ones.
-func (f *fakeSink) summaries() (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, event := range f.stored {
-		if event.Reason == reasonDropped {
-			n++
-		}
-	}
-	return n
-}
-
 // messages returns what is stored, sorted.
 func (f *fakeSink) messages() []string {
 	f.mu.Lock()
@@ -118,7 +106,7 @@ func (q *Queue) droppedBy(reason string) int {
 
 func (q *Queue) writtenCount() int { return int(testutil.ToFloat64(q.written)) }
 
-func TestEachNamespaceHasOneWriteUnderWay(t *testing.T) {
+func TestEachNamespaceHasTwoWritersOfSixteen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Millisecond)}
 		q, end := start(t, Options{Sink: sink})
@@ -132,8 +120,8 @@ func TestEachNamespaceHasOneWriteUnderWay(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if sink.most != 1 || len(sink.stored) != 3000 || q.writtenCount() != 3000 {
-			t.Errorf("%d stored, %d at once, metric %d, want 3000, one by one", len(sink.stored), sink.most, q.writtenCount())
+		if sink.most != maxInNamespace || len(sink.stored) != 3000 || q.writtenCount() != 3000 {
+			t.Errorf("%d stored, %d at once, metric %d, want 3000, two at once", len(sink.stored), sink.most, q.writtenCount())
 		}
 		names := map[string]bool{}
 		for _, event := range sink.stored {
@@ -173,71 +161,6 @@ func TestOnlyTheLeaderSends(t *testing.T) {
 	})
 }
 
-func TestAFullQueueDropsAndTellsTheNodes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &fakeSink{}
-		q := New(Options{Sink: sink, Capacity: 2, Leading: always})
-		for i := range 7 {
-			n := note(i)
-			n.Verdict.Node = fmt.Sprintf("n%d", i%2)
-			q.Put(n)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go q.Run(ctx)
-		time.Sleep(summaryEvery)
-		synctest.Wait()
-		const text = "Events about evictions of pods on this node that were dropped, because too many were waiting: "
-		if got := sink.messages(); len(got) != 4 || got[0] != text+"2" || got[1] != text+"3" {
-			t.Errorf("stored %q, want two notes and a summary for each node", got)
-		}
-		if q.droppedBy(droppedFull) != 5 {
-			t.Errorf("%d dropped, want 5", q.droppedBy(droppedFull))
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
-func TestANodeIsToldOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &fakeSink{answer: slow(time.Second)}
-		q, end := start(t, Options{Sink: sink, Capacity: 1})
-		defer end()
-		for i := range 3 * 60 {
-			for range 10 {
-				q.Put(note(i))
-			}
-			time.Sleep(time.Second)
-		}
-		synctest.Wait()
-		if summaries := sink.summaries(); summaries < 2 || summaries > 3 {
-			t.Errorf("%d summaries in 3 minutes", summaries)
-		}
-	})
-}
-
-// In a long overflow of many nodes each node has one summary a minute, too.
-func TestManyNodesAreToldOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &fakeSink{answer: slow(time.Second)}
-		q, end := start(t, Options{Sink: sink, Capacity: 1})
-		defer end()
-		for i := range 5 * 60 {
-			for node := range 10 {
-				n := note(i)
-				n.Verdict.Node = fmt.Sprint("n", node)
-				q.Put(n)
-			}
-			time.Sleep(time.Second)
-		}
-		synctest.Wait()
-		if summaries := sink.summaries(); summaries < 20 || summaries > 50 {
-			t.Errorf("%d summaries for 10 nodes in 5 minutes", summaries)
-		}
-	})
-}
-
 func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 	gone, hangs := errors.New("connection refused"), errors.New("no answer")
 	events := schema.GroupResource{Resource: "events"}
@@ -271,7 +194,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 				q, end := start(t, Options{Sink: sink})
 				defer end()
 				q.Put(note(1))
-				time.Sleep(2*writeTimeout + minWait)
+				time.Sleep(2*writeTimeout + retryAfter)
 				synctest.Wait()
 				if sink.attempts != test.attempts {
 					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)
@@ -296,8 +219,8 @@ func TestTheQueueIsFlushedAtTheEnd(t *testing.T) {
 		}
 		begin := time.Now()
 		end()
-		if took := time.Since(begin); took != time.Second || len(sink.stored) != 100 {
-			t.Errorf("%d stored after %v, want 100 after a second", len(sink.stored), took)
+		if took := time.Since(begin); took != time.Second/2 || len(sink.stored) != 100 {
+			t.Errorf("%d stored after %v, want 100 after half a second", len(sink.stored), took)
 		}
 		q.Put(note(1))
 		if q.droppedBy(droppedShutdown) != 1 {
@@ -324,56 +247,48 @@ func TestTheFlushIsBoundedAndCountsWhatItDrops(t *testing.T) {
 	})
 }
 
-func TestSummariesAreFlushedToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sink := &fakeSink{answer: slow(time.Second)}
-		q, end := start(t, Options{Sink: sink, Capacity: 1})
-		for i := range 10 {
-			q.Put(note(i))
-		}
-		end()
-		if got := sink.messages(); !slices.ContainsFunc(sink.stored, func(e *v1.Event) bool { return e.Reason == reasonDropped }) {
-			t.Errorf("stored %q, want a summary among them", got)
-		}
-	})
-}
-
-func TestWritersGoSlowWhileEvictionsAreUnderWay(t *testing.T) {
+func TestEventsOnPodsWaitWhileEvictionsWaitForPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var busy atomic.Bool
 		busy.Store(true)
 		sink := &fakeSink{answer: slow(time.Millisecond)}
-		q, end := start(t, Options{Sink: sink, Busy: busy.Load, Capacity: 1000})
+		q, end := start(t, Options{Sink: sink, Busy: busy.Load})
 		defer end()
 		for i := range 400 {
 			q.Put(note(i))
 		}
-		time.Sleep(2 * time.Second)
+		q.PutDrained("n1")
+		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if n := len(sink.messages()); n > 20 {
-			t.Errorf("%d written in 2 s while busy", n)
+		if got := sink.messages(); len(got) != 1 || got[0] != drainedNote().message {
+			t.Errorf("%d events are written while evictions wait, want only that on the node: %q", len(got), got)
 		}
 		busy.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := len(sink.messages()); n != 400 {
-			t.Errorf("%d written a second later, want all 400", n)
+		if n := len(sink.messages()); n != 401 {
+			t.Errorf("%d written a second later, want all 401", n)
 		}
 	})
 }
 
-func TestWritersDoNotGoSlowWhenHalfTheQueueIsFull(t *testing.T) {
+func TestNoEventWaitsForEvictionsForMoreThanHalfAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Millisecond)}
-		q, end := start(t, Options{Sink: sink, Busy: func() bool { return true }, Capacity: 1000})
+		q, end := start(t, Options{Sink: sink, Busy: always})
 		defer end()
-		for i := range 1000 {
+		for i := range 400 {
 			q.Put(note(i))
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(longestHold - time.Millisecond)
 		synctest.Wait()
-		if n := len(sink.messages()); n < 480 {
-			t.Errorf("%d written in 2 s, want about half", n)
+		if n := len(sink.messages()); n != 0 {
+			t.Errorf("%d are written within %v", n, longestHold)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(sink.messages()); n != 400 {
+			t.Errorf("%d written after %v, want 400", n, longestHold)
 		}
 	})
 }

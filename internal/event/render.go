@@ -2,7 +2,6 @@ package event
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +25,6 @@ const (
 	reasonHeld     = "EvictionHeld"
 	reasonTripped  = "BreakerTripped"
 	reasonDrained  = "Drained"
-	reasonDropped  = "TaintManagerEventsDropped"
 )
 
 // maxName is the length of the longest name of an object.
@@ -47,12 +45,6 @@ func tripNote(e *breaker.Event) *nodeNote {
 
 func drainedNote() *nodeNote {
 	return &nodeNote{v1.EventTypeNormal, reasonDrained, "The last pod that had to go because of taints is gone"}
-}
-
-// summary returns what is said about a node of which this number of notes was dropped.
-func summary(dropped int) *nodeNote {
-	const text = "Events about evictions of pods on this node that were dropped, because too many were waiting: "
-	return &nodeNote{v1.EventTypeWarning, reasonDropped, text + strconv.Itoa(dropped)}
 }
 
 // render returns the event for a queued note.

@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxUnshared is how many calls may be under way while each needs a GET that was sent after the call began. So a single
+// maxUnshared is how many calls may be in flight while each needs a GET that was sent after the call began. So a single
 // eviction never relies on the GET of an earlier eviction.
 const maxUnshared = 4
 
@@ -55,8 +55,8 @@ type ConfirmOptions struct {
 	// sent later than that.
 	PausedSince func() time.Time
 
-	// NodeRead receives the outcome of each GET.
-	NodeRead func(sent time.Time, o eviction.Outcome)
+	// NodeRead receives the outcome of each GET of a node.
+	NodeRead func(node string, sent time.Time, o eviction.Outcome)
 
 	// Clock is the clock of the judge's times, too. Nil: the machine's.
 	Clock Clock
@@ -77,7 +77,7 @@ type ConfirmingEvictor interface {
 type Confirmed struct {
 	ConfirmOptions
 	getNode  func(ctx context.Context, name string) (*v1.Node, error)
-	underWay atomic.Int32 // calls
+	inFlight atomic.Int32 // calls
 
 	mu    sync.Mutex
 	reads map[string]*nodeRead // the latest GET of each node
@@ -95,8 +95,8 @@ func Confirm(o ConfirmOptions) *Confirmed {
 // Evict makes the call as far as it is confirmed. Otherwise the outcome is Unconfirmed, or that of the GET of the node.
 func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	began := c.Clock.Now()
-	c.underWay.Add(1)
-	defer c.underWay.Add(-1)
+	c.inFlight.Add(1)
+	defer c.inFlight.Add(-1)
 	confirm := func(ctx context.Context) (eviction.Outcome, bool) { return c.confirm(ctx, &e, began) }
 	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
 		return evictor.EvictConfirmed(ctx, e, confirm)
@@ -122,7 +122,7 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 // the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
-	if c.underWay.Load() <= maxUnshared {
+	if c.inFlight.Load() <= maxUnshared {
 		at = began
 	}
 	if since := c.PausedSince(); since.After(at) {

@@ -77,7 +77,7 @@ func newConfirming() *confirming {
 	o := ConfirmOptions{
 		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version }, Timeout: time.Minute,
 		Judge: func() policy.Judge { return policy.Judge{} }, Clock: machine{},
-		PausedSince: func() time.Time { return time.Time{} }, NodeRead: func(time.Time, eviction.Outcome) {},
+		PausedSince: func() time.Time { return time.Time{} }, NodeRead: func(string, time.Time, eviction.Outcome) {},
 	}
 	c.Confirmed = &Confirmed{ConfirmOptions: o, getNode: c.get, reads: map[string]*nodeRead{}}
 	return c
@@ -116,7 +116,7 @@ func (c *confirming) EvictConfirmed(ctx context.Context, e eviction.Request, con
 }
 
 // busy lets more than four calls be under way until the test ends.
-func (c *confirming) busy() { c.underWay.Add(maxUnshared) }
+func (c *confirming) busy() { c.inFlight.Add(maxUnshared) }
 
 // evict asks for the eviction of a pod by the verdict of the cache.
 func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome {
@@ -515,7 +515,7 @@ func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
 	for others, gets := range map[int32]int{0: 2, maxUnshared - 1: 2, maxUnshared: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newConfirming()
-			c.underWay.Add(others)
+			c.inFlight.Add(others)
 			for range 2 {
 				c.evict(t.Context(), "uid")
 				time.Sleep(time.Millisecond)
@@ -573,8 +573,8 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 	candidates := map[types.UID]dispatch.Candidate{}
 	var d *dispatch.Dispatcher
 	d = dispatch.New(dispatch.Options{
-		CoreOptions: dispatch.CoreOptions{Slots: 32, SlowPlaces: 64, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Started: func(eviction.Request) {},
+		CoreOptions: dispatch.CoreOptions{Workers: 32, Leading: func() bool { return true }},
+		Evictor:     c.Confirmed, Probe: c.Confirmed.Probe, Started: func(eviction.Request) {},
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
 			d.Settle(e.Pod.UID)
 			d.Offer(candidates[e.Pod.UID])

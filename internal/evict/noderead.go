@@ -54,7 +54,7 @@ func (n *nodeRead) serves(notBefore time.Time) bool {
 }
 
 // readNode returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
-// than it counts. For each node one GET is under way, and another only if the first has no answer for as long as it
+// than it counts. For each node one GET is in flight, and another only if the first has no answer for as long as it
 // counts. notBefore is asked again after each wait. readNode fails only if the context ends.
 func (c *Confirmed) readNode(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
@@ -89,6 +89,11 @@ func (c *Confirmed) takeRead(node string, notBefore time.Time) (read *nodeRead, 
 	return read, true
 }
 
+// Probe reads a node, to see whether the API server is back after an outage. NodeRead receives the outcome.
+func (c *Confirmed) Probe(ctx context.Context, node string) {
+	c.get(ctx, node, &nodeRead{sent: c.Clock.Now(), done: make(chan struct{})})
+}
+
 // get makes the GET.
 func (c *Confirmed) get(ctx context.Context, name string, read *nodeRead) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -96,7 +101,7 @@ func (c *Confirmed) get(ctx context.Context, name string, read *nodeRead) {
 	node, err := c.getNode(bounded, name)
 	read.outcome = classify(readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
-	c.NodeRead(read.sent, read.outcome)
+	c.NodeRead(name, read.sent, read.outcome)
 	if read.outcome.Kind == proceed {
 		read.live = NewLiveNode(node, read.sent)
 	}

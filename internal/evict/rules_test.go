@@ -186,7 +186,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 // getNode returns what a GET of a node comes to.
 func getNode(t *testing.T, s *server) eviction.Outcome {
 	t.Helper()
-	c := Confirm(ConfirmOptions{Client: clientOf(t, s), NodeRead: func(time.Time, eviction.Outcome) {}})
+	c := Confirm(ConfirmOptions{Client: clientOf(t, s), NodeRead: func(string, time.Time, eviction.Outcome) {}})
 	read, err := c.readNode(t.Context(), "n1", time.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func (e *Explanation) Complete(m *Managed) {
 	case m.Cause != "" && m.Attempts > 0 && m.State != "" && m.State != EvictedByManager:
 		e.Blocker = m.obstacle()
 	case e.Overdue() && m.WaitsFor != "":
-		e.Blocker = "its eviction waits for " + m.Awaited()
+		e.Blocker = "its eviction waits for " + m.WaitsFor
 	}
 }
 
@@ -153,14 +153,6 @@ func (m *Managed) obstacle() string {
 		words += ": " + strings.TrimSuffix(strings.Join(strings.Fields(m.Message), " "), ".")
 	}
 	return words
-}
-
-// Awaited names what a due eviction waits for, and says why if that is a slow place.
-func (m *Managed) Awaited() string {
-	if m.SlowPlace {
-		return m.WaitsFor + ", because calls for pods like it are slow"
-	}
-	return m.WaitsFor
 }
 
 // NewExplanation returns an explanation of a pod of which only the manager tells.

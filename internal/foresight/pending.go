@@ -70,7 +70,6 @@ type Progress struct {
 
 	WaitsFor     string `json:"waitsFor,omitempty"`     // what a due eviction waits for
 	WaitsForRate string `json:"waitsForRate,omitempty"` // name of the rate, if it waits for one
-	SlowPlace    bool   `json:"slowPlace,omitempty"`    // it waits for a slow place: calls for pods like it are slow
 }
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.

@@ -90,10 +90,9 @@ func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
 		want    eviction.Wait
 		calls   int
 	}{
-		"its turn":       {dispatch.CoreOptions{}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
-		"a slow place":   {dispatch.CoreOptions{SlowPlaces: 1}, time.Minute, accepted, 3, eviction.Wait{Cause: eviction.WaitsForSlowPlace}, 1},
+		"its turn":       {dispatch.CoreOptions{Workers: 1}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
 		"a pause":        {dispatch.CoreOptions{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsPaused}, 0},
-		"the API server": {dispatch.CoreOptions{}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
+		"the API server": {dispatch.CoreOptions{Workers: 1}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
 		"a rate": {
 			dispatch.CoreOptions{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
 		},
@@ -194,10 +193,10 @@ func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 
 func TestTheOutcomeOfACallExplainsThatTheNextOneIsLate(t *testing.T) {
 	for want, first := range map[eviction.LateBy]eviction.Outcome{
-		eviction.LateByBudget:  blocked,
-		eviction.LateByWebhook: failed(eviction.CauseWebhook),
-		eviction.LateByOutage:  {Kind: eviction.Throttled, RetryAfter: time.Second},
-		eviction.LateByNothing: denied,
+		eviction.LateByBudget:    blocked,
+		eviction.LateBySlowCalls: failed(eviction.CauseWebhook),
+		eviction.LateByOutage:    {Kind: eviction.Throttled, RetryAfter: time.Second},
+		eviction.LateByNothing:   denied,
 	} {
 		inBubble(t, first.Kind.String(), func(t *testing.T) {
 			r := running(t, dispatch.CoreOptions{})
@@ -223,7 +222,7 @@ func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
 			random, answers := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			zones := rate("zones", 1)
 			zones.TopologyKey = "zone"
-			r := running(t, dispatch.CoreOptions{Slots: 2, SlowPlaces: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
+			r := running(t, dispatch.CoreOptions{Workers: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
 			r.lasts = []time.Duration{0, 100 * time.Millisecond, 3 * time.Second}[seed%3]
 			gone := map[types.UID]bool{}
 			r.answer = func(e eviction.Request) eviction.Outcome {
@@ -297,7 +296,6 @@ func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 		"a rate":              {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond, eviction.PendingRate},
 		"a rate, slow calls":  {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond, eviction.PendingRate},
 		"a rate of all calls": {dispatch.CoreOptions{CallsPerSecond: 1}, 900 * time.Millisecond, eviction.PendingRate},
-		"a slow place":        {dispatch.CoreOptions{SlowPlaces: 4}, 10 * time.Second, eviction.PendingSlowPlace},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			r := running(t, c.options)

@@ -35,13 +35,7 @@ type Shard struct {
 	questions chan func()   // that the goroutine answers
 	closed    chan struct{} // closed by Close
 	timer     *time.Timer
-	progress  atomic.Pointer[progress]
-}
-
-// progress is what a shard shows of its evictions at any time.
-type progress struct {
-	scheduled int
-	next      time.Time
+	scheduled atomic.Int64
 }
 
 // New returns a shard that does nothing before Open and Run.
@@ -50,7 +44,6 @@ func New(o Options) *Shard {
 		options: o, some: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}),
 		timer: time.NewTimer(0),
 	}
-	s.progress.Store(&progress{})
 	o.Jitter = rand.Float64
 	s.core = NewCore(o.CoreOptions)
 	return s
@@ -75,11 +68,7 @@ func (s *Shard) Close() {
 }
 
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
-func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
-
-// Upcoming returns when the shard next judges a pod if nothing else happens before; zero if no pod has a time. It is
-// safe for concurrent use.
-func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
+func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs. It fails if the
 // context ends first.
@@ -200,10 +189,7 @@ func take[T comparable](q *workqueue.Typed[T], process func(T)) bool {
 // step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) {
 	do := s.core.Step(time.Now(), in)
-	next, _ := s.core.Next()
-	if now := (progress{s.core.Scheduled(), next}); now != *s.progress.Load() {
-		s.progress.Store(&now)
-	}
+	s.scheduled.Store(int64(s.core.Scheduled()))
 	for _, note := range do.Notes {
 		s.options.Notify(note)
 	}

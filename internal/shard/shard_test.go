@@ -41,10 +41,11 @@ type real struct {
 // newReal returns a shard that does not run yet, and a dispatcher that leads.
 func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real {
 	r := &real{world: newWorld(), t: t}
-	d.Slots, d.SlowPlaces = cmp.Or(d.Slots, 32), cmp.Or(d.SlowPlaces, 64)
+	d.Workers = cmp.Or(d.Workers, 32)
 	d.Leading = func() bool { return true }
 	r.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {},
+		Probe: func(_ context.Context, node string) { r.dispatcher.NodeRead(node, time.Now(), accepted) },
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) { r.PodChanged(e.Pod.UID) },
 	})
 	o := shard.Options{CoreOptions: core}

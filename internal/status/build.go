@@ -39,7 +39,6 @@ func evictionOf(v *eviction.View) Eviction {
 		WaitsForRate: v.Waits.Rate,
 		NextTry:      stamp(v.Next),
 		Attempts:     v.Attempts,
-		SlowPlace:    v.Waits.Cause == eviction.WaitsForSlowPlace,
 		Cause:        v.Last.Cause,
 		Message:      v.Last.Message,
 		Budget:       budgetOf(&v.Last),

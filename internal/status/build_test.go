@@ -56,14 +56,6 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 	}
 }
 
-func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
-	v := view("a", "n", 400)
-	v.State, v.Waits = eviction.Due, eviction.Wait{Cause: eviction.WaitsForSlowPlace}
-	if got := shownAs(t, v); !got.SlowPlace {
-		t.Errorf("got %+v", got)
-	}
-}
-
 func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
 	v := view("a", "n", 400)
 	v.Policy, v.Method, v.DeleteAt = "maintenance", policy.Evict, at(900)

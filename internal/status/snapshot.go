@@ -172,8 +172,8 @@ type Eviction struct {
 	// pod goes because of another taint.
 	HeldBy string `json:"heldBy,omitempty"`
 
-	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "a slow place", "the end of the pause"
-	// or "the API server". Left out if it does not wait.
+	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "the end of the pause", "the API server",
+	// or "a place: namespace shop already has 32 calls in flight, half of what is free". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
 	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag
@@ -185,9 +185,6 @@ type Eviction struct {
 
 	// Attempts is how many calls were made for the pod.
 	Attempts int `json:"attempts,omitempty"`
-
-	// SlowPlace says that the eviction is due and waits for a slow place, because calls for pods like it are slow.
-	SlowPlace bool `json:"slowPlace,omitempty"`
 
 	// Cause of the last call's outcome, as docs/reference/outcomes.md lists them.
 	Cause string `json:"cause,omitempty"`

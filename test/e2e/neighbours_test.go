@@ -126,4 +126,3 @@ func (s *scene) unreachable(effect v1.TaintEffect) (v1.Taint, bool) {
 	}
 	return v1.Taint{}, false
 }
-

@@ -293,7 +293,7 @@ func (s *scene) showTheSame(all []*way) {
 	s.Helper()
 	// A cache keeps labels and tolerations as far as verdicts read them: the verdicts are compared.
 	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod {
-		p.Bound, p.Seen, p.Tolerations, p.Labels, p.LabelHash = time.Time{}, time.Time{}, nil, nil, 0
+		p.Bound, p.Seen, p.Tolerations, p.Labels = time.Time{}, time.Time{}, nil, nil
 		return p
 	})
 	unbound = cmp.FilterValues(func(a, b taint.Pod) bool { return !a.Bound.IsZero() || !b.Bound.IsZero() }, unbound)

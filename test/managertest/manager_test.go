@@ -401,7 +401,6 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 	}
 	for want, try := range map[string]func() (*taintmanager.Manager, error){
 		"Options.Shards is -1":                with(client, taintmanager.Options{Shards: -1}),
-		"Options.MaxSlowEvictions is -1":      with(client, taintmanager.Options{MaxSlowEvictions: -1}),
 		"Options.Workers is -1":               with(client, taintmanager.Options{Workers: -1}),
 		"Options.MaxEvictionsPerSecond is -1": with(client, taintmanager.Options{MaxEvictionsPerSecond: -1}),
 		"Options.Method is drain":             with(client, taintmanager.Options{Method: "drain"}),

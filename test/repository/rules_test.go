@@ -69,12 +69,12 @@ func ownModule(dir string) bool {
 var pure = []string{
 	"internal/cluster/convert.go", "internal/cluster/tolerations.go", "internal/config", "internal/dump", "internal/foresight", "test/bench/table.go", "internal/truncate", "internal/journal", "internal/original/finding.go", "policy", "internal/skew/interval.go", "taint",
 	"internal/dispatch/call.go", "internal/dispatch/choose.go", "internal/dispatch/class.go", "internal/dispatch/core.go", "internal/dispatch/input.go", "internal/dispatch/line.go",
-	"internal/dispatch/outage.go", "internal/dispatch/own.go", "internal/dispatch/places.go", "internal/dispatch/tenant.go",
+	"internal/dispatch/outage.go", "internal/dispatch/own.go", "internal/dispatch/pace.go", "internal/dispatch/places.go", "internal/dispatch/rates.go", "internal/dispatch/buckets.go",
 	"internal/dispatch/turns.go", "internal/dispatch/wait.go", "eviction", "internal/ordered",
 	"internal/shard/backoff.go", "internal/shard/call.go", "internal/shard/core.go", "internal/shard/entry.go", "internal/shard/hold.go", "internal/shard/input.go", "internal/shard/step.go",
 	"internal/shard/drained.go", "internal/shard/pending.go", "internal/shard/view.go",
-	"internal/breaker/breakers.go", "internal/breaker/buckets.go", "internal/breaker/core.go", "internal/breaker/group.go", "internal/breaker/input.go",
-	"internal/breaker/rates.go", "internal/breaker/record.go", "internal/breaker/trips.go",
+	"internal/breaker/breakers.go", "internal/breaker/core.go", "internal/breaker/group.go", "internal/breaker/input.go",
+	"internal/breaker/record.go", "internal/breaker/trips.go",
 	"internal/journal/store/core.go", "internal/journal/store/guards.go", "internal/journal/store/input.go", "internal/journal/store/partition.go", "internal/journal/store/waiting.go", "internal/journal/store/write.go",
 }
 

@@ -23,6 +23,8 @@ type flight struct {
 	e    eviction.Request
 	term context.Context
 
+	probe string // the node that is read, if this is a probe after an outage and no call
+
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
 	deleted bool  // the server has accepted its deletion
@@ -41,8 +43,8 @@ func (p *process) connectEvictor() {
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
-		NodeRead: func(sent time.Time, o eviction.Outcome) {
-			p.dispatcher.step(dispatch.NodeRead{Sent: sent, Outcome: o})
+		NodeRead: func(node string, sent time.Time, o eviction.Outcome) {
+			p.dispatcher.step(dispatch.NodeRead{Node: node, Sent: sent, Outcome: o})
 		},
 	})
 }
@@ -60,6 +62,13 @@ func (p *process) call(e eviction.Request) {
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
+// probe reads a node, to see whether the API server is back.
+func (p *process) probe(node string) {
+	f := &flight{p: p, probe: node, term: p.term}
+	p.flights = append(p.flights, f)
+	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
+}
+
 // begin makes the call, unless the leadership has ended meanwhile.
 func (f *flight) begin() {
 	switch {
@@ -71,6 +80,10 @@ func (f *flight) begin() {
 	}
 	f.resume, f.end = iter.Pull(func(yield func(*request) bool) {
 		f.yield = yield
+		if f.probe != "" {
+			f.p.evictor.Probe(f.term, f.probe)
+			return
+		}
 		f.outcome = f.p.evictor.Evict(f.term, f.e)
 	})
 	f.run()
@@ -179,6 +192,12 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over, f.spared = true, !o.MayHaveDeleted()
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
+	if f.probe != "" {
+		if o.Kind == eviction.Interrupted {
+			p.dispatcher.step(dispatch.NodeRead{Node: f.probe, Sent: p.Now(), Outcome: o})
+		}
+		return
+	}
 	p.w.check(f.spendsTokens())
 	p.w.counts[o.Kind.String()]++
 	wait := leastWait(o)

@@ -42,7 +42,7 @@ func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status
 func (p *process) newDispatcher() dispatcher {
 	plan, config := p.w.plan, &p.governance.config
 	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{
-		Slots: plan.workers, SlowPlaces: plan.places, Rates: config.Guards.Rates, Paused: config.Paused,
+		Workers: plan.workers, Rates: config.Guards.Rates, Paused: config.Paused,
 		Leading: func() bool { return !p.ending && p.leading() }, Jitter: p.r.Float64,
 	})
 	return dispatcher{core, p.Now, p.dispatch}
@@ -50,7 +50,10 @@ func (p *process) newDispatcher() dispatcher {
 
 // dispatch carries out the effects of a step of the dispatcher.
 func (p *process) dispatch(do dispatch.Effects) {
-	p.w.counts["KeptSlots"] += do.Kept
+	if do.Probe != "" {
+		p.w.counts["Probes"]++
+		p.probe(do.Probe)
+	}
 	for _, s := range do.Starts {
 		p.call(s)
 	}

@@ -74,7 +74,7 @@ func (p *process) force() {
 	if next.Paused {
 		p.dispatcher.step(dispatch.Paused{Paused: true})
 	}
-	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
+	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Workers: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(breaker.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})

@@ -90,7 +90,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	d.observer = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)
 	half := func() float64 { return 0.5 }
-	d.waiting = dispatch.NewCore(d.now(), dispatch.CoreOptions{Slots: 1, SlowPlaces: 1, Jitter: half})
+	d.waiting = dispatch.NewCore(d.now(), dispatch.CoreOptions{Workers: 1, Jitter: half})
 	d.core = shard.NewCore(shard.CoreOptions{
 		Reader: d.feed, Judge: func() policy.Judge { return policy.Judge{} }, Jitter: half,
 		Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}},

@@ -98,7 +98,6 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	places   int           // number of slow places
 	method   config.Method // of pairs that no policy decides
 	lag      time.Duration // usual lag of a watch
 	stale    bool          // the first lists may be stale
@@ -122,7 +121,6 @@ func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
 		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
-		places: 1 + r.IntN(4),
 		method: pick(r, config.MethodEvict, config.MethodDelete, config.MethodDelete, config.MethodDelete,
 			config.MethodDelete),
 		lag:   pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),

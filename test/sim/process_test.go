@@ -10,7 +10,7 @@ import (
 
 // calm returns a world with one node and one process, without actions.
 func calm() *World {
-	w := newWorld(&plan{nodes: 1, replicas: 1, shards: 1, workers: 1, places: 1, method: config.MethodDelete, turmoil: time.Minute}, Options{})
+	w := newWorld(&plan{nodes: 1, replicas: 1, shards: 1, workers: 1, method: config.MethodDelete, turmoil: time.Minute}, Options{})
 	w.until(preface + time.Second)
 	return w
 }

@@ -13,7 +13,7 @@ import (
 // The promises of policies, guards and slots.
 const (
 	HeldGoes     = "nothing that is held goes"
-	Crowded      = "no more calls than slots and slow places"
+	Crowded      = "no more than three calls in flight for each worker"
 	RateExceeded = "a call that has deleted its pod spends its tokens"
 )
 
@@ -26,8 +26,8 @@ func (f *flight) permitted() error {
 	switch {
 	case p.governance.config.Paused:
 		return oracle.Broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, uid)
-	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
-		return oracle.Broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, uid, len(p.flights))
+	case p.dispatcher.InFlight() > 3*p.w.plan.workers:
+		return oracle.Broken(Crowded, "%s calls for pod %s as number %d", p.name, uid, p.dispatcher.InFlight())
 	}
 	return nil
 }

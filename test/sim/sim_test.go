@@ -66,7 +66,7 @@ func expected(policies bool) []string {
 	if policies {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
-	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Repeated Told Forgotten KeptSlots
+	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Told Forgotten Probes
 		Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
 	for _, k := range slices.Concat(common(), faults()) {
 		names = append(names, string(k))

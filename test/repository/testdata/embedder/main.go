@@ -30,8 +30,8 @@ func run(ctx context.Context, config *rest.Config) error {
 	}
 	election := leader.New(leader.Defaults(), client.CoordinationV1(), identity)
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
-		Leading: election.Leading, LastLed: leader.LastLed(ctx, client.CoordinationV1(), leader.Defaults()),
-		Yield: election.Yield, Ahead: clock.Ahead, Rules: taint.Rules{},
+		Leading: election.Leading,
+		Ahead: clock.Ahead, Rules: taint.Rules{},
 		Journal:  taintmanager.NewJournal(client, "kube-system", "embedder"),
 		Policies: []policy.Policy{{Name: "drain", Method: policy.Evict}},
 		Ended: func(e taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {

@@ -1,4 +1,4 @@
-package breaker
+package dispatch
 
 import (
 	"slices"
@@ -81,36 +81,38 @@ func (b Buckets) Beyond(other Buckets) Buckets {
 	return b
 }
 
-// pace is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no
+// refill is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no
 // token is taken until then. Its level is the time in which its present tokens are added. All is exact in integers.
-type pace struct {
+type refill struct {
 	interval time.Duration // for one token, rounded up
 	burst    int64
 }
 
 // capacity returns the time in which an empty bucket fills. It fits into a time.Duration: a million tokens of a
 // thousand seconds each.
-func (p pace) capacity() time.Duration { return time.Duration(p.burst) * p.interval }
+func (r refill) capacity() time.Duration { return time.Duration(r.burst) * r.interval }
 
-// level returns the level, which is negative after the pace has changed, or after a token was taken from an empty
+// level returns the level, which is negative after the rate has changed, or after a token was taken from an empty
 // bucket.
-func (p pace) level(now, full time.Time) time.Duration { return p.capacity() - max(0, full.Sub(now)) }
+func (r refill) level(now, full time.Time) time.Duration { return r.capacity() - max(0, full.Sub(now)) }
 
 // wait returns the time until the bucket has a token; 0 if the bucket has a token now.
-func (p pace) wait(now, full time.Time) time.Duration { return max(0, p.interval-p.level(now, full)) }
+func (r refill) wait(now, full time.Time) time.Duration { return max(0, r.interval-r.level(now, full)) }
 
 // tokens returns the number of tokens.
-func (p pace) tokens(now, full time.Time) int64 { return max(0, int64(p.level(now, full)/p.interval)) }
+func (r refill) tokens(now, full time.Time) int64 {
+	return max(0, int64(r.level(now, full)/r.interval))
+}
 
-// convert returns when a bucket is full that keeps its tokens, but has another pace from now on. A fraction of a token
+// convert returns when a bucket is full that keeps its tokens, but fills at another rate from now on. A fraction of a token
 // is lost.
-func (p pace) convert(now, full time.Time, to pace) time.Time {
-	if p == to {
+func (r refill) convert(now, full time.Time, to refill) time.Time {
+	if r == to {
 		return full
 	}
-	level := p.level(now, full)
-	tokens := level / p.interval
-	if level%p.interval < 0 {
+	level := r.level(now, full)
+	tokens := level / r.interval
+	if level%r.interval < 0 {
 		tokens--
 	}
 	return now.Add(to.capacity() - tokens*to.interval) // may be past: the bucket is full then

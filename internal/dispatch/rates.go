@@ -1,4 +1,4 @@
-package breaker
+package dispatch
 
 import (
 	"maps"
@@ -19,7 +19,7 @@ type Rates struct {
 
 type rate struct {
 	policy.Rate
-	pace
+	refill
 	fresh time.Time            // when the bucket of each group without evictions so far is full
 	full  map[string]time.Time // when the buckets of the other groups are full
 }
@@ -36,7 +36,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	old := r.rates
 	r.rates = nil
 	for i := range list {
-		next := &rate{Rate: list[i], pace: paceOf(&list[i]), full: map[string]time.Time{}}
+		next := &rate{Rate: list[i], refill: refillOf(&list[i]), full: map[string]time.Time{}}
 		next.fresh = now.Add(next.capacity()) // it is empty
 		if j := slices.IndexFunc(old, next.continues); j >= 0 {
 			next.carryOn(now, old[j])
@@ -45,8 +45,8 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	}
 }
 
-func paceOf(r *policy.Rate) pace {
-	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
+func refillOf(r *policy.Rate) refill {
+	return refill{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
 }
 
 // continues reports whether the other rate is this rate before a reload, with the same groups.
@@ -56,9 +56,9 @@ func (r *rate) continues(old *rate) bool {
 
 // carryOn adopts the buckets of the old rate.
 func (r *rate) carryOn(now time.Time, old *rate) {
-	r.fresh = old.convert(now, old.fresh, r.pace)
+	r.fresh = old.convert(now, old.fresh, r.refill)
 	for group, full := range old.full {
-		r.full[group] = old.convert(now, full, r.pace)
+		r.full[group] = old.convert(now, full, r.refill)
 	}
 }
 

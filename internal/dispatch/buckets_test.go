@@ -1,4 +1,4 @@
-package breaker_test
+package dispatch_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -25,7 +25,7 @@ func in(zone string) map[string]string { return map[string]string{"zone": zone} 
 func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
 
 // spend takes all tokens, at most n, and returns their number.
-func spend(b breaker.Buckets, now time.Time, n int) (taken int) {
+func spend(b dispatch.Buckets, now time.Time, n int) (taken int) {
 	for ; taken < n; taken++ {
 		if rate, _ := b.Wait(now); rate != "" {
 			return taken
@@ -35,7 +35,7 @@ func spend(b breaker.Buckets, now time.Time, n int) (taken int) {
 	return taken
 }
 
-func wantWait(t *testing.T, b breaker.Buckets, second float64, rate string, until float64) {
+func wantWait(t *testing.T, b dispatch.Buckets, second float64, rate string, until float64) {
 	t.Helper()
 	if got, when := b.Wait(at(second)); got != rate || rate != "" && !when.Equal(at(until)) {
 		t.Errorf("at %v: waits for %q until %v, want %q until %v", second, got, when, rate, at(until))
@@ -43,7 +43,7 @@ func wantWait(t *testing.T, b breaker.Buckets, second float64, rate string, unti
 }
 
 func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
-	r := breaker.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 2}))
+	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 2}))
 	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("b", in("b")) // the whole cluster is one group
 	wantWait(t, a, 0, "r", 2)
 	wantWait(t, a, 1.9, "r", 2)
@@ -58,7 +58,7 @@ func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
 
 // A rate counts the starts of calls: a call that lasts delays no other call.
 func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
-	r := breaker.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
+	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
 	b := r.BucketsOf("a", nil)
 	if spend(b, at(2), 9) != 2 || spend(b, at(30), 9) != 2 {
 		t.Error("the bucket does not fill up while calls are under way")
@@ -73,7 +73,7 @@ func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
 }
 
 func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
-	r := breaker.NewRates(at(0), []policy.Rate{
+	r := dispatch.NewRates(at(0), []policy.Rate{
 		{Name: "cluster", EvictionsPerSecond: 1, Burst: 3},
 		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.1, Burst: 1},
 		{Name: "others", Taints: []policy.TaintKey{{Key: "b"}}, EvictionsPerSecond: 0.001, Burst: 1},
@@ -97,8 +97,8 @@ func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
 }
 
 func TestARateCountsOutOfServiceOnlyIfItNamesIt(t *testing.T) {
-	named := breaker.NewRates(at(0), one(policy.Rate{Name: "r", Taints: []policy.TaintKey{{Key: v1.TaintNodeOutOfService}}, EvictionsPerSecond: 1, Burst: 1}))
-	all := breaker.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
+	named := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", Taints: []policy.TaintKey{{Key: v1.TaintNodeOutOfService}}, EvictionsPerSecond: 1, Burst: 1}))
+	all := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
 	wantWait(t, named.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "r", 1)
 	wantWait(t, all.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "", 0)
 }
@@ -118,7 +118,7 @@ func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
 		"renamed":              {renamed, 0, 5.5},
 		"with other groups":    {zoned, 0, 5.5},
 	} {
-		r := breaker.NewRates(at(0), one(was))
+		r := dispatch.NewRates(at(0), one(was))
 		before := r.BucketsOf("a", in("a"))
 		r.Replace(at(3.5), one(c.next))
 		after := r.BucketsOf("a", in("a"))
@@ -132,7 +132,7 @@ func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
 
 func TestAReloadForgivesNoToken(t *testing.T) {
 	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
-	r := breaker.NewRates(at(0), one(rate))
+	r := dispatch.NewRates(at(0), one(rate))
 	r.BucketsOf("a", nil).Take(at(0.5)) // half a token is missing then
 	rate.EvictionsPerSecond = 0.1
 	r.Replace(at(0.5), one(rate))
@@ -141,7 +141,7 @@ func TestAReloadForgivesNoToken(t *testing.T) {
 
 func TestACallGivesItsTokenBackToTheRateThatContinues(t *testing.T) {
 	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
-	r := breaker.NewRates(at(0), one(rate))
+	r := dispatch.NewRates(at(0), one(rate))
 	r.BucketsOf("a", nil).Take(at(1))
 	rate.EvictionsPerSecond = 0.5
 	r.Replace(at(1), one(rate))
@@ -152,13 +152,13 @@ func TestACallGivesItsTokenBackToTheRateThatContinues(t *testing.T) {
 }
 
 func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
-	r := breaker.NewRates(at(0), []policy.Rate{
+	r := dispatch.NewRates(at(0), []policy.Rate{
 		{Name: "cluster", EvictionsPerSecond: 1, Burst: 4},
 		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 2},
 	})
 	want := func(second float64, cluster, zones int) {
 		t.Helper()
-		if got := r.Levels(at(second)); !slices.Equal(got, []breaker.Level{{Rate: "cluster", Tokens: cluster}, {Rate: "zones", Tokens: zones}}) {
+		if got := r.Levels(at(second)); !slices.Equal(got, []dispatch.Level{{Rate: "cluster", Tokens: cluster}, {Rate: "zones", Tokens: zones}}) {
 			t.Errorf("at %v: got %v, want %d and %d", second, got, cluster, zones)
 		}
 	}
@@ -178,7 +178,7 @@ func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
 
 // Groups come and go with nodes, and leave no buckets behind.
 func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
-	r := breaker.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
+	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
 	for i := range 10_000 {
 		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(float64(10 + i)))
 	}
@@ -188,7 +188,7 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 }
 
 func TestABucketThatIsNotFullIsKept(t *testing.T) {
-	r := breaker.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
+	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
 	for i := range 1000 {
 		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(10))
 	}
@@ -214,7 +214,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 			{Name: "cluster", EvictionsPerSecond: rapid.SampledFrom([]float64{0.3, 1, 3}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")},
 			{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 0.7, 2}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 3).Draw(rt, "burst")},
 		}
-		now, r := zero, breaker.NewRates(zero, rates)
+		now, r := zero, dispatch.NewRates(zero, rates)
 		var calls []string // by zone
 		var all []token
 		for range 80 {
@@ -234,7 +234,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 					all = append(all, token{now, zone, -1})
 				}
 			case action == 19:
-				calls, r = nil, breaker.NewRates(now, rates)
+				calls, r = nil, dispatch.NewRates(now, rates)
 			case action == 20:
 				r.Replace(now, rapid.SampledFrom([][]policy.Rate{rates, tighter(rates)}).Draw(rt, "reload"))
 			}
@@ -274,7 +274,7 @@ func checkWindows(t *rapid.T, all []token, r policy.Rate) {
 func TestNoTokenIsWithheld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}
-		b := breaker.NewRates(zero, one(rate)).BucketsOf("a", nil)
+		b := dispatch.NewRates(zero, one(rate)).BucketsOf("a", nil)
 		level, now, calls := 0.0, 0, 0
 		for range 40 {
 			for range rapid.IntRange(0, 3000).Draw(rt, "ms") {
