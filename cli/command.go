@@ -58,7 +58,9 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {
-			cmd.Args, cmd.RunE = flags.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			if cmd.Args = flags.KnownCommand; cmd.RunE == nil {
+				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			}
 		}
 	}
 	cmd, err := root.ExecuteC()
@@ -87,11 +89,16 @@ func exitCode(cmd *cobra.Command, err error) int {
 func newCommand(ctx context.Context) *cobra.Command {
 	build := thisBuild()
 	root := &cobra.Command{
-		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Version: build.Version,
-		SilenceErrors: true, SilenceUsage: true,
+		Use: "taint-manager", Long: rootHelp, Example: rootExamples, SilenceErrors: true, SilenceUsage: true,
 	}
-	root.Flags().Bool("version", false, "print the version")
-	root.SetVersionTemplate(build.String())
+	root.Flags().Bool("version", false, "Print the version and exit.")
+	root.RunE = func(cmd *cobra.Command, _ []string) error { // cobra's own --version links text/template
+		if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
+			return cmd.Help()
+		}
+		_, err := fmt.Fprint(cmd.OutOrStdout(), build.String())
+		return err
+	}
 	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
 	agent, read := build.userAgent(), run.ReadConfig

@@ -247,7 +247,6 @@ func TestOnlyAChangeOfAFieldThatNeedsARestartRestartsThePods(t *testing.T) {
 		"config: {dryRun: true}":                            true,
 		"config: {clusterName: a}":                          true,
 		"config: {statusAddress: '127.0.0.1:8081'}":         true,
-		"config: {eviction: {maxSlowEvictions: 9}}":         true,
 		"config: {eviction: {maxEvictionsPerSecond: 9}}":    true,
 		"config: {clientConnection: {qps: 9}}":              true,
 		"config: {leaderElection: {leaseDuration: 16s}}":    true,

@@ -30,12 +30,10 @@ func TestATenantsSlowWebhookDelaysNobodyElse(t *testing.T) {
 	}
 }
 
-// A held deletion takes a token when it starts. A namespace with calls under way lets others have the tokens, so the
-// others are as fast as the rate lets them be without the tenant, within a fifth. A bucket that is empty at first lets
-// the k-th pod go after k/5 s: of 75 pods the 38th, which is the median, after 7.6 s, and the last after 15 s. A bucket
-// that is full at first lets each of them go a second earlier. The want here is the later time, with the fifth added: 9.12
-// s and 18 s. If both namespaces took every second token, the tenant's 30 pods would delay the last to 21 s.
-func TestSlowDeletionsUnderARateLeaveItsTokensToOthers(t *testing.T) {
+// Tokens go round between the namespaces, so the tenant's pods take as many tokens as quick pods would, and no more. With
+// 5 tokens a second, the k-th of the others' 75 pods goes after k + min(k, 30) tokens at the latest: the 38th, which is the
+// median, after 13.6 s, and the last after 21 s. The bucket may be empty at first. The want has a fifth added.
+func TestSlowDeletionsUnderARateTakeTheirShareOfItsTokens(t *testing.T) {
 	t.Parallel()
 	const rate, fifth = 5, 1.2
 	file := filepath.Join(t.TempDir(), "config.yaml")
@@ -47,11 +45,49 @@ func TestSlowDeletionsUnderARateLeaveItsTokensToOthers(t *testing.T) {
 	w.manage(t, "--leader-elect=false", "--config="+file)
 	late := w.besideATenant(t, 15, 2, 5)
 	for what, k := range map[string]int{"median": len(late)/2 + 1, "last": len(late)} {
-		want := time.Duration(fifth * float64(k) / rate * float64(time.Second))
+		want := time.Duration(fifth * float64(k+min(k, 30)) / rate * float64(time.Second))
 		if got := late[k-1]; got > want {
 			t.Errorf("the others' %s is %v, want at most %v", what, got, want)
 		}
 	}
+}
+
+// Three tenants, whose webhook holds their deletions for 30 s, begin 2 s apart. The pods of another namespace are due a
+// second after the last of them.
+func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testing.T) {
+	w := worldOfTenants(t)
+	var tenants []*podLoad
+	for i := range 3 {
+		namespace := fmt.Sprint("tenant-", i)
+		if err := load.EnsureNamespace(t.Context(), w.admin, namespace); err != nil {
+			t.Fatal(err)
+		}
+		pods := newPodLoad(t, w.admin, namespace, 10, 0)
+		pods.fill(t, namespace, 12, func(int) map[string]string { return map[string]string{load.HeldLabel: "yes"} })
+		tenants = append(tenants, pods)
+	}
+	others := newPodLoad(t, w.admin, "others", 10, 10)
+	hook := newHoldingWebhook(t)
+	hook.register(t, w, false, tenants[0].pods[0])
+	m := w.manage(t, "--leader-elect=false")
+	began := time.Now()
+	for i, pods := range tenants {
+		pauseUntil(t, began.Add(time.Duration(i)*2*time.Second))
+		pods.taint(t, true)
+	}
+	pauseUntil(t, began.Add(5*time.Second))
+	late := w.lateness(t, others, 0)
+	if p99 := late[len(late)*99/100-1]; p99 > 3*time.Second {
+		t.Errorf("the others' 99th percentile is %v, want at most 3 s", p99)
+	}
+	metrics := w.managerMetrics(t, m)
+	if got := load.Sum(metrics, `taint_manager_pending_evictions{state="waiting_share"}`); got == 0 {
+		t.Error("no eviction waits for its namespace's share")
+	}
+	if got := load.Sum(metrics, "taint_manager_slow_evictions_in_flight"); got < 32 || got > 96 {
+		t.Errorf("%v calls have been in flight for more than a second, want 32 to 96", got)
+	}
+	hook.Release()
 }
 
 // worldOfTenants returns a world with the namespace of the tenant.
