@@ -48,11 +48,11 @@ func write(t *answer.Text, p *foresight.Pending) {
 // emptyMessage returns the answer if nothing is scheduled.
 func emptyMessage(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
-	if p.TaintedNodes == nil {
-		return s + "."
+	if p.TaintedNodes != nil {
+		s += fmt.Sprintf(": no pod is affected by taints that evict, which %d of the nodes %s", *p.TaintedNodes,
+			answer.Verb(*p.TaintedNodes, "carries", "carry"))
 	}
-	return s + fmt.Sprintf(": no pod is affected by taints that evict, which %d of the nodes %s.", *p.TaintedNodes,
-		answer.Verb(*p.TaintedNodes, "carries", "carry"))
+	return p.Headline(s)
 }
 
 // stuck returns the states of evictions that do not succeed.
@@ -83,7 +83,7 @@ func headline(p *foresight.Pending) string {
 	if p.Paused {
 		s = "PAUSED: " + s
 	}
-	return s + "."
+	return p.Headline(s)
 }
 
 // next says when the next call may start of those that are scheduled; "" if there are none.

@@ -43,13 +43,25 @@ type Watched struct {
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
 // process does not wait for the goroutines when it ends.
 func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
+	w := &Watched{now: c.now, among: s.Nodes, changed: make(chan struct{}, 1)}
+	stop, err := w.begin(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Running != nil {
+		go w.followManager(ctx, c, s, stop)
+	}
+	return w, nil
+}
+
+// begin reads the scope and watches it until the returned function is called.
+func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), err error) {
 	m, err := Load(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watched{
-		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
-	}
+	w.change(func(time.Time) { w.model, w.trouble = m, map[string]error{} })
+	ctx, stop = context.WithCancel(ctx)
 	pods, in := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}, s.Focus.Namespace
 	go watchOn(ctx, c, pods, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
 	if !m.Hidden() {
@@ -59,10 +71,41 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	journals := c.store()
 	for number := range journal.Partitions {
 		go journals.Watch(ctx, number, func(stored journal.StoredPartition, err error) {
-			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
+			w.change(func(at time.Time) { m.UpdateJournal(number, stored, err, at) })
 		})
 	}
-	return w, nil
+	return stop, nil
+}
+
+// managerInterval is the time between two readings of the manager's state.
+const managerInterval = 2 * time.Second
+
+// followManager reads the manager's state again and again. When the configuration changes, it begins to watch anew, as
+// other rules may need other objects.
+func (w *Watched) followManager(ctx context.Context, c Cluster, s *Scope, stop func()) {
+	ticks := time.NewTicker(managerInterval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		asked := time.Now()
+		_, manager := s.rulesOf(c.manager(ctx))
+		manager.Read = asked
+		var before foresight.Manager
+		w.change(func(time.Time) { before = w.model.UpdateManager(manager) })
+		if before.SameRules(&manager) {
+			continue
+		}
+		stop()
+		next, err := w.begin(ctx, c, s)
+		if err == nil {
+			stop = next
+		}
+		w.note("policies", err)
+	}
 }
 
 // change changes the model, and signals that.
@@ -92,7 +135,7 @@ func (w *Watched) Pending(context.Context) *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pending := w.model.Pending(w.now(), w.among)
-	for _, what := range []string{"nodes", "pods"} {
+	for _, what := range []string{"nodes", "pods", "policies"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
 				"out of date: %v", what, err))
