@@ -48,9 +48,13 @@ func write(t *answer.Text, p *foresight.Pending) {
 // emptyMessage returns the answer if nothing is scheduled.
 func emptyMessage(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
-	if p.TaintedNodes != nil {
-		s += fmt.Sprintf(": no pod is affected by taints that evict, which %d of the nodes %s", *p.TaintedNodes,
-			answer.Verb(*p.TaintedNodes, "carries", "carry"))
+	switch {
+	case p.TaintedNodes == nil:
+	case *p.TaintedNodes == 0:
+		s += ": no node has a taint that evicts pods"
+	default:
+		s += fmt.Sprintf(": %s %s a taint that evicts pods, and no pod is affected",
+			foresight.Count(*p.TaintedNodes, "node"), answer.Verb(*p.TaintedNodes, "has", "have"))
 	}
 	return p.Headline(s)
 }

@@ -281,8 +281,8 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 			continue
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+
-				granted(taint.Matching(p, t, rules))+"; a later one, "+granted(longer)+", would have tolerated it "+
+			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" counts: "+
+				granted(taint.Matching(p, t, rules))+"; a later toleration, "+granted(longer)+", would tolerate the taint "+
 				"longer if it came first")
 		}
 	}
