@@ -48,15 +48,15 @@ func (r *Rate) Counts(key string) bool {
 // Counts reports whether a node with a taint of this key is affected.
 func (b *Breaker) Counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
 
-// guards reports whether the breaker counts the taint of the pair, on its node.
-func (b *breaker) guards(p *pair) bool {
+// concerns reports whether the breaker counts the taint of the pair, on its node.
+func (b *breaker) concerns(p *pair) bool {
 	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
-// settled returns the latest end of the settle times of the breakers that guard the pair; zero if no breaker waits.
+// settled returns the latest end of the settle times of the breakers that the pair concerns; zero if no breaker waits.
 func (p *pair) settled() (latest time.Time) {
 	for i := range p.set.breakers {
-		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.guards(p) {
+		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.concerns(p) {
 			latest = later(latest, b.firstSeen(p).Add(b.SettleTime()))
 		}
 	}

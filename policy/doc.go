@@ -1,5 +1,5 @@
 // Package policy decides which pods are evicted, how and when, for which taints (policies), and limits how many are
-// evicted at once (guards). It has the types of a configuration file, their validation, and the verdict.
+// evicted at once (rates and breakers). It has the types of a configuration file, their validation, and the verdict.
 //
 // [Compile] turns a configuration into a [Set], which is immutable and may be shared. [Judge.Decide] returns the
 // verdict for a pod on its node: the first policy that matches a pair of the pod and a taint decides it. Without

@@ -199,7 +199,7 @@ func (p *pair) heldBy(m match) Held {
 		b := &p.set.breakers[i]
 		group := GroupOf(b.TopologyKey, p.node.Labels)
 		switch {
-		case !b.guards(p):
+		case !b.concerns(p):
 		case p.facts.Tripped[Trip{b.Name, group}]:
 			return Held{By: HeldByBreaker, Name: b.Name, Group: group, Policy: m.Name}
 		case p.facts.Unread:

@@ -122,6 +122,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	options.Registerer, options.Ended = registerer, p.history.Ended
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
+	options.Identity = p.identity
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
 		leases := to.Lease.CoordinationV1()

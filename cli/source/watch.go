@@ -68,12 +68,7 @@ func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), 
 		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	}
-	journals := c.store()
-	for number := range journal.Partitions {
-		go journals.Watch(ctx, number, func(stored journal.StoredPartition, err error) {
-			w.change(func(at time.Time) { m.UpdateJournal(number, stored, err, at) })
-		})
-	}
+	go c.followJournal(ctx, w, m)
 	return stop, nil
 }
 
@@ -85,6 +80,7 @@ const managerInterval = 2 * time.Second
 func (w *Watched) followManager(ctx context.Context, c Cluster, s *Scope, stop func()) {
 	ticks := time.NewTicker(managerInterval)
 	defer ticks.Stop()
+	failed := false
 	for {
 		select {
 		case <-ticks.C:
@@ -96,15 +92,35 @@ func (w *Watched) followManager(ctx context.Context, c Cluster, s *Scope, stop f
 		manager.Read = asked
 		var before foresight.Manager
 		w.change(func(time.Time) { before = w.model.UpdateManager(manager) })
-		if before.SameRules(&manager) {
+		if before.SameRules(&manager) && !failed {
 			continue
 		}
 		stop()
 		next, err := w.begin(ctx, c, s)
-		if err == nil {
+		if failed = err != nil; !failed {
 			stop = next
 		}
 		w.note("policies", err)
+	}
+}
+
+// journalInterval is the time between two readings of the journal.
+const journalInterval = 5 * time.Second
+
+// followJournal reads the journal again and again: it can't be watched without the permission to watch all ConfigMaps
+// of its namespace.
+func (c Cluster) followJournal(ctx context.Context, w *Watched, m *foresight.Model) {
+	from, ticks := c.store(), time.NewTicker(journalInterval)
+	defer ticks.Stop()
+	for ctx.Err() == nil {
+		for number := range journal.StateObject + 1 {
+			stored, err := from.Read(ctx, number)
+			w.change(func(at time.Time) { m.UpdateJournal(number, stored, err, at) })
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package breaker keeps the facts on which verdicts depend in addition to pods, nodes and the configuration: which
 // breakers are tripped ([Breakers]), which holds have ended, and when policies began. A [Record] of them outlives the
-// process. [Rates] are token buckets.
+// process.
 //
 // [Core] is pure: [Core.Step] takes one input, such as changes of nodes, and returns the effects: a new judge, a record
 // to store, and trips and resets to report. [Tracker] is the lock and the timer around it, and replaces the

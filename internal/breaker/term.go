@@ -26,7 +26,12 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 			c.earlier.Holds = append(c.earlier.Holds, endedAt(h, c.term))
 		}
 	}
-	c.adoptTrips(c.record.Trips)
+	c.breakers.Adopt(c.record.Trips)
+	// The leader before has reported the trips that it recorded.
+	c.trips = slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool {
+		same := func(r TripRecord) bool { return r.sameGroup(t) && r.Ended == t.Ended }
+		return !slices.ContainsFunc(c.record.Trips, same)
+	})
 	c.record.Policies = c.begun(c.record.Policies)
 	c.stored = j.Known && reflect.DeepEqual(c.record, j.Record)
 }
@@ -38,16 +43,9 @@ func (c *Core) readLate(now time.Time, r Record) {
 	}
 	read := notAfter(now, r)
 	c.changed, c.unread, c.stored = true, false, false
-	c.adoptTrips(read.Trips)
-	c.record.Policies = inherited(c.record.Policies, c.begun(read.Policies))
-}
-
-// adoptTrips adopts recorded trips. The leader that recorded them has reported them.
-func (c *Core) adoptTrips(recorded []TripRecord) {
-	c.breakers.Adopt(recorded)
-	c.trips = slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool {
-		return !slices.ContainsFunc(recorded, func(r TripRecord) bool { return r.sameGroup(t) && r.Ended == t.Ended })
-	})
+	c.breakers.Adopt(read.Trips)
+	c.trips = c.breakers.Trips() // this process has reported its own
+	c.record.Policies = c.begun(read.Policies)
 }
 
 // begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of

@@ -3,7 +3,7 @@
 // [Model.Explain] explains the verdict on one pod.
 //
 // It is pure: it reads no clock, and the time of a question is an argument. It judges by [policy.Judge] alone, with
-// histories from package journal and facts from package guard, so that its predictions are what the manager does. The
+// histories from package journal and facts from package breaker, so that its predictions are what the manager does. The
 // API alone does not always show the start of a taint. Then a pod is judged twice, with the earliest and the latest
 // possible start, and its [Prediction] has both times.
 //

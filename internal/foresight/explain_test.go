@@ -123,8 +123,8 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
 	e := explainOf(
 		pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
-		n, page(recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
-			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)})),
+		n, recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)}),
 	)
 	var got []string
 	for _, t := range e.Taints {
@@ -166,7 +166,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	for name, objects := range map[string][]any{
 		"another taint":    {pod("a", tolerates("node.kubernetes.io/unreachable", 300)), node("n1", unreachable, timed("gpu:NoExecute", -60))},
 		"a pod that stays": {pod("a", tolerates("", -1)), node("n1", unreachable)},
-		"a journal":        {pod("a"), node("n1", unreachable), page(recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}))},
+		"a journal":        {pod("a"), node("n1", unreachable), recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}})},
 	} {
 		if explainOf(objects...).Notes != nil {
 			t.Errorf("noted for %s", name)

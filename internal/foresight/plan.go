@@ -263,9 +263,12 @@ func (m *Model) replicasOf() map[ownerKey]int {
 	return all
 }
 
-// doubts returns the doubts about the times of the plan.
+// doubts returns the doubts about the times of the plan, except about pods that the change does not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
+		if pod.Effect == Anyway && !pod.selected {
+			continue
+		}
 		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
 		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
 	}
