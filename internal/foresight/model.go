@@ -76,7 +76,6 @@ func (q *QuestionError) Error() string { return q.What }
 // objects are those of a cluster that a question needs.
 type objects struct {
 	rules      Ruleset
-	open       bool // the rules are not known yet: a taint of effect NoSchedule may evict, too
 	focus      Focus
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
@@ -122,9 +121,7 @@ func (o *objects) keeps(p *pod) bool {
 
 // concerned reports whether pods may have to go because of a taint of the node.
 func (o *objects) concerned(n *node) bool {
-	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool {
-		return o.rules.concerns(&t) || o.open && t.Effect == v1.TaintEffectNoSchedule
-	})
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
 }
 
 // Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
