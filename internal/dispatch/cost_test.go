@@ -102,9 +102,10 @@ func perStart(of load, n int, slow bool) time.Duration {
 	return time.Since(began) / starts
 }
 
-// within requires a start to cost about the same in both cases. It is up to twice as much, and four times where
-// 10,000 namespaces wait: none of them is in a cache of the processor, and their queue is 13 deep instead of 3. A cost in proportion would make
-// it a thousand. Other work on the machine makes a round longer and never shorter, so the least of all rounds counts.
+// within requires a start to cost about the same in both cases: up to twice as much, and four times where 10,000
+// namespaces wait, none of which is in a cache of the processor and whose queue is 13 deep instead of 3. A cost in
+// proportion would make it a thousand. Other work on the machine makes a round longer and never shorter, so the least of
+// all rounds counts.
 func within(t *testing.T, few, many func() time.Duration) {
 	t.Helper()
 	a, b := few(), many()
