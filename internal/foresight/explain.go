@@ -150,9 +150,18 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	}
 	if e.SinceFrom == NotKnown {
 		return added + ", and no journal has it: it came between " + taint.Stamp(n.created) + ", when the node was " +
-			"made, and " + since
+			"made, and " + since + n.lastWritten()
 	}
-	return added + ", and no journal has it: it is there since " + since
+	return added + ", and no journal has it: it is there since " + since + n.lastWritten()
+}
+
+// lastWritten says who last wrote the taints, and when, according to managedFields; "" if they don't say. It may have
+// been later, so nothing counts from it.
+func (n *node) lastWritten() string {
+	if n.written.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("; managedFields: the taints were last written by %.60q at about %s", n.writer, n.written.UTC().Format("15:04"))
 }
 
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.
