@@ -37,7 +37,7 @@ type Build struct {
 func Command(ctx context.Context, b Build) *cobra.Command {
 	s := newSettings()
 	cmd := &cobra.Command{
-		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
+		Use: "run", Short: "Watch the cluster and evict pods", Args: flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed

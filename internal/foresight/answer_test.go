@@ -52,7 +52,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{"there is no journal (nowhere), so since when a taint is there is known only where it has a timeAdded"},
+			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
 		"a journal that can't be read": {
 			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal, " +

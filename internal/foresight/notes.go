@@ -32,15 +32,15 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
-		r.note("%s, so since when a taint is there is known only where it has a timeAdded", cause)
+		r.note("%s; start times are known only for taints with timeAdded", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
-			"a manager that has seen the first of them counts from then, and the pod goes earlier")
+		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from then, " +
+			"and evicts earlier")
 	}
 	if d.asIfNow {
-		r.note("a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
-			"tells when, here as if that were now, and a manager that saw it earlier evicts earlier")
+		r.note("a NoSchedule taint counts from when a manager with the policy first saw it; without a journal entry, this " +
+			"answer counts from now, and a manager that saw it earlier evicts earlier")
 	}
 	m.noteHolds(&r, by)
 	return r

@@ -121,7 +121,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 			if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			if asIfNow := noted(m.Pending(noon, nil).Notes, "here as if that were now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
+			if asIfNow := noted(m.Pending(noon, nil).Notes, "this answer counts from now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
 				t.Errorf("pending notes that the start is not known: %t", asIfNow)
 			}
 		})
@@ -186,7 +186,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 			for _, pod := range p.Pods {
 				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "here as if that were now") {
+			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "this answer counts from now") {
 				t.Errorf("notes %q (-want +got):\n%s", p.Notes, diff)
 			}
 		})
