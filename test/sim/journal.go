@@ -183,6 +183,8 @@ func (w *World) writeObject(i, version int, now object) (int, error) {
 	switch {
 	case s.strike(journalBroken):
 		return 0, failed(0)
+	case s.forbids != nil && s.forbids(i):
+		return 0, denied()
 	case s.objects[i].version != version:
 		return 0, conflict()
 	}

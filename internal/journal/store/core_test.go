@@ -374,7 +374,7 @@ func TestALeaderWritesAPartitionWhenItsNodesChangeAtMostOnceASecond(t *testing.T
 		t.Errorf("written: %s", got)
 	}
 	p.until(121)
-	if got := strings.Join(s.writes[2:], ", "); got != "8 at 21s, 8 at 41s, 8 at 61s, 8 at 81s, 8 at 101s, 8 at 121s" {
+	if got := strings.Join(s.writes[2:], ", "); got != "8 at 22s, 8 at 42s, 8 at 62s, 8 at 82s, 8 at 102s" {
 		t.Errorf("then: %s", got)
 	}
 }
