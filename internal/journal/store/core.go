@@ -120,8 +120,10 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		o.readIfDue()
 	}
 	c.explain()
-	for _, o := range c.objects {
-		o.writeIfDue()
+	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
+		for _, o := range c.objects {
+			o.writeIfDue()
+		}
 	}
 	c.begin()
 	c.unlist()
