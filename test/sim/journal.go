@@ -69,7 +69,12 @@ func (k *keeper) step(in store.Input) {
 		k.readGuards(*do.Guards)
 	}
 	if do.Began != 0 {
-		k.p.begin()
+		term := k.p.term
+		k.p.after(0, func() { // the keeper has a goroutine of its own: shards get the notifications of this event before
+			if k.p.term == term && term != nil {
+				k.p.begin()
+			}
+		})
 	}
 }
 
