@@ -26,7 +26,7 @@ func (p *paused) Resume() error {
 func TestAThrottledProcessRunsForItsShareAndFreelyAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &paused{}
-		err := throttled(t.Context(), p, 0.25, func() error { time.Sleep(10*time.Second + time.Millisecond); return nil })
+		err := throttled(t.Context(), p, 0.25, func() error { time.Sleep(10*time.Second + time.Millisecond); return nil }) //nolint:forbidigo // in virtual time
 		if err != nil || p.stopped || p.total < 7500*time.Millisecond || p.total > 7502*time.Millisecond {
 			t.Errorf("got %v; stopped for %v of 10 s, now: %v", err, p.total, p.stopped)
 		}
@@ -36,7 +36,7 @@ func TestAThrottledProcessRunsForItsShareAndFreelyAfterwards(t *testing.T) {
 func TestAThrottleThatFailsIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("no such process")
-		do := func() error { time.Sleep(time.Second); return nil }
+		do := func() error { time.Sleep(time.Second); return nil } //nolint:forbidigo // in virtual time
 		if err := throttled(t.Context(), &paused{fails: broken}, 0.25, do); !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}

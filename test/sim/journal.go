@@ -70,7 +70,8 @@ func (k *keeper) step(in store.Input) {
 	}
 	if do.Began != 0 {
 		term := k.p.term
-		k.p.after(0, func() { // the keeper has a goroutine of its own: shards get the notifications of this event before
+		// The keeper has a goroutine of its own: shards get the notifications of this event before.
+		k.p.after(0, func() {
 			if k.p.term == term && term != nil {
 				k.p.begin()
 			}
