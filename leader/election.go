@@ -133,7 +133,8 @@ func (e *Election) release(ctx context.Context) {
 	}
 }
 
-// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the term.
+// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the
+// term.
 func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
 	ctx, resign := context.WithCancelCause(campaign)
 	defer resign(nil)

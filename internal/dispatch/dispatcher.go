@@ -18,8 +18,8 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right before
-// each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right
+// before each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
 type Options struct {
 	CoreOptions
 

@@ -26,7 +26,8 @@ type places struct {
 // all returns how many calls may be in flight: 3N.
 func (p places) all() int { return 3 * p.n }
 
-// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it does not.
+// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it
+// does not.
 func (c *Core) full(now time.Time) (full bool, freed time.Time) {
 	young := len(c.calls) - c.old(now)
 	switch {
