@@ -23,7 +23,7 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	head, problem, err := decodeHeading(data[Head])
+	head, problem, err := decodeHead(data[Head])
 	if err != nil {
 		return Partition{}, nil, err
 	}
@@ -51,9 +51,9 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	return p, problems, nil
 }
 
-// decodeHeading parses the entry [Head]. Of another format version it reads nothing else, because that version may
-// define all other fields differently. The problem describes an invalid field.
-func decodeHeading(text string) (head heading, problem, err error) {
+// decodeHead parses the entry [Head]. Of another format version it reads nothing else, because that version may define
+// all other fields differently. The problem describes an invalid field.
+func decodeHead(text string) (head heading, problem, err error) {
 	var format struct{ Version int }
 	_ = json.Unmarshal([]byte(text), &format) // the result is checked
 	if format.Version != formatVersion {

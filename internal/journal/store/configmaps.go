@@ -37,10 +37,7 @@ type ConfigMaps struct {
 
 // NewConfigMaps returns the partitions with this name in this namespace.
 func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigMaps {
-	return &ConfigMaps{
-		client: client.CoreV1().ConfigMaps(namespace), namespace: namespace,
-		names: append(PartitionNames(name), journal.StateName(name)),
-	}
+	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PartitionNames(name)}
 }
 
 // NameFor returns the name of the ConfigMaps, without their numbers, for the candidates of one lease.
@@ -54,8 +51,7 @@ func PartitionNames(name string) (names []string) {
 	return names
 }
 
-// Read reads a partition once, or the state, which has the number [journal.StateObject]. If the ConfigMap does not
-// exist, the result has no version.
+// Read reads a partition once. If the ConfigMap does not exist, the result has no version.
 func (c *ConfigMaps) Read(ctx context.Context, partition int) (journal.StoredPartition, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
