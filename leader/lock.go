@@ -55,9 +55,8 @@ func (l *Lock) Fresh(within time.Duration) bool {
 }
 
 // OthersUntil returns the end of the lease duration after this process last saw another holder renew the lease, or
-// found
-// that holder's lease deleted or emptied; zero if it saw no other holder, or if that holder has released the lease. A
-// leader must not begin before.
+// found that holder's lease deleted or emptied; zero if it saw no other holder, or if that holder has released the
+// lease. A leader must not begin before.
 func (l *Lock) OthersUntil() time.Time {
 	if until := l.others.Load(); until != nil {
 		return *until

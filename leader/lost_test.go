@@ -166,15 +166,22 @@ func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) 
 	}
 }
 
+// leaderAndRival returns a leader whose way to the API server can be cut, and a candidate that has seen it lead for ten
+// seconds.
+func leaderAndRival(t *testing.T) (s *leaseStore, near *cut, one, other *candidate) {
+	s = newLeaseStore()
+	near = &cut{direct: direct{leaseStore: s}}
+	one, other = newCandidateOf(near, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+	t.Cleanup(one.start(t))
+	one.check(t, "alone", 1, true)
+	t.Cleanup(other.start(t))
+	time.Sleep(10 * time.Second)
+	return s, near, one, other
+}
+
 func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newLeaseStore()
-		near := &cut{direct: direct{leaseStore: s}}
-		one, other := newCandidateOf(near, "one"), newCandidateOf(direct{leaseStore: s}, "other")
-		defer one.start(t)()
-		one.check(t, "alone", 1, true)
-		defer other.start(t)()
-		time.Sleep(10 * time.Second)
+		s, near, _, other := leaderAndRival(t)
 		near.off.Store(true)
 		s.remove()
 		time.Sleep(12 * time.Second) // the other one has seen the last renewal up to a retry period before
@@ -189,13 +196,7 @@ func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 
 func TestALeaderThatWasCutOffDoesNotTakeTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newLeaseStore()
-		near := &cut{direct: direct{leaseStore: s}}
-		one, other := newCandidateOf(near, "one"), newCandidateOf(direct{leaseStore: s}, "other")
-		defer one.start(t)()
-		one.check(t, "alone", 1, true)
-		defer other.start(t)()
-		time.Sleep(10 * time.Second)
+		_, near, one, other := leaderAndRival(t)
 		near.off.Store(true)
 		time.Sleep(30 * time.Second)
 		other.check(t, "while the first one is cut off", 1, true)
