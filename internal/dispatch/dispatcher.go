@@ -82,7 +82,7 @@ func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 // calls in flight go on.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
-// ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
+// ServerAnswered records that the API server has answered: while calls pause because it could not be reached, a
 // probe is sent soon. It may be called often.
 func (d *Dispatcher) ServerAnswered() {
 	if !d.PausedSince().IsZero() {

@@ -2,8 +2,8 @@
 //
 // [Queue] takes notes from the shards and never blocks them. It is bounded, also for each namespace: further notes are
 // dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. While evictions wait for places,
-// events
-// on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
+// events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best
+// effort.
 package event
 
 import (
@@ -227,10 +227,13 @@ func (q *Queue) next(now time.Time, over bool) (_ *queuedNote, wake time.Duratio
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	wake = time.Minute
+	if q.writing == maxWrites {
+		return nil, wake, false
+	}
 	for i, n := range q.notes {
 		ns := q.namespaces[n.namespace]
 		switch {
-		case q.writing == maxWrites || ns.writing == maxInNamespace:
+		case ns.writing == maxInNamespace:
 		case now.Before(ns.notBefore):
 			wake = min(wake, ns.notBefore.Sub(now))
 		case busy && n.onNode == nil && now.Sub(n.at) < longestHold:
