@@ -227,10 +227,13 @@ func (q *Queue) next(now time.Time, over bool) (_ *queuedNote, wake time.Duratio
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	wake = time.Minute
+	if q.writing == maxWrites {
+		return nil, wake, false
+	}
 	for i, n := range q.notes {
 		ns := q.namespaces[n.namespace]
 		switch {
-		case q.writing == maxWrites || ns.writing == maxInNamespace:
+		case ns.writing == maxInNamespace:
 		case now.Before(ns.notBefore):
 			wake = min(wake, ns.notBefore.Sub(now))
 		case busy && n.onNode == nil && now.Sub(n.at) < longestHold:

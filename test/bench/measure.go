@@ -166,7 +166,7 @@ func besideHeld(ctx context.Context, w *world, s subject) (outcome, error) {
 	}
 	hook := load.NewWebhook()
 	defer hook.Close()
-	if err := hook.Register(ctx, w.admin, false, held[0]); err != nil {
+	if err := hook.Register(ctx, w.admin, held[0]); err != nil {
 		return nil, err
 	}
 	others := *l
