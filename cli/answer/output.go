@@ -123,7 +123,12 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 		}
 		return []byte(names.String()), nil
 	case AsTable, AsWide, AsSummary:
-		return []byte(o.Text(cmd, show)), nil
+		return []byte(o.Text(cmd, func(t *Text) {
+			if before := a.Said().Before(); before != "" && !t.Bare {
+				t.Printf("%s\n", before)
+			}
+			show(t)
+		})), nil
 	}
 	return Document(a, o.Form)
 }

@@ -82,7 +82,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	s.Rules, s.At = rules, at
+	s.Rules, s.Running, s.At = rules, o.rules.Running(cmd), at
 	answered, err := o.explain(ctx, cmd, s)
 	if err != nil {
 		return err

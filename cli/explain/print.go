@@ -53,7 +53,7 @@ func (t *text) prediction() {
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
 	}
-	t.Printf("%s %s: %s.\n", pod, t.state(), f.Reason)
+	t.Printf("%s %s: %s\n", pod, t.state(), t.Headline(f.Reason))
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
 	}

@@ -106,7 +106,7 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 	if err != nil {
 		return nil, err
 	}
-	s := o.scope(rules, namespace)
+	s := o.scope(cmd, rules, namespace)
 	s.Focus.Nodes, s.At = &foresight.Selection{Names: o.nodes}, at
 	m, err := source.Load(ctx, from, s)
 	if err != nil {
@@ -116,9 +116,9 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 }
 
 // scope returns what to read of a namespace.
-func (o *options) scope(rules foresight.Ruleset, namespace string) *source.Scope {
+func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace string) *source.Scope {
 	return &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: namespace, Labels: o.labels}, Nodes: o.nodes, Scheduled: true,
+		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: namespace, Labels: o.labels}, Nodes: o.nodes, Scheduled: true,
 		AllPods: o.wait,
 	}
 }

@@ -48,14 +48,15 @@ func write(t *answer.Text, p *foresight.Pending) {
 // emptyMessage returns the answer if nothing is scheduled.
 func emptyMessage(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
-	if p.TaintedNodes == nil {
-		return s + "."
+	switch {
+	case p.TaintedNodes == nil:
+	case *p.TaintedNodes == 0:
+		s += ": no node has a taint that evicts pods"
+	default:
+		s += fmt.Sprintf(": %s %s a taint that evicts pods, and no pod is affected",
+			foresight.Count(*p.TaintedNodes, "node"), answer.Verb(*p.TaintedNodes, "has", "have"))
 	}
-	if *p.TaintedNodes == 0 {
-		return s + ": no node has a taint that evicts pods."
-	}
-	nodes := foresight.Count(*p.TaintedNodes, "node") + " " + answer.Verb(*p.TaintedNodes, "has", "have")
-	return s + ": " + nodes + " a taint that evicts pods, and no pod is affected."
+	return p.Headline(s)
 }
 
 // stuck returns the states of evictions that do not succeed.
@@ -86,7 +87,7 @@ func headline(p *foresight.Pending) string {
 	if p.Paused {
 		s = "PAUSED: " + s
 	}
-	return s + "."
+	return p.Headline(s)
 }
 
 // next says when the next call may start of those that are scheduled; "" if there are none.

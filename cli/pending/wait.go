@@ -10,6 +10,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 const (
@@ -54,7 +55,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		defer cancel()
 	}
 	var last *foresight.Pending
-	var empty time.Time // since when nothing is left to go
+	var empty emptiness
 	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
 		last = now
 		for i := range now.Pods {
@@ -62,25 +63,55 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 				p.State = overdue
 			}
 		}
-		switch {
-		case len(now.Pods)+now.Leaving > 0 || now.Stale || now.CannotSay() != nil:
-			empty = time.Time{}
-		case empty.IsZero():
-			empty = time.Now()
+		if !now.Ended.IsZero() {
+			return false, fmt.Errorf("no manager is running: it last wrote its journal at %s, so pods are not evicted, "+
+				"and its policies may have changed", taint.Stamp(now.Ended))
 		}
-		return !empty.IsZero() && time.Since(empty) >= settle, out.show(now, of)
+		empty = empty.with(now)
+		return empty.proven(), out.show(now, of)
 	})
 	stay := answer.Pods(last.Staying, "stays", "stay")
 	switch {
 	case err != nil:
 		return "", err
-	case !empty.IsZero() && time.Since(empty) >= settle:
+	case empty.proven():
 		return fmt.Sprintf("No pod is left to go%s; %s.", last.Focus.Words(last.OnNodes), stay), nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
 		return "", errors.New("interrupted, and pods may be left to go")
 	}
 	return fmt.Sprintf("After %s%s: %s %s.", answer.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
 		answer.ErrWouldEvict
+}
+
+// emptiness is since when nothing is left to go, and what the manager has written since.
+type emptiness struct {
+	since     time.Time // zero while something is left
+	heartbeat time.Time // the first that was read since; zero if none was
+	confirmed bool      // there was a later one: the manager wrote its policies after nothing was left
+}
+
+// with returns the state after this answer.
+func (e emptiness) with(now *foresight.Pending) emptiness {
+	if len(now.Pods)+now.Leaving > 0 || now.Stale || now.CannotSay() != nil {
+		return emptiness{}
+	}
+	if e.since.IsZero() {
+		e.since = time.Now()
+	}
+	switch h := now.Heartbeat; {
+	case h == nil:
+		e.confirmed = true
+	case e.heartbeat.IsZero() && h.Read.After(e.since):
+		e.heartbeat, e.confirmed = h.Written, false
+	case !e.heartbeat.IsZero() && !h.Written.Equal(e.heartbeat):
+		e.confirmed = true
+	}
+	return e
+}
+
+// proven reports whether nothing was left for long enough, by the present policies of the manager.
+func (e emptiness) proven() bool {
+	return !e.since.IsZero() && time.Since(e.since) >= settle && e.confirmed
 }
 
 // left counts the pods that are left to go, or says why that is not known.
@@ -97,6 +128,10 @@ func left(p *foresight.Pending) string {
 	}
 	if p.Stale {
 		sentences = append(sentences, "what is known may be out of date.")
+	}
+	if len(sentences) == 0 && p.Heartbeat != nil {
+		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet, or the manager has not written its " +
+			"journal since."
 	}
 	if len(sentences) == 0 {
 		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet."

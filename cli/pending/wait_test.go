@@ -112,6 +112,61 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 	}
 }
 
+// heartbeats is a node on which nothing is left to go, with a manager that writes every 20 s from second 5 on. It is read
+// every 2 s.
+type heartbeats struct{ drain }
+
+func (h *heartbeats) Pending(ctx context.Context) *foresight.Pending {
+	now := h.drain.Pending(ctx)
+	if now.Heartbeat != nil || !now.Ended.IsZero() {
+		return now
+	}
+	read := h.began.Add(time.Since(h.began).Truncate(2 * time.Second))
+	written := read.Sub(h.began.Add(5 * time.Second)).Truncate(20 * time.Second)
+	now.Heartbeat = &foresight.Heartbeat{Written: h.began.Add(written), Read: read}
+	return now
+}
+
+func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
+	silent := func(now *foresight.Pending) {
+		now.Heartbeat = &foresight.Heartbeat{Written: now.At.Truncate(24 * time.Hour), Read: time.Now()}
+	}
+	over := func(now *foresight.Pending) { now.Ended = now.At.Add(-2 * time.Minute) }
+	for name, c := range map[string]struct {
+		states func(h *heartbeats) map[int]func(*foresight.Pending)
+		ends   time.Duration // 0: at the timeout
+		fails  string
+	}{
+		"nothing is there": {func(*heartbeats) map[int]func(*foresight.Pending) { return nil }, 26 * time.Second, ""},
+		"a reload shows a pod": {func(h *heartbeats) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: nothing, 12: h.has(foresight.Due), 30: nothing}
+		}, 46 * time.Second, ""},
+		"the manager falls silent": {func(*heartbeats) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: silent}
+		}, 0, ""},
+		"the manager ends": {func(*heartbeats) map[int]func(*foresight.Pending) {
+			return map[int]func(*foresight.Pending){0: nothing, 8: over}
+		}, 8 * time.Second, "no manager is running: it last wrote its journal at 1999-12-31T23:58:08Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &heartbeats{drain{began: time.Now()}}
+				h.states = c.states(h)
+				_, err := waitFor(t.Context(), h, &lines{stuck: true, form: answer.AsTable, w: new(strings.Builder), notes: new(strings.Builder)}, 2*time.Minute)
+				took := time.Since(h.began)
+				switch {
+				case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != 2*time.Minute):
+					t.Errorf("after %v: %v", took, err)
+				case c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)), c.ends > 0 && c.fails == "" && err != nil:
+					t.Errorf("after %v: %v", took, err)
+				case c.ends > 0 && (took < c.ends || took > c.ends+2*time.Second):
+					t.Errorf("after %v, want %v", took, c.ends)
+				}
+			})
+		})
+	}
+}
+
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
 		"0 evictions; 1 pod is held. 3 pods are being deleted.": func(d *drain, now *foresight.Pending) {

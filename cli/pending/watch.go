@@ -35,7 +35,7 @@ const minInterval = 100 * time.Millisecond
 func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	of, err := o.following(ctx, rules)
+	of, err := o.following(ctx, cmd, rules)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 
 // following begins to watch the manager or the cluster; to wait, the cluster says what is left to go, and the manager,
 // if it is asked, what is in the way.
-func (o *options) following(ctx context.Context, rules foresight.Ruleset) (following, error) {
+func (o *options) following(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (following, error) {
 	if o.server != "" && !o.wait {
 		manager, namespace, err := o.manager()
 		if err != nil {
@@ -69,7 +69,7 @@ func (o *options) following(ctx context.Context, rules foresight.Ruleset) (follo
 	if err != nil {
 		return nil, err
 	}
-	watched, err := cluster.Follow(ctx, o.scope(rules, namespace))
+	watched, err := cluster.Follow(ctx, o.scope(cmd, rules, namespace))
 	if err != nil || !o.wait {
 		return watched, err
 	}

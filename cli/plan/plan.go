@@ -112,7 +112,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	}
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
-		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: at,
+		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: at,
 		NoBudgets: o.from.NoBudgets,
 	}
 	if o.compare == "" || err != nil {

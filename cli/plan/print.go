@@ -70,7 +70,7 @@ func (t *text) headline() {
 		says = fmt.Sprintf("of %s %s%s %s", answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod"), where,
 			config.JoinWords(t.counts(), "and"))
 	}
-	t.Printf("%s: %s.\n", t.change(), says)
+	t.Printf("%s\n", t.Headline(t.change()+": "+says))
 }
 
 // counts returns how many pods go now, later, and when budgets admit it, and how many are held.

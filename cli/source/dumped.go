@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
@@ -25,6 +26,7 @@ type dumped struct {
 	location location
 
 	pages      *foresight.Journal
+	manager    foresight.Manager
 	newest     time.Time // latest time in the dump that is not after now
 	budgets    int
 	events     int
@@ -38,7 +40,9 @@ const oldAfter = 10 * time.Minute
 
 func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
-	d.pages = d.location.none()
+	d.pages, d.manager = d.location.none(), d.location.manager()
+	d.manager.Unknown = fmt.Sprintf("%s has no %s", d, d.manager.Named)
+	d.manager.LeaseUnknown = d.String() + " has no Lease of a manager"
 	visit := d.visitor(s, to, now)
 	for _, file := range d.files {
 		if err := d.readFile(file, visit); err != nil {
@@ -48,6 +52,12 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	r.Dumped, r.At, r.Newest, r.Journal = true, now.Truncate(time.Second), d.newest, d.pages
 	if !d.newest.IsZero() && now.Sub(d.newest) > oldAfter {
 		r.At, r.Aged = d.newest, true
+	}
+	if d.manager.At = d.newest; d.newest.IsZero() {
+		d.manager.At = r.At
+	}
+	if s.Running != nil {
+		r.Manager = s.judge(d.manager, to)
 	}
 	if !s.Scheduled && !s.NoBudgets && d.budgets == 0 {
 		r.BudgetsUnknown = d.String() + " has no PodDisruptionBudgets"
@@ -75,6 +85,9 @@ func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Vi
 		switch o := object.(type) {
 		case *v1.ConfigMap:
 			d.addPage(o)
+			d.addState(o)
+		case *coordinationv1.Lease:
+			d.addLease(o)
 		case *v1.Namespace:
 			d.namespaces = append(d.namespaces, o.Name)
 		case *policyv1.PodDisruptionBudget:

@@ -135,11 +135,15 @@ func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	base.UserAgent, base.QPS = f.userAgent, -1 // a user waits for a few large answers
 	base.ContentType = config.ContentTypeProtobuf
 	base.AcceptContentTypes = config.ContentTypeProtobuf + "," + config.ContentTypeJSON
+	clock := &serverClock{now: time.Now}
+	base.Wrap(clock.wrap)
 	client, err := kubernetes.NewForConfig(base)
 	if err != nil {
 		return c, "", fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	c = Cluster{client: client, server: base.Host, origin: f.origin(loader), now: time.Now, location: f.location}
+	c = Cluster{
+		client: client, server: base.Host, origin: f.origin(loader), now: time.Now, clock: clock, location: f.location,
+	}
 	return c, namespace, nil
 }
 

@@ -32,6 +32,7 @@ type Cluster struct {
 	server, origin string // the server's address, and what has provided it
 
 	now      func() time.Time
+	clock    *serverClock
 	location location
 }
 
@@ -42,6 +43,9 @@ func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "'
 
 // read lists the objects of the scope. Then it reads the journal, unless the nodes were already taken from the journal.
 func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
+	if s.Running != nil {
+		r.Manager = s.judge(c.manager(ctx), to)
+	}
 	if s.Pod != "" {
 		err = c.readPod(ctx, s, to, &r)
 	} else {

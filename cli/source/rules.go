@@ -11,7 +11,9 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // ReadConfig reads a configuration file of the manager, or the standard input for -. It returns all refusals as one
@@ -61,6 +63,27 @@ func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	rules, err := RulesOf(r.Settings, file)
 	rules.File = r.File
 	return rules, err
+}
+
+// Running returns how the configuration of the running manager becomes rules: flags that are given win. It returns nil
+// if the file says by which rules the command judges.
+func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.Ruleset, error) {
+	if r.File != "" {
+		return nil
+	}
+	given := func(flag string) bool { return cmd.Flags().Changed(flag) }
+	return func(c journal.Config) (foresight.Ruleset, error) {
+		by := policy.Config{
+			Rules: taint.Rules{NoComparison: c.NoComparison}, Method: c.Method, Policies: c.Policies, Guards: c.Guards,
+		}
+		if given("eviction-method") {
+			by.Method = r.Settings.EvictionMethod.Policy()
+		}
+		if given("comparison-operators") {
+			by.Rules = r.Settings.Rules()
+		}
+		return foresight.NewRuleset(by, c.Paused)
+	}
 }
 
 // RulesOf returns the rules of these settings and of the policies and guards of the file.

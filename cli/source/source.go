@@ -14,6 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // Source is a live cluster or a dump.
@@ -35,6 +36,10 @@ type Scope struct {
 	// Rules judge the pods. Compared is another configuration that judges them, too, or nil.
 	Rules    foresight.Ruleset
 	Compared *foresight.Ruleset
+
+	// Running returns the rules of a manager that runs by this configuration. Nil means that Rules are not those of the
+	// running manager.
+	Running func(journal.Config) (foresight.Ruleset, error)
 
 	// Focus selects the pods that are kept.
 	Focus foresight.Focus
@@ -65,12 +70,16 @@ func (s *Scope) namespaces() bool {
 }
 
 // Load reads the scope, and returns the model that answers questions about it.
-func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) {
+func Load(ctx context.Context, from Source, of *Scope) (*foresight.Model, error) {
+	s := new(*of) // its rules become those of the manager
 	focus := s.Focus
 	if s.Pod != "" {
 		focus.Namespace = "" // no other pods are read
 	}
 	to := foresight.NewBuilder(s.Rules, focus)
+	if s.Running != nil {
+		to = foresight.NewOpenBuilder(focus)
+	}
 	read, err := from.read(ctx, s, to)
 	if n := to.Budgets(); err == nil && s.NoBudgets && n > 0 {
 		err = fmt.Errorf("--no-budgets, but %s has %s; leave it out", from, foresight.Count(n, "PodDisruptionBudget"))

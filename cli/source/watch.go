@@ -43,21 +43,65 @@ type Watched struct {
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
 // process does not wait for the goroutines when it ends.
 func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
+	w := &Watched{now: c.now, among: s.Nodes, changed: make(chan struct{}, 1)}
+	stop, err := w.begin(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Running != nil {
+		go w.followManager(ctx, c, s, stop)
+	}
+	return w, nil
+}
+
+// begin reads the scope and watches it until the returned function is called.
+func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), err error) {
 	m, err := Load(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watched{
-		now: c.now, among: s.Nodes, changed: make(chan struct{}, 1), model: m, trouble: map[string]error{},
-	}
+	w.change(func(time.Time) { w.model, w.trouble = m, map[string]error{} })
+	ctx, stop = context.WithCancel(ctx)
 	pods, in := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}, s.Focus.Namespace
 	go watchOn(ctx, c, pods, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
 	if !m.Hidden() {
 		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	}
-	go c.followJournal(ctx, w)
-	return w, nil
+	go c.followJournal(ctx, w, m)
+	return stop, nil
+}
+
+// managerInterval is the time between two readings of the manager's state.
+const managerInterval = 2 * time.Second
+
+// followManager reads the manager's state again and again. When the configuration changes, it begins to watch anew, as
+// other rules may need other objects.
+func (w *Watched) followManager(ctx context.Context, c Cluster, s *Scope, stop func()) {
+	ticks := time.NewTicker(managerInterval)
+	defer ticks.Stop()
+	failed := false
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		asked := time.Now()
+		_, manager := s.rulesOf(c.manager(ctx))
+		manager.Read = asked
+		var before foresight.Manager
+		w.change(func(time.Time) { before = w.model.UpdateManager(manager) })
+		if before.SameRules(&manager) && !failed {
+			continue
+		}
+		stop()
+		next, err := w.begin(ctx, c, s)
+		if failed = err != nil; !failed {
+			stop = next
+		}
+		w.note("policies", err)
+	}
 }
 
 // journalInterval is the time between two readings of the journal.
@@ -65,13 +109,13 @@ const journalInterval = 5 * time.Second
 
 // followJournal reads the journal again and again: it can't be watched without the permission to watch all ConfigMaps
 // of its namespace.
-func (c Cluster) followJournal(ctx context.Context, w *Watched) {
+func (c Cluster) followJournal(ctx context.Context, w *Watched, m *foresight.Model) {
 	from, ticks := c.store(), time.NewTicker(journalInterval)
 	defer ticks.Stop()
 	for ctx.Err() == nil {
 		for number := range journal.StateObject + 1 {
 			stored, err := from.Read(ctx, number)
-			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
+			w.change(func(at time.Time) { m.UpdateJournal(number, stored, err, at) })
 		}
 		select {
 		case <-ticks.C:
@@ -107,7 +151,7 @@ func (w *Watched) Pending(context.Context) *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pending := w.model.Pending(w.now(), w.among)
-	for _, what := range []string{"nodes", "pods"} {
+	for _, what := range []string{"nodes", "pods", "policies"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
 				"out of date: %v", what, err))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,7 @@ var wanted = []wantedKind{
 	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
 	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
+	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 

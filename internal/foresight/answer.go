@@ -25,6 +25,9 @@ func header(kind string, at time.Time) Header {
 
 // Remarks end each answer.
 type Remarks struct {
+	// By says by whose rules the pods were judged. Empty: by those of --config, or of a manager without a configuration.
+	By string `json:"by,omitempty"`
+
 	Trips []Trip `json:"trips,omitempty"` // the breakers that are tripped; for a plan, with its changes
 
 	// Incomplete has a clause for each thing that is not known and that may change the answer. If it is not empty, an
@@ -48,6 +51,22 @@ func (r *Remarks) All() []string {
 		return append(all, err.Error())
 	}
 	return all
+}
+
+// Headline ends the first sentence of an answer with by whose rules the pods were judged.
+func (r *Remarks) Headline(s string) string {
+	if strings.HasPrefix(r.By, "by ") {
+		s += ", " + r.By
+	}
+	return s + "."
+}
+
+// Before returns the sentence that goes before the headline; "" if there is none.
+func (r *Remarks) Before() string {
+	if r.By == "" || strings.HasPrefix(r.By, "by ") {
+		return ""
+	}
+	return r.By + "."
 }
 
 // CannotSay returns an error if the answer is incomplete.

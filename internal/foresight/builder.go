@@ -38,6 +38,7 @@ type Reading struct {
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
 
+	Manager Manager  // by whose rules the pods are judged
 	Journal *Journal // has the partitions of the tainted nodes and that of the guards, or all if the nodes are hidden
 
 	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
@@ -90,6 +91,16 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 		},
 	}
 }
+
+// NewOpenBuilder returns a builder whose rules are not known yet. [Builder.Judge] must set them before [Builder.Load].
+func NewOpenBuilder(focus Focus) *Builder {
+	b := NewBuilder(Ruleset{}, focus)
+	b.open = true
+	return b
+}
+
+// Judge sets the rules of the model.
+func (b *Builder) Judge(by Ruleset) { b.rules, b.open = by, false }
 
 // Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
 // namespaceSelector use. It ignores other objects.

@@ -76,6 +76,7 @@ func (q *QuestionError) Error() string { return q.What }
 // objects are those of a cluster that a question needs.
 type objects struct {
 	rules      Ruleset
+	open       bool // the rules are not known yet: a taint of effect NoSchedule may evict, too
 	focus      Focus
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
@@ -121,7 +122,9 @@ func (o *objects) keeps(p *pod) bool {
 
 // concerned reports whether pods may have to go because of a taint of the node.
 func (o *objects) concerned(n *node) bool {
-	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool {
+		return o.rules.concerns(&t) || o.open && t.Effect == v1.TaintEffectNoSchedule
+	})
 }
 
 // Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.

@@ -48,7 +48,9 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 
 // readingRemarks returns the remarks on what was read.
 func (m *Model) readingRemarks() Remarks {
-	r := Remarks{Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings)}
+	r := Remarks{
+		By: m.reading.Manager.by(), Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings),
+	}
 	if m.reading.Dumped {
 		m.lacking.note(&r)
 	}
@@ -168,7 +170,7 @@ func having(n int, kind string) string {
 
 // gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
 func (m *Model) gaps(nodes []string) []string {
-	return append(m.unjudged(nodes), m.unknownMatches(nodes)...)
+	return slices.Concat(m.reading.Manager.gaps(), m.unjudged(nodes), m.unknownMatches(nodes))
 }
 
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.

@@ -34,6 +34,11 @@ type Pending struct {
 	Leaving, Staying int  `json:"-"`
 	Stale            bool `json:"-"`
 
+	// Ended is when the manager last wrote its journal, if it does not run any longer; otherwise zero.
+	// Heartbeat is the last one; nil if the question names the rules, or if there is no manager.
+	Ended     time.Time  `json:"-"`
+	Heartbeat *Heartbeat `json:"-"`
+
 	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
 
 	// TaintedNodes is the number of nodes with taints that evict, of those in question; nil if that is not known.
@@ -94,6 +99,10 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	}
 	pending := NewPending(at, m.focus, nodes, list)
 	pending.Leaving, pending.Staying = leaving, staying
+	manager := &m.reading.Manager
+	if pending.Ended = manager.Ended(); manager.written() != never {
+		pending.Heartbeat = &Heartbeat{manager.State.Written, manager.Read}
+	}
 	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
 		pending.Remarks = m.readingRemarks()
 		pending.Trips = by.trips

@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+const (
+	noPolicies = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
+
+	// drainPolicy evicts because of a NoSchedule taint, as docs/examples/policies/drain.yaml does, and holdPolicy holds.
+	drainPolicy = noPolicies + `policies:
+- name: maintenance
+  match: {taints: [{key: example.com/maintenance, effects: [NoSchedule]}]}
+  method: Delete
+  tolerations: {absent: 4s}
+`
+	holdPolicy = noPolicies + `policies:
+- name: quarantine
+  match: {taints: [{key: key, effects: [NoExecute]}]}
+  method: Hold
+`
+)
+
+func TestForesightByTheRunningManager(t *testing.T) {
+	w := newWorld(t, testcluster.Options{})
+	if err := w.Permit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files := &mount{dir: t.TempDir()}
+	files.write(t, drainPolicy)
+	m, err := w.StartManager(t.Context(), append([]string{"--config=" + filepath.Join(files.dir, "config.yaml")}, election...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Stop() })
+	t.Run("pending lists what a policy evicts, and a wait ends when that is gone", func(t *testing.T) { drainsByPolicy(w.scene(t)) })
+	t.Run("what may not be read, or a dump lacks, is no all-clear", func(t *testing.T) { lacksThePolicies(w.scene(t)) })
+	w.inForce(t, m, files, holdPolicy)
+	t.Run("pending says which policy holds", func(t *testing.T) { saysWhichPolicyHolds(w.scene(t)) })
+	w.inForce(t, m, files, noPolicies)
+	t.Run("a reload during a wait", func(t *testing.T) {
+		reloadsDuringAWait(w.scene(t), func() { w.inForce(t, m, files, drainPolicy) })
+	})
+	t.Run("a journal that can't be written", func(t *testing.T) { canNotWriteTheJournal(w.scene(t)) })
+	if err := m.Stop(); err != nil {
+		t.Error(err)
+	}
+	t.Run("no manager runs any longer", func(t *testing.T) { noManagerRuns(w.scene(t)) })
+}
+
+// maintained taints the node as for a drain.
+func (s *scene) maintained() {
+	s.Helper()
+	patch := []byte(`{"spec":{"taints":[{"key":"example.com/maintenance","effect":"NoSchedule"}]}}`)
+	if _, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// told runs the program, and returns its exit code and all that it says.
+func (s *scene) told(kubeconfig string, args ...string) (code int, said string) {
+	s.Helper()
+	cmd := s.program(kubeconfig, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		return failed.ExitCode(), out.String()
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return 0, out.String()
+}
+
+// tells requires an exit code, and these words.
+func (s *scene) tells(code int, words string, kubeconfig string, args ...string) string {
+	s.Helper()
+	got, said := s.told(kubeconfig, args...)
+	if got != code || !strings.Contains(said, words) {
+		s.Errorf("%s: exit code %d, want %d and %q:\n%s", strings.Join(args, " "), got, code, words, said)
+	}
+	return said
+}
+
+const byTheManager = ", by the policies of the running manager."
+
+func drainsByPolicy(s *scene) {
+	admin := s.Kubeconfig()
+	linger := func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }
+	pods := []*v1.Pod{s.podWith("a", linger), s.podWith("b", linger)}
+	s.wait(wholeSecond)
+	s.maintained()
+	said := s.tells(0, byTheManager, admin, "pending", "-A")
+	s.tells(0, byTheManager, admin, "plan", "--node", s.node, "--taint", "example.com/maintenance-")
+	s.tells(0, byTheManager, admin, "explain", "default/"+pods[0].Name)
+	for _, pod := range pods {
+		if !strings.Contains(said, pod.Name) {
+			s.Errorf("%s is not pending:\n%s", pod.Name, said)
+		}
+	}
+	s.tells(0, "No pod is left to go on "+s.node, admin, "pending", "--node", s.node, "--wait", "--timeout", "2m")
+	for _, pod := range pods {
+		if _, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{}); err == nil {
+			s.Errorf("%s is there after the wait", pod.Name)
+		}
+	}
+}
+
+func lacksThePolicies(s *scene) {
+	s.pod("p", bears("key", 300))
+	admin, next := s.Kubeconfig(), "so by which policies pods are evicted is not known; give --config"
+	noJournal := s.reader("no-state", mayRead("pods", "nodes"), rbacv1.PolicyRule{
+		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"},
+	})
+	forbidden := "this user may not get ConfigMap kube-system/taint-manager-journal-state, " + next
+	s.tells(1, forbidden, noJournal, "pending", "-A")
+	s.tells(1, forbidden, noJournal, "pending", "-A", "--exit-code")
+	s.tells(2, "", noJournal, "pending", "--node", s.node, "--wait", "--timeout", "15s")
+	viewer := s.bound("policy-viewer", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
+	s.tells(0, byTheManager, viewer, "pending", "-A")
+	file := filepath.Join(s.TempDir(), "none.yaml")
+	must(s.T, os.WriteFile(file, []byte(noPolicies), 0o600))
+	if said := s.tells(0, "", noJournal, "pending", "-A", "--config", file); strings.Contains(said, "running manager") {
+		s.Errorf("a file is given, and yet:\n%s", said)
+	}
+
+	dump := filepath.Join(s.TempDir(), "cluster.json")
+	write := func(args ...string) {
+		text, err := s.Kubectl(s.Context(), append(args, "-o", "json")...).Output()
+		must(s.T, err)
+		to, err := os.OpenFile(dump, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		must(s.T, err)
+		_, err = to.Write(text)
+		must(s.T, errors.Join(err, to.Close()))
+	}
+	write("get", "nodes,pods,pdb", "-A", "--show-managed-fields")
+	lacks := dump + " has no ConfigMap kube-system/taint-manager-journal-state, " + next
+	s.tells(1, lacks, admin, "pending", "-f", dump)
+	s.tells(1, lacks, admin, "plan", "-f", dump, "--node", s.node, "--taint", "key:NoExecute")
+	write("-n", "kube-system", "get", "configmaps,leases")
+	s.tells(0, byTheManager, admin, "pending", "-f", dump)
+	s.tells(0, byTheManager, admin, "plan", "-f", dump, "--node", s.node, "--taint", "example.com/maintenance:NoSchedule")
+}
+
+func saysWhichPolicyHolds(s *scene) {
+	pod := s.pod("p")
+	s.wait(wholeSecond)
+	s.taint("key")
+	said := s.tells(0, byTheManager, s.Kubeconfig(), "pending", "-A", "--node", s.node)
+	if !strings.Contains(said, pod.Name) || !strings.Contains(said, "held by policy quarantine") {
+		s.Errorf("got\n%s", said)
+	}
+	s.tells(0, "held by policy quarantine", s.Kubeconfig(), "explain", "default/"+pod.Name)
+	s.taint()
+}
+
+// reloadsDuringAWait has a node with a taint that no policy names, until the file changes.
+func reloadsDuringAWait(s *scene, reload func()) {
+	pod := s.pod("p")
+	s.wait(wholeSecond)
+	s.maintained()
+	ctx, cancel := context.WithTimeout(s.Context(), 2*time.Minute)
+	defer cancel()
+	waiting := exec.CommandContext(ctx, s.binary(s.T), "pending", "--node", s.node, "--wait")
+	waiting.Env = append(os.Environ(), "KUBECONFIG="+s.Kubeconfig())
+	var said bytes.Buffer
+	waiting.Stdout, waiting.Stderr = &said, &said
+	must(s.T, waiting.Start())
+	s.wait(6 * time.Second)
+	reload()
+	err := waiting.Wait()
+	ended := time.Now()
+	if gone, is := s.deletion(s, pod.UID, ended); err != nil || !is || ended.Before(gone) {
+		s.Errorf("the wait has ended (%v) while the pod was there: %s", err, said.String())
+	}
+}
+
+// canNotWriteTheJournal takes the permission to write ConfigMaps from the manager.
+func canNotWriteTheJournal(s *scene) {
+	roles := s.admin.RbacV1().Roles("kube-system")
+	role, err := roles.Get(s.Context(), "taint-manager", metav1.GetOptions{})
+	must(s.T, err)
+	for i := range role.Rules {
+		if slices.Contains(role.Rules[i].Resources, "configmaps") {
+			role.Rules[i].Verbs = []string{"get"}
+		}
+	}
+	_, err = roles.Update(s.Context(), role, metav1.UpdateOptions{})
+	must(s.T, err)
+	s.wait(65 * time.Second)
+	s.tells(1, "the manager can't write its journal, which was last written at", s.Kubeconfig(), "pending", "-A")
+	s.tells(2, "the manager can't write its journal", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "15s")
+}
+
+func noManagerRuns(s *scene) {
+	s.wait(65 * time.Second)
+	s.tells(0, "No manager is running; judged by the policies of the one that last wrote its journal at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
+	s.tells(1, "no manager is running", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "30s")
+}
