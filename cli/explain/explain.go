@@ -4,7 +4,6 @@ package explain
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -24,7 +22,6 @@ type options struct {
 	from   source.Flags
 	output answer.Output
 	at     string
-	server string
 }
 
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
@@ -59,8 +56,6 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time of the answer.")
 	o.output.Bind(fs)
-	flags.URLVar(fs, &o.server, "server", "Also ask the running manager at the `URL` of its --status-address, such as "+
-		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with code 2 if the pod will be evicted.")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "The `NAMESPACE` of the pod. If empty, the namespace of "+
@@ -71,7 +66,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 
 func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	at, err := answer.Moment(o.at)
-	if err := cmp.Or(o.check(), err); err != nil {
+	if err := cmp.Or(o.output.Check(), o.from.Check(o.rules.File), err); err != nil {
 		return err
 	}
 	rules, err := o.rules.Load(cmd)
@@ -90,20 +85,9 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	return o.output.Print(cmd, answered, func(t *answer.Text) { (&text{answered, t}).all() })
 }
 
-// explain asks the cluster or the dump, and the manager if it has an address. The manager needs no kubeconfig: without
-// one, it alone is asked.
+// explain asks the cluster or the dump.
 func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Scope) (*foresight.Explanation, error) {
-	var manager *source.Manager
-	var err error
-	if o.server != "" {
-		if manager, err = source.NewManager(o.server); err != nil {
-			return nil, err
-		}
-	}
 	from, usual, err := o.from.Open(cmd, false)
-	if _, none := errors.AsType[source.NoClusterError](err); none && manager != nil {
-		return manager.Explain(ctx, s)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,22 +96,7 @@ func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Sco
 	if err != nil {
 		return nil, err
 	}
-	answered, err := m.Explain(s.Focus.Namespace, s.Pod, m.At())
-	if err != nil || manager == nil {
-		return answered, err
-	}
-	return answered, manager.Complete(ctx, answered)
-}
-
-// check returns an error for flags that are not allowed.
-func (o *options) check() error {
-	switch {
-	case o.server != "" && o.from.Dumped():
-		return errors.New("--server and --filename exclude each other; a manager describes the cluster, not the dump")
-	case o.server != "" && o.at != "":
-		return errors.New("--server and --at exclude each other; the manager describes the present")
-	}
-	return cmp.Or(o.output.Check(), o.from.Check(o.rules.File))
+	return m.Explain(s.Focus.Namespace, s.Pod, m.At())
 }
 
 // scope returns the pod that the arguments name: POD, NAMESPACE/POD or, as for kubectl, pod/POD and pod POD. The

@@ -19,10 +19,6 @@ Examples:
   # Explain why a pod is gone
   taint-manager explain shop/web-5d4f8c7b9-zzbrp
 
-  # Add what the running manager knows: attempts, their outcome, and the next attempt
-  kubectl -n kube-system port-forward POD 8080 &
-  taint-manager explain shop/logs-0 --server http://127.0.0.1:8080
-
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb,events -A -o json > cluster.json
   taint-manager explain shop/logs-0 -f cluster.json

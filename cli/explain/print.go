@@ -25,15 +25,10 @@ func (t *text) all() {
 	switch {
 	case t.Pod.Gone:
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
-		t.manager()
-	case t.Prediction == nil:
-		t.Printf("Pod %s: only the running manager knows about it.\n", t.Pod.String())
-		t.manager()
 	default:
 		t.prediction()
 		t.taints()
 		t.budgets()
-		t.manager()
 		t.remainder()
 	}
 	t.events()
@@ -63,13 +58,8 @@ func (t *text) prediction() {
 	if t.History != "" {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
 	}
-	switch {
-	case !t.Overdue() || t.Blocker != "":
-	case t.Manager != nil:
-		t.WriteString("The pod is still there.\n")
-	default:
-		t.WriteString("The pod is still there: either no manager is running, or something blocks the eviction. --server " +
-			"asks the manager.\n")
+	if t.Overdue() && t.Blocker == "" {
+		t.WriteString("The pod is still there: either no manager is running, or something blocks the eviction.\n")
 	}
 }
 
@@ -80,8 +70,6 @@ func (t *text) state() terminal.Safe {
 		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
 		return t.Paint(terminal.Warned, "is terminating, until "+taint.Stamp(*t.Pod.Ends))
-	case f.Evict && t.Accepted():
-		return t.Paint(terminal.Warned, "is terminating: its eviction, due at "+taint.Stamp(*f.At)+", was accepted")
 	case !f.Goes():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:

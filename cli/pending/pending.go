@@ -4,6 +4,7 @@ package pending
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -50,8 +52,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Update the list until Ctrl-C. On a terminal, countdowns run; "+
-		"otherwise, print a line for each change.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Update the list until Ctrl-C, on a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod has to leave the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Held, blocked and overdue pods are printed as they change. Exit with code 0 when the last "+
 		"pod has been gone for 10s.")
@@ -74,6 +75,9 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	rules, err := o.rules.Load(cmd)
 	if err != nil {
 		return err
+	}
+	if o.watch && (!terminal.OnTerminal(cmd.OutOrStdout()) || os.Getenv("TERM") == "dumb") {
+		return errors.New("--watch needs a terminal; elsewhere run 'taint-manager pending -o json' again and again")
 	}
 	if o.watch || o.wait {
 		return o.follow(ctx, cmd, rules)
@@ -155,8 +159,8 @@ func (o *options) check() (err error) {
 		{follows, o.at != "", following + " and --at exclude each other; it is about now"},
 		{follows, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
 			"end, and the 2 of a wait means that --timeout has passed"},
-		{follows, o.output.Form == answer.AsSummary, following + " and --output=summary exclude each " +
-			"other; it reports pod by pod"},
+		{follows, o.output.Form != answer.AsTable && o.output.Form != answer.AsWide, following + " prints text for people; " +
+			"leave --output out"},
 		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
 		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},

@@ -63,12 +63,12 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 				p.State = overdue
 			}
 		}
-		if !now.Ended.IsZero() {
+		if h := now.Heartbeat; h != nil && h.Ended {
 			return false, fmt.Errorf("no manager is running: it last wrote its journal at %s, so pods are not evicted, "+
-				"and its policies may have changed", taint.Stamp(now.Ended))
+				"and its policies may have changed", taint.Stamp(h.Written))
 		}
 		empty = empty.with(now)
-		return empty.proven(), out.show(now, of)
+		return empty.proven(), out.show(now)
 	})
 	stay := answer.Pods(last.Staying, "stays", "stay")
 	switch {

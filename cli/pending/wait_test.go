@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -23,8 +22,6 @@ type drain struct {
 }
 
 func (d *drain) News() <-chan struct{} { return nil }
-
-func (d *drain) Ended(string) (change, reason string) { return source.Gone, "" }
 
 func (d *drain) Pending(context.Context) *foresight.Pending {
 	now := foresight.NewPending(time.Now(), foresight.Focus{}, []string{"n1"}, nil)
@@ -74,10 +71,10 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 		}, 14 * time.Second, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|due shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it is blocked": {func(d *drain) map[int]func(*foresight.Pending) {
 			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: d.has(status.Blocked), 4: nothing}
-		}, 14 * time.Second, "blocked shop/a on node n1, at 2000-01-01T00:00:01Z: because|gone shop/a on node n1|"},
+		}, 14 * time.Second, "blocked shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it is overdue": {func(d *drain) map[int]func(*foresight.Pending) {
 			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 15: nothing}
-		}, 25 * time.Second, "overdue shop/a on node n1, at 2000-01-01T00:00:01Z: because|gone shop/a on node n1|"},
+		}, 25 * time.Second, "overdue shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it stays": {func(d *drain) map[int]func(*foresight.Pending) {
 			return map[int]func(*foresight.Pending){0: d.has(foresight.Held)}
 		}, 0, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|"},
@@ -92,7 +89,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = c.states(d)
 			var out, notes strings.Builder
-			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsTable, w: &out, notes: &notes}, time.Minute)
+			end, err := waitFor(t.Context(), d, &lines{w: &out, notes: &notes}, time.Minute)
 			took := time.Since(d.began)
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
@@ -118,7 +115,7 @@ type heartbeats struct{ drain }
 
 func (h *heartbeats) Pending(ctx context.Context) *foresight.Pending {
 	now := h.drain.Pending(ctx)
-	if now.Heartbeat != nil || !now.Ended.IsZero() {
+	if now.Heartbeat != nil {
 		return now
 	}
 	read := h.began.Add(time.Since(h.began).Truncate(2 * time.Second))
@@ -131,7 +128,9 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 	silent := func(now *foresight.Pending) {
 		now.Heartbeat = &foresight.Heartbeat{Written: now.At.Truncate(24 * time.Hour), Read: time.Now()}
 	}
-	over := func(now *foresight.Pending) { now.Ended = now.At.Add(-2 * time.Minute) }
+	over := func(now *foresight.Pending) {
+		now.Heartbeat = &foresight.Heartbeat{Written: now.At.Add(-2 * time.Minute), Ended: true}
+	}
 	for name, c := range map[string]struct {
 		states func(h *heartbeats) map[int]func(*foresight.Pending)
 		ends   time.Duration // 0: at the timeout
@@ -152,7 +151,7 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &heartbeats{drain{began: time.Now()}}
 				h.states = c.states(h)
-				_, err := waitFor(t.Context(), h, &lines{stuck: true, form: answer.AsTable, w: new(strings.Builder), notes: new(strings.Builder)}, 2*time.Minute)
+				_, err := waitFor(t.Context(), h, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, 2*time.Minute)
 				took := time.Since(h.began)
 				switch {
 				case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != 2*time.Minute):
@@ -181,7 +180,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
-			end, err := waitFor(t.Context(), d, &lines{stuck: true, form: answer.AsName, w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
+			end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
 			if end != "After 9s on n1: "+want+" 2 pods stay." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
 			}
@@ -194,7 +193,7 @@ func TestAnInterruptedWaitFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{stuck: true, w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
 		if end != "" || err == nil || errors.Is(err, answer.ErrWouldEvict) {
 			t.Errorf("got %q, %v", end, err)
 		}

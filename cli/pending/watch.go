@@ -2,7 +2,6 @@ package pending
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -23,9 +21,6 @@ type following interface {
 
 	// Pending returns the present state.
 	Pending(ctx context.Context) *foresight.Pending
-
-	// Ended returns the change that ended the eviction of a pod, and the reason if it is known.
-	Ended(uid string) (change, reason string)
 }
 
 // minInterval is the shortest time between two updates because of changes, as many changes may come at once.
@@ -39,20 +34,14 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
-	out := &lines{form: o.output.Form, stuck: o.wait, w: w, notes: cmd.ErrOrStderr()}
-	forPeople := o.output.Form == answer.AsWide || o.output.Form == answer.AsTable
-	switch {
-	case o.wait:
-		end, err := waitFor(ctx, of, out, o.timeout)
-		if end != "" {
-			answer.Say(cmd.ErrOrStderr(), end)
-		}
-		return err
-	case forPeople && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb":
+	if o.watch {
 		return o.onScreen(ctx, cmd, of)
 	}
-	return each(ctx, of, func(now *foresight.Pending) (bool, error) { return false, out.show(now, of) })
+	end, err := waitFor(ctx, of, &lines{w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}, o.timeout)
+	if end != "" {
+		answer.Say(cmd.ErrOrStderr(), end)
+	}
+	return err
 }
 
 // following begins to watch the manager or the cluster; to wait, the cluster says what is left to go, and the manager,
@@ -72,10 +61,6 @@ func (o *options) following(ctx context.Context, cmd *cobra.Command, rules fores
 	watched, err := cluster.Follow(ctx, o.scope(cmd, rules, namespace))
 	if err != nil || !o.wait {
 		return watched, err
-	}
-	if watched.Hidden() {
-		return nil, errors.New("cannot say when a node is empty: this user may not list nodes; the ClusterRole " +
-			"taint-manager-viewer of deploy/rbac.yaml grants that")
 	}
 	if o.server == "" {
 		return watched, nil

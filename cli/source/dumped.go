@@ -26,7 +26,6 @@ type dumped struct {
 	location location
 
 	pages      *foresight.Journal
-	manager    foresight.Manager
 	newest     time.Time // latest time in the dump that is not after now
 	budgets    int
 	events     int
@@ -40,9 +39,8 @@ const oldAfter = 10 * time.Minute
 
 func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
-	d.pages, d.manager = d.location.none(), d.location.manager()
-	d.manager.Unknown = fmt.Sprintf("%s has no %s", d, d.manager.Named)
-	d.manager.LeaseUnknown = d.String() + " has no Lease of a manager"
+	d.pages = d.location.none()
+	d.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 	visit := d.visitor(s, to, now)
 	for _, file := range d.files {
 		if err := d.readFile(file, visit); err != nil {
@@ -53,11 +51,12 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	if !d.newest.IsZero() && now.Sub(d.newest) > oldAfter {
 		r.At, r.Aged = d.newest, true
 	}
-	if d.manager.At = d.newest; d.newest.IsZero() {
-		d.manager.At = r.At
+	if d.pages.Now = d.newest; d.newest.IsZero() {
+		d.pages.Now = r.At
 	}
-	if s.Running != nil {
-		r.Manager = s.judge(d.manager, to)
+	r.AsRunning = s.Running != nil
+	if err := s.judge(d.pages, to); err != nil {
+		return r, err
 	}
 	if !s.Scheduled && !s.NoBudgets && d.budgets == 0 {
 		r.BudgetsUnknown = d.String() + " has no PodDisruptionBudgets"
@@ -85,7 +84,6 @@ func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Vi
 		switch o := object.(type) {
 		case *v1.ConfigMap:
 			d.addPage(o)
-			d.addState(o)
 		case *coordinationv1.Lease:
 			d.addLease(o)
 		case *v1.Namespace:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 	v1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ func (l location) name() string { return store.NameFor(l.lease) }
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
 	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(),
-		journal.Partitions-1, l.namespace))
+		journal.Partitions-1, l.namespace), fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name())), grantIn(l.namespace, "role"))
 }
 
 // store returns the store of the journal in the cluster.
@@ -40,12 +41,13 @@ func (c Cluster) store() *store.ConfigMaps {
 	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
 }
 
-// journal reads all partitions and the state.
-func (c Cluster) journal(ctx context.Context) *foresight.Journal {
+// journal reads the objects of the journal from this number on, and the Lease.
+func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 	from, read := c.store(), c.location.none()
+	read.Read = time.Now()
 	var reading sync.WaitGroup
 	var adding sync.Mutex
-	for number := range journal.StateObject + 1 {
+	for number := first; number <= journal.StateObject; number++ {
 		reading.Go(func() {
 			stored, err := from.Read(ctx, number)
 			adding.Lock()
@@ -53,7 +55,9 @@ func (c Cluster) journal(ctx context.Context) *foresight.Journal {
 			read.Add(number, stored, err)
 		})
 	}
+	read.Lease = c.readLease(ctx)
 	reading.Wait()
+	read.Now = c.now()
 	return read
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
@@ -135,14 +135,14 @@ func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	base.UserAgent, base.QPS = f.userAgent, -1 // a user waits for a few large answers
 	base.ContentType = config.ContentTypeProtobuf
 	base.AcceptContentTypes = config.ContentTypeProtobuf + "," + config.ContentTypeJSON
-	clock := &serverClock{now: time.Now}
-	base.Wrap(clock.wrap)
+	clock := skew.New()
+	base.Wrap(clock.RoundTripper)
 	client, err := kubernetes.NewForConfig(base)
 	if err != nil {
 		return c, "", fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
 	c = Cluster{
-		client: client, server: base.Host, origin: f.origin(loader), now: time.Now, clock: clock, location: f.location,
+		client: client, server: base.Host, origin: f.origin(loader), now: serverTime(clock.Ahead), location: f.location,
 	}
 	return c, namespace, nil
 }
@@ -160,21 +160,13 @@ func (f *Flags) origin(loader clientcmd.ClientConfig) string {
 	return "the pod's service account"
 }
 
-// NoClusterError is the error if neither a kubeconfig nor the pod that this runs in names a cluster.
-type NoClusterError struct{}
-
-// Error implements error.
-func (NoClusterError) Error() string {
-	return "there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with " +
-		"--kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE"
-}
-
 // unusable returns an error that describes the problem with the kubeconfig.
 func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
 	contexts := f.contexts()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return NoClusterError{}
+		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with " +
+			"--kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
 	case f.overrides.CurrentContext != "" && len(contexts) > 0 &&
 		!slices.Contains(contexts, f.overrides.CurrentContext):
 		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
@@ -31,8 +32,7 @@ type Cluster struct {
 	client         kubernetes.Interface
 	server, origin string // the server's address, and what has provided it
 
-	now      func() time.Time
-	clock    *serverClock
+	now      func() time.Time // by the API server's clock
 	location location
 }
 
@@ -41,10 +41,13 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
-// read lists the objects of the scope. Then it reads the journal, unless the nodes were already taken from the journal.
+// read reads by which rules the manager evicts, then the objects of the scope, and then the journal, so that its records
+// are not older than the objects.
 func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
-	if s.Running != nil {
-		r.Manager = s.judge(c.manager(ctx), to)
+	if r.AsRunning = s.Running != nil; r.AsRunning {
+		if err := s.judge(c.journal(ctx, journal.StateObject), to); err != nil {
+			return r, err
+		}
 	}
 	if s.Pod != "" {
 		err = c.readPod(ctx, s, to, &r)
@@ -61,18 +64,18 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
 	}
 	r.At = c.now().Round(0)
-	if err == nil && r.Journal == nil {
-		r.Journal = c.journal(ctx)
+	if err == nil {
+		r.Journal = c.journal(ctx, 0)
 	}
 	return r, err
 }
 
 // readPods adds the nodes, then the pods.
 func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	if err := c.readNodes(ctx, s, "", to, r); err != nil {
+	if err := c.readNodes(ctx, s, "", to); err != nil {
 		return err
 	}
-	if !s.Scheduled || s.AllPods || r.Hidden || len(to.Tainted(s.Nodes)) > 0 {
+	if !s.Scheduled || s.AllPods || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
@@ -104,28 +107,15 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 	case node == "" && !s.Rules.Guarded():
 		return nil
 	}
-	return c.readNodes(ctx, s, node, to, r)
+	return c.readNodes(ctx, s, node, to)
 }
 
-// readNodes adds the node of this name, or all if the name is empty or if breakers count nodes. Where this user may not
-// list nodes, those of the journal take their place.
-func (c Cluster) readNodes(
-	ctx context.Context, s *Scope, name string, to *foresight.Builder, r *foresight.Reading,
-) error {
-	selected := byName(name)
+// readNodes adds the node of this name, or all if the name is empty or if breakers count nodes.
+func (c Cluster) readNodes(ctx context.Context, s *Scope, name string, to *foresight.Builder) error {
 	if s.Rules.Guarded() {
-		selected = byName("")
+		name = ""
 	}
-	err := c.each(ctx, "nodes", "", selected, to.Add)
-	if !apierrors.IsForbidden(err) || !s.Scheduled && s.Pod == "" {
-		return err
-	}
-	r.Journal = c.journal(ctx)
-	if name != "" && r.Journal.Missing() != "" {
-		return err
-	}
-	r.Hidden = true
-	return nil
+	return c.each(ctx, "nodes", "", byName(name), to.Add)
 }
 
 // byName selects one object, or all if the name is empty.
@@ -260,12 +250,23 @@ func (c Cluster) firstPage(
 	return objects
 }
 
+// grantIn returns the command with which an administrator lets a user read what the commands need, in a namespace or, if
+// it is empty, in all. deploy/rbac.yaml has the role.
+func grantIn(namespace, role string) string {
+	if namespace == "" {
+		return "kubectl create clusterrolebinding taint-manager-viewer --clusterrole=taint-manager-viewer --user=USER"
+	}
+	return fmt.Sprintf("kubectl -n %s create rolebinding taint-manager-viewer --%s=taint-manager-viewer --user=USER",
+		namespace, role)
+}
+
 // refused returns an error that gives the API server's reason and the next step.
 func (c Cluster) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or "+
-			"for a dump, and give it with --filename=FILE", what, err, what)
+		_, namespace, _ := strings.Cut(what, " -n ")
+		return fmt.Errorf("this user may not %s: %w; '%s' grants it, or give a dump with --filename=FILE", what, err,
+			grantIn(namespace, "clusterrole"))
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
 		return transport.Unreachable(c.server, c.origin, err)
 	case errors.Is(err, context.Canceled):

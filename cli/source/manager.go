@@ -150,12 +150,11 @@ type Followed struct {
 	manager   status.Manager
 	evictions map[string]status.Eviction
 	nodes     map[string]status.Node
-	evicted   map[string]bool
 }
 
 // Follow requests the state once, so that a refusal is reported at once. It returns an error if the context ends first.
 func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) (*Followed, error) {
-	f := &Followed{from: m, namespace: namespace, among: nodes, evicted: map[string]bool{}}
+	f := &Followed{from: m, namespace: namespace, among: nodes}
 	f.ask(ctx)
 	return f, cmp.Or(f.trouble, ctx.Err())
 }
@@ -196,9 +195,6 @@ func (f *Followed) apply(c *status.Changes) {
 	for _, name := range c.NodesGone {
 		delete(f.nodes, name)
 	}
-	for i := range c.Evicted {
-		f.evicted[c.Evicted[i].UID] = true
-	}
 }
 
 // News returns nil: a manager does not tell when something has changed.
@@ -218,13 +214,4 @@ func (f *Followed) Pending(ctx context.Context) *foresight.Pending {
 			"out of date: %v", f.trouble))
 	}
 	return pending
-}
-
-// Ended returns [Evicted] if the manager has evicted the pod within the last hour, or since it is followed, else
-// [Over].
-func (f *Followed) Ended(uid string) (change, reason string) {
-	if f.evicted[uid] {
-		return Evicted, ""
-	}
-	return Over, ""
 }

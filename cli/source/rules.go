@@ -39,14 +39,17 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 // Bind adds the flag of the configuration file, --comparison-operators, and the named flags.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	flags.Bind(fs, r.Settings.Settings(), append(named, "comparison-operators")...)
-	flags.FileVar(fs, &r.File, "config", "Decide by the policies and guards of this configuration `FILE`; \"-\" is "+
-		"standard input. Flags override the file.")
+	flags.FileVar(fs, &r.File, "config", "Decide by this configuration `FILE` instead of the running manager's; \"-\" is "+
+		"standard input, and \"none\" stands for a manager without a file. Flags override the file.")
 }
+
+// noFile is the value of --config that stands for a manager without a configuration file.
+const noFile = "none"
 
 // Load reads the configuration file, and returns the rules.
 func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	file := &config.File{}
-	if r.File != "" {
+	if r.File != "" && r.File != noFile {
 		from, content, err := r.read(r.File, cmd.InOrStdin())
 		if err != nil {
 			return foresight.Ruleset{}, err
@@ -60,13 +63,11 @@ func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	if refusals := r.Settings.Validate(); len(refusals) > 0 {
 		return foresight.Ruleset{}, refusals[0] // only one flag can be refused here
 	}
-	rules, err := RulesOf(r.Settings, file)
-	rules.File = r.File
-	return rules, err
+	return RulesOf(r.Settings, file)
 }
 
-// Running returns how the configuration of the running manager becomes rules: flags that are given win. It returns nil
-// if the file says by which rules the command judges.
+// Running returns how the configuration of the running manager becomes rules: flags that are given override it. It
+// returns nil if --config is given.
 func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.Ruleset, error) {
 	if r.File != "" {
 		return nil

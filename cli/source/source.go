@@ -54,7 +54,7 @@ type Scope struct {
 	At foresight.Moment
 
 	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
-	// no budgets are needed, and the journal takes the place of nodes that can't be listed.
+	// and no budgets.
 	Scheduled bool
 
 	// AllPods means that pods are needed even while no node is tainted.
@@ -77,9 +77,6 @@ func Load(ctx context.Context, from Source, of *Scope) (*foresight.Model, error)
 		focus.Namespace = "" // no other pods are read
 	}
 	to := foresight.NewBuilder(s.Rules, focus)
-	if s.Running != nil {
-		to = foresight.NewOpenBuilder(focus)
-	}
 	read, err := from.read(ctx, s, to)
 	if n := to.Budgets(); err == nil && s.NoBudgets && n > 0 {
 		err = fmt.Errorf("--no-budgets, but %s has %s; leave it out", from, foresight.Count(n, "PodDisruptionBudget"))

@@ -11,21 +11,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
-)
-
-// Why the eviction of a pod has ended.
-const (
-	Cancelled = "cancelled" // the pod stays
-	Gone      = "gone"      // the pod is gone, or is being deleted
-	Evicted   = "evicted"   // the manager reports that it has evicted the pod
-	Over      = "over"      // the manager does not report why
 )
 
 // Watched is the state of a cluster that is watched.
@@ -36,8 +27,7 @@ type Watched struct {
 
 	mu      sync.Mutex // guards all below
 	model   *foresight.Model
-	stays   func(uid types.UID) (reason string, stays bool) // by the model since its last change; nil if not asked yet
-	trouble map[string]error                                // errors of the watches, by what they watch
+	trouble map[string]error // errors of the watches, by what they watch
 }
 
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
@@ -48,9 +38,7 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Running != nil {
-		go w.followManager(ctx, c, s, stop)
-	}
+	go w.followJournal(ctx, c, s, stop)
 	return w, nil
 }
 
@@ -64,58 +52,38 @@ func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), 
 	ctx, stop = context.WithCancel(ctx)
 	pods, in := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}, s.Focus.Namespace
 	go watchOn(ctx, c, pods, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
-	if !m.Hidden() {
-		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
-		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
-	}
-	go c.followJournal(ctx, w, m)
+	nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
+	go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	return stop, nil
 }
 
-// managerInterval is the time between two readings of the manager's state.
-const managerInterval = 2 * time.Second
-
-// followManager reads the manager's state again and again. When the configuration changes, it begins to watch anew, as
-// other rules may need other objects.
-func (w *Watched) followManager(ctx context.Context, c Cluster, s *Scope, stop func()) {
-	ticks := time.NewTicker(managerInterval)
-	defer ticks.Stop()
-	failed := false
-	for {
-		select {
-		case <-ticks.C:
-		case <-ctx.Done():
-			return
-		}
-		asked := time.Now()
-		_, manager := s.rulesOf(c.manager(ctx))
-		manager.Read = asked
-		var before foresight.Manager
-		w.change(func(time.Time) { before = w.model.UpdateManager(manager) })
-		if before.SameRules(&manager) && !failed {
-			continue
-		}
-		stop()
-		next, err := w.begin(ctx, c, s)
-		if failed = err != nil; !failed {
-			stop = next
-		}
-		w.note("policies", err)
-	}
-}
-
 // journalInterval is the time between two readings of the journal.
-const journalInterval = 5 * time.Second
+const journalInterval = 3 * time.Second
 
 // followJournal reads the journal again and again: it can't be watched without the permission to watch all ConfigMaps
-// of its namespace.
-func (c Cluster) followJournal(ctx context.Context, w *Watched, m *foresight.Model) {
+// of its namespace. When the manager has published another configuration, it begins anew, as other rules may need other
+// objects.
+func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop func()) {
 	from, ticks := c.store(), time.NewTicker(journalInterval)
 	defer ticks.Stop()
 	for ctx.Err() == nil {
+		began, lease := time.Now(), c.readLease(ctx)
 		for number := range journal.StateObject + 1 {
 			stored, err := from.Read(ctx, number)
-			w.change(func(at time.Time) { m.UpdateJournal(number, stored, err, at) })
+			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
+		}
+		changed := false
+		w.change(func(at time.Time) {
+			w.model.UpdateLease(lease, at, began)
+			changed = w.model.ConfigChanged()
+		})
+		if changed {
+			next, err := w.begin(ctx, c, s)
+			if err == nil {
+				stop()
+				stop = next
+			}
+			w.note("policies", err)
 		}
 		select {
 		case <-ticks.C:
@@ -129,18 +97,10 @@ func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do(w.now())
-	w.stays = nil
 	select {
 	case w.changed <- struct{}{}:
 	default:
 	}
-}
-
-// Hidden reports whether the nodes are those of the journal, because this user may not list nodes.
-func (w *Watched) Hidden() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.model.Hidden()
 }
 
 // News receives a value when something has changed.
@@ -159,19 +119,6 @@ func (w *Watched) Pending(context.Context) *foresight.Pending {
 		}
 	}
 	return pending
-}
-
-// Ended returns [Cancelled] and the reason if the pod stays, else [Gone].
-func (w *Watched) Ended(uid string) (change, reason string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stays == nil {
-		w.stays = w.model.Stays()
-	}
-	if reason, stays := w.stays(types.UID(uid)); stays {
-		return Cancelled, reason
-	}
-	return Gone, ""
 }
 
 // watchOn keeps the objects that the options select up to date with the API server, until the context ends.

@@ -71,68 +71,6 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 	})
 }
 
-// Why a pod stays is judged anew after each change.
-func TestAWatchSaysOfAPodWhetherItStaysNow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1"}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}}
-		client := fake.NewClientset(n, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a"}, Spec: v1.PodSpec{NodeName: "n1"}})
-		of, err := watchAll(ctx, client, foresight.Ruleset{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if change, _ := of.Ended("a"); change != Gone {
-			t.Errorf("on a tainted node: %s", change)
-		}
-		n = n.DeepCopy()
-		n.Spec.Taints = nil
-		if _, err := client.CoreV1().Nodes().Update(ctx, n, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if change, _ := of.Ended("a"); change != Cancelled {
-			t.Errorf("without the taint: %s", change)
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
-// The nodes are hidden: the records of the journal replace them, partition by partition.
-func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		now := time.Now()
-		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a"}, Spec: v1.PodSpec{NodeName: "n4"}})
-		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
-		})
-		of, err := watchAll(ctx, client, foresight.Ruleset{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first := of.Pending(ctx); len(first.Pods) != 0 || first.Undecided == nil || *first.Undecided != 1 {
-			t.Fatalf("at first: %+v", first)
-		}
-		page := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "taint-manager-journal-7", ResourceVersion: "2"}, Data: map[string]string{
-			"_journal": fmt.Sprintf(`{"version":1,"written":%q}`, now.UTC().Format(time.RFC3339Nano)),
-			"n4":       fmt.Sprintf(`{"uid":"u","taints":[[{"key":"key","effect":"NoExecute","since":%q}]]}`, now.Add(-time.Minute).UTC().Format(time.RFC3339Nano)),
-		}}
-		if _, err := client.CoreV1().ConfigMaps("kube-system").Create(ctx, page, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if then := of.Pending(ctx); len(then.Pods) != 1 || then.Pods[0].SinceFrom != foresight.FromJournal || then.Undecided != nil {
-			t.Errorf("then: %+v", then)
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
 // Why the labels of namespaces are not known is reported in a watch as without one.
 func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (r *Remarks) All() []string {
 
 // Headline ends the first sentence of an answer with by whose rules the pods were judged.
 func (r *Remarks) Headline(s string) string {
-	if strings.HasPrefix(r.By, "by ") {
+	if r.By == byRunning {
 		s += ", " + r.By
 	}
 	return s + "."
@@ -63,7 +63,7 @@ func (r *Remarks) Headline(s string) string {
 
 // Before returns the sentence that goes before the headline; "" if there is none.
 func (r *Remarks) Before() string {
-	if r.By == "" || strings.HasPrefix(r.By, "by ") {
+	if r.By == "" || r.By == byRunning {
 		return ""
 	}
 	return r.By + "."

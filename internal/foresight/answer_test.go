@@ -33,7 +33,7 @@ func loaded(t *testing.T, r foresight.Reading, objects ...any) *foresight.Model 
 // Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms
 // of the output have them.
 func TestTheAnswersHaveTheSameNotes(t *testing.T) {
-	refused := foresight.NewJournal("the ConfigMaps of the journal")
+	refused := foresight.NewJournal("the ConfigMaps of the journal", "the state", "")
 	refused.Add(journal.StateObject, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))
 	unknown := pod("a", tolerates("gpu", 60))
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			[]string{"1 pod has no metadata.uid, so pods are identified by namespace and name"},
 		},
 		"an unknown start, without the journal": {
-			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
+			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
 			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
@@ -191,16 +191,7 @@ func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
 	}
 }
 
-// Neither nodes nor a journal of theirs can be read: the answer says how many pods may go at most.
-func TestWhatIsNotKnownIsInTheAnswer(t *testing.T) {
-	m := loaded(t, foresight.Reading{Hidden: true, Journal: foresight.NewJournal("nowhere")}, pod("a"), pod("b", tolerates("", -1)))
-	p := m.Pending(noon, []string{"n1"})
-	want := "cannot say all: this user may not list nodes, and there is no journal (nowhere), so it is not known which taints there are: " +
-		"none to 1 of 2 pods are scheduled in namespace shop on n1; " +
-		"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing"
-	if err := p.CannotSay(); err == nil || err.Error() != want || p.TaintedNodes != nil || *p.Undecided != 1 {
-		t.Errorf("got %v, want %s", err, want)
-	}
+func TestAPodWhoseNodeIsMissingInADumpIsNotJudged(t *testing.T) {
 	lost := loaded(t, foresight.Reading{Dumped: true, From: "a dump"}, pod("a"))
 	_, err := lost.Explain("shop", "a", noon)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot say what becomes of pod shop/a: in a dump 1 pod has a node that is missing (n1)") {

@@ -30,16 +30,15 @@ type Reading struct {
 	From   string // names the source in messages, such as "the cluster"
 	Dumped bool   // an object that is missing may only be missing from a dump
 
-	// Hidden is set if this user may not list nodes: then the nodes are those of the journal. Breakers compare affected
-	// nodes with all nodes, so only trips that the journal records count.
-	Hidden bool
-
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
 
-	Manager Manager  // by whose rules the pods are judged
-	Journal *Journal // has the partitions of the tainted nodes and that of the guards, or all if the nodes are hidden
+	Journal *Journal // what was read of the manager's
+
+	// AsRunning is set if the pods are judged by the configuration that the manager has published: that of the Journal,
+	// or the default one if there is no manager.
+	AsRunning bool
 
 	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
 }
@@ -92,15 +91,8 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 	}
 }
 
-// NewOpenBuilder returns a builder whose rules are not known yet. [Builder.Judge] must set them before [Builder.Load].
-func NewOpenBuilder(focus Focus) *Builder {
-	b := NewBuilder(Ruleset{}, focus)
-	b.open = true
-	return b
-}
-
-// Judge sets the rules of the model.
-func (b *Builder) Judge(by Ruleset) { b.rules, b.open = by, false }
+// Judge sets other rules, before Load.
+func (b *Builder) Judge(by Ruleset) { b.rules = by }
 
 // Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
 // namespaceSelector use. It ignores other objects.
@@ -133,7 +125,7 @@ func (b *Builder) addPod(p *v1.Pod) {
 	}
 	b.lacking.count(p)
 	added := podOf(p)
-	if !b.keeps(added) {
+	if n := b.nodes[added.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(added) { // by whatever rules
 		added.countIn(b.replicas)
 		return
 	}
@@ -161,14 +153,13 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			r.From)
 	}
 	if r.Journal == nil {
-		r.Journal = NewJournal("")
+		r.Journal = NewJournal("", "", "")
 	}
 	at := r.settle(q)
 	m := &Model{objects: b.objects, reading: r, at: at}
-	if m.Hidden() {
-		m.rules = m.rules.withoutLabels()
+	for _, n := range m.nodes {
+		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}
-	m.loadJournal(at)
 	for key, p := range m.pods {
 		p.Bound = boundBy(p.Bound, at)
 		if !m.keeps(p) {

@@ -45,7 +45,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
-	e.Incomplete = append(m.reading.Manager.gaps(), m.unknownMatches([]string{p.Node})...)
+	e.Incomplete = m.unknownRules()
 	if len(e.Taints) > 0 {
 		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
 	}

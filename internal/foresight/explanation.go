@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"cmp"
-	"strings"
 	"time"
 )
 
@@ -27,7 +26,6 @@ type Explanation struct {
 
 	EvictionMethod string `json:"evictionMethod,omitempty"` // delete, evict or ignore; delete asks no budget
 
-	Manager *Managed          `json:"manager,omitempty"` // nil if the manager was not asked
 	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod
 
 	// Taints of the pod's node, one by one. Empty if no taint matters: the pod has finished, is being deleted, or
@@ -58,23 +56,7 @@ func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.Evi
 
 // Overdue reports whether the pod should have been gone when it was read, and nothing has begun to delete it.
 func (e *Explanation) Overdue() bool {
-	return e.Prediction != nil && e.Pod.Ends == nil && !e.Accepted() && e.Prediction.Overdue(cmp.Or(e.read, e.At))
-}
-
-// Accepted reports whether the manager knows that the eviction is accepted.
-func (e *Explanation) Accepted() bool { return e.Manager != nil && e.Manager.State == Done }
-
-// Complete adds the manager's state of the pod, and what the manager knows to be in the way.
-func (e *Explanation) Complete(m *Managed) {
-	e.Manager = m
-	switch {
-	case e.Accepted():
-		e.Blocker, e.Commands = "", nil
-	case m.Cause != "" && m.Attempts > 0 && m.State != "" && m.State != EvictedByManager:
-		e.Blocker = m.obstacle()
-	case e.Overdue() && m.WaitsFor != "":
-		e.Blocker = "its eviction waits for " + m.WaitsFor
-	}
+	return e.Prediction != nil && e.Pod.Ends == nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
 }
 
 // keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
@@ -122,46 +104,6 @@ type ExplainedBudget struct {
 	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
 	// some that are not ready, do not.
 	Asked bool `json:"asked"`
-}
-
-// EvictedByManager is the state of a pod that the manager has evicted.
-const EvictedByManager = "evicted"
-
-// Managed is a manager's state of a pod.
-type Managed struct {
-	Identity string `json:"identity,omitempty"` // of the replica that answered
-	Role     string `json:"role"`               // of the replica: leading or standby
-
-	// State of the eviction: scheduled, due, in-flight, blocked, refused, delayed or done; evicted if the manager
-	// has evicted the pod; empty if the manager has no eviction of the pod.
-	State string `json:"state,omitempty"`
-
-	At     *time.Time `json:"at,omitempty"`     // the deadline by the manager's state, or when the pod was evicted
-	Policy string     `json:"policy,omitempty"` // the policy that decides
-	HeldBy string     `json:"heldBy,omitempty"` // what holds the pod
-
-	Progress
-}
-
-// obstacle says how the last call has ended.
-func (m *Managed) obstacle() string {
-	words := "its eviction is " + m.State + " (" + m.Cause + ")"
-	if m.Budget != "" {
-		words += " by PodDisruptionBudget " + m.Budget
-	}
-	if m.Message != "" {
-		words += ": " + strings.TrimSuffix(strings.Join(strings.Fields(m.Message), " "), ".")
-	}
-	return words
-}
-
-// NewExplanation returns an explanation of a pod of which only the manager tells.
-func NewExplanation(at time.Time, pod ExplainedPod, prediction *Prediction) *Explanation {
-	e := &Explanation{Header: header("Explanation", at), Pod: pod, Prediction: prediction}
-	if prediction != nil && prediction.Evict {
-		e.Commands = []Command{letGo(pod.Namespace, pod.Name)}
-	}
-	return e
 }
 
 // Disruption is the pod's condition DisruptionTarget.

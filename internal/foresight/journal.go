@@ -15,7 +15,15 @@ import (
 
 // Journal has the partitions and the state of the manager's journal that were read, and the errors of the others.
 type Journal struct {
+	Lease Lease
+
+	// Now is when the Lease and the state were read, by the API server's clock; of a dump, its newest time. Read is when
+	// the reading began, by this machine's clock.
+	Now, Read time.Time
+
 	name       string // in messages
+	stateName  string
+	grant      string // the command that permits to get them
 	partitions map[int]readPartition
 	state      readState
 }
@@ -40,9 +48,10 @@ type readState struct {
 	guards *breaker.Record // with the times of the API server's clock; nil if there is none
 }
 
-// NewJournal returns a journal of which nothing was read. name names its ConfigMaps in messages.
-func NewJournal(name string) *Journal {
-	return &Journal{name: name, partitions: map[int]readPartition{}}
+// NewJournal returns a journal of which nothing was read. For messages are the names of its ConfigMaps and of that of the
+// state, and the command that permits a user to get them.
+func NewJournal(name, state, grant string) *Journal {
+	return &Journal{name: name, stateName: state, grant: grant, partitions: map[int]readPartition{}}
 }
 
 // Add adds a partition as it is stored, or the state, or the error of reading it. It returns false if an error does not
@@ -103,25 +112,6 @@ func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	return last
 }
 
-// nodes returns the nodes that have records: their UIDs, their NoExecute taints and their triggers.
-func (j *Journal) nodes() map[string]*node {
-	all := map[string]*node{}
-	for _, partition := range j.partitions {
-		for name, r := range partition.Records {
-			n := &node{Node: breaker.Node{Name: name, UID: r.UID}, version: r.Version}
-			for _, states := range r.Taints {
-				for i := range states {
-					if !states[i].Ended {
-						n.Taints = append(n.Taints, states[i].Taint)
-					}
-				}
-			}
-			all[name] = n
-		}
-	}
-	return all
-}
-
 // guards returns the record of guards and holds as a manager reads it at this time.
 func (j *Journal) guards(now time.Time) breaker.Journaled {
 	if j.state.guards == nil {
@@ -137,25 +127,41 @@ func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
 
 // Missing returns a clause that says why the journal is incomplete, or "".
 func (j *Journal) Missing() string {
-	absent := 0
-	for number := range journal.StateObject + 1 {
-		read := j.state.readObject
-		if number < journal.StateObject {
-			read = j.partitions[number].readObject
-		}
-		switch {
-		case apierrors.IsForbidden(read.err):
-			return "this user may not get " + j.name
-		case read.err != nil:
-			return fmt.Sprintf("the journal can't be read (%v)", read.err)
-		case read.absent || number < journal.StateObject && j.partitions[number].Records == nil:
-			absent++
-		}
+	if unread := j.unread(); unread != "" {
+		return unread
 	}
-	if absent == journal.StateObject+1 || len(j.partitions) == 0 {
+	if j.absent() == journal.StateObject+1 || len(j.partitions) == 0 {
 		return fmt.Sprintf("there is no journal (%s)", j.name)
 	}
 	return ""
+}
+
+// unread returns a clause about an object that can't be read, or "".
+func (j *Journal) unread() string {
+	for number := range journal.StateObject + 1 {
+		switch err := j.object(number).err; {
+		case apierrors.IsForbidden(err):
+			return "this user may not get " + j.name + "; '" + j.grant + "' grants it"
+		case err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", err)
+		}
+	}
+	return ""
+}
+
+// absent returns how many of the objects do not exist.
+func (j *Journal) absent() (n int) {
+	for number := range journal.StateObject + 1 {
+		countIf(&n, j.object(number).absent || number < journal.StateObject && j.partitions[number].Records == nil)
+	}
+	return n
+}
+
+func (j *Journal) object(number int) readObject {
+	if number == journal.StateObject {
+		return j.state.readObject
+	}
+	return j.partitions[number].readObject
 }
 
 // writtenEvery is more than the time between two writings of the state, while a leader can write it.

@@ -1,88 +1,136 @@
 package foresight
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // leaseOf is a Lease that was renewed at this time, for 15 s.
-func leaseOf(holder string, renewed time.Time) *coordinationv1.LeaseSpec {
-	return &coordinationv1.LeaseSpec{
+func leaseOf(holder string, renewed time.Time) Lease {
+	return Lease{Spec: &coordinationv1.LeaseSpec{
 		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: &metav1.MicroTime{Time: renewed},
+	}}
+}
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// state is the state of a journal, written that long before noon.
+func state(c *journal.Config, ago time.Duration) journal.StoredPartition {
+	var text []byte
+	if c != nil {
+		text, _ = c.Encode()
 	}
+	return journal.StoredPartition{Name: "the state", Version: "1", Data: journal.EncodeState(journal.Heartbeat{Written: noon.Add(-ago)}, nil, text)}
 }
 
 func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
-	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	drain := &journal.Config{Method: policy.Delete, Policies: []policy.Policy{{Name: "drain"}}}
-	state := func(c *journal.Config, ago time.Duration) journal.State {
-		return journal.State{Heartbeat: journal.Heartbeat{Version: 1, Written: noon.Add(-ago)}, Config: c}
-	}
-	renewed, stale := leaseOf("a", noon.Add(-2*time.Second)), leaseOf("a", noon.Add(-time.Hour))
-	const running = "by the policies of the running manager"
+	drain := &journal.Config{Method: policy.Delete, Policies: []policy.Policy{{Name: "drain", Method: policy.Delete}}}
+	renewed, stale, none := leaseOf("a", noon.Add(-2*time.Second)), leaseOf("a", noon.Add(-time.Hour)), Lease{}
+	unread := Lease{Unknown: "no lease"}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", nil)
+	absent := journal.StoredPartition{}
 	const ended = "No manager is running; judged by the policies of the one that last wrote its journal at 2026-05-01T11:00:00Z"
+	const next = ", so by which policies pods are evicted is not known; give --config"
 	for name, test := range map[string]struct {
-		m        Manager
-		by, gaps string // gaps is a part of them; empty if there are none
-		ended    bool
+		lease      Lease
+		state      journal.StoredPartition
+		err        error // of reading the state
+		partitions int   // that exist
+		dumped     bool
+		by, gaps   string
+		ended      bool
 	}{
-		"neither a Lease nor a journal":           {m: Manager{}},
-		"a manager runs by policies":              {m: Manager{Lease: renewed, State: state(drain, 20*time.Second)}, by: running},
-		"a manager without a lease":               {m: Manager{State: state(drain, 20*time.Second)}, by: running},
-		"a manager whose Lease may not be read":   {m: Manager{LeaseUnknown: "no lease", State: state(drain, 20*time.Second)}, by: running},
-		"a manager whose clock is ahead":          {m: Manager{Lease: renewed, State: state(drain, -time.Hour)}, by: running},
-		"a manager without a configuration":       {m: Manager{Lease: renewed, State: state(&journal.Config{Method: policy.Delete}, 0)}},
-		"a manager that is paused":                {m: Manager{Lease: renewed, State: state(&journal.Config{Paused: true}, 0)}, by: running},
-		"a manager that evicts by another method": {m: Manager{Lease: renewed, State: state(&journal.Config{Method: policy.Evict}, 0)}, by: running},
-		"the journal may not be read":             {m: Manager{Lease: renewed, Unknown: "no journal"}, gaps: "no journal, so by which policies pods are evicted is not known; give --config"},
-		"a Lease without a journal":               {m: Manager{Lease: renewed}, gaps: "there is a Lease of a manager, but no the state"},
-		"an old Lease without a journal":          {m: Manager{Lease: stale}, gaps: "there is a Lease of a manager, but no the state"},
-		"no journal, and an unread Lease":         {m: Manager{LeaseUnknown: "no lease"}, gaps: "no lease, and there is no the state"},
-		"a journal without a configuration":       {m: Manager{Lease: renewed, State: state(nil, 0)}, gaps: "the state has no configuration of the manager"},
-		"the manager can't write its journal":     {m: Manager{Lease: renewed, State: state(drain, time.Hour)}, by: running, gaps: "the manager can't write its journal, which was last written at 2026-05-01T11:00:00Z"},
-		"an old journal, and an unread Lease":     {m: Manager{LeaseUnknown: "no lease", State: state(drain, time.Hour)}, by: running, gaps: "whether a manager runs is not known"},
-		"no manager runs any longer":              {m: Manager{Lease: stale, State: state(drain, time.Hour)}, by: ended, ended: true},
-		"the manager has released its Lease":      {m: Manager{Lease: leaseOf("", noon), State: state(drain, time.Hour)}, by: ended, ended: true},
-		"an old journal without a Lease":          {m: Manager{State: state(drain, time.Hour)}, by: ended, ended: true},
+		"neither a Lease nor a journal":           {lease: none, state: absent},
+		"a manager runs by policies":              {lease: renewed, state: state(drain, 20*time.Second), by: byRunning},
+		"a manager without a lease":               {lease: none, state: state(drain, 20*time.Second), by: byRunning},
+		"a manager whose Lease may not be read":   {lease: unread, state: state(drain, 20*time.Second), by: byRunning},
+		"a manager whose clock is ahead":          {lease: renewed, state: state(drain, -time.Hour), by: byRunning},
+		"a manager without a configuration":       {lease: renewed, state: state(&journal.Config{Method: policy.Delete}, 0)},
+		"a manager that is paused":                {lease: renewed, state: state(&journal.Config{Paused: true}, 0), by: byRunning},
+		"a manager that evicts by another method": {lease: renewed, state: state(&journal.Config{Method: policy.Evict}, 0), by: byRunning},
+		"the journal may not be read":             {lease: none, err: forbidden, gaps: "this user may not get the ConfigMaps; 'grant' grants it" + next},
+		"the journal can't be read":               {lease: none, err: errors.New("oops"), gaps: "the journal can't be read (oops)" + next},
+		"it is not in a dump":                     {lease: unread, dumped: true, gaps: "a dump has no the state" + next},
+		"a dump has it, and no Lease":             {lease: unread, state: state(drain, 0), dumped: true, by: byRunning},
+		"a Lease without a journal":               {lease: renewed, state: absent, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"an old Lease without a journal":          {lease: stale, state: absent, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"a partition without a state":             {lease: none, state: absent, partitions: 1, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"no journal, and an unread Lease":         {lease: unread, state: absent, gaps: "no lease, and there is no the state" + next},
+		"a journal without a configuration":       {lease: renewed, state: state(nil, 0), gaps: "the state has no _config" + next},
+		"a journal that is empty":                 {lease: none, state: journal.StoredPartition{Version: "1"}, gaps: "the state has no _config" + next},
+		"the manager can't write its journal":     {lease: renewed, state: state(drain, time.Hour), by: byRunning, gaps: "the manager can't write its journal, which was last written at 2026-05-01T11:00:00Z, so its policies may have changed"},
+		"an old journal, and an unread Lease":     {lease: unread, state: state(drain, time.Hour), by: byRunning, gaps: "no lease, and the journal was last written at 2026-05-01T11:00:00Z, so whether a manager runs is not known"},
+		"no manager runs any longer":              {lease: stale, state: state(drain, time.Hour), by: ended, ended: true},
+		"the manager has released its Lease":      {lease: leaseOf("", noon), state: state(drain, time.Hour), by: ended, ended: true},
+		"an old journal without a Lease":          {lease: none, state: state(drain, time.Hour), by: ended, ended: true},
 	} {
-		test.m.At, test.m.Asked, test.m.Named = noon, true, "the state"
-		gaps := strings.Join(test.m.gaps(), "|")
-		if got := test.m.by(); got != test.by || (gaps == "") != (test.gaps == "") || !strings.Contains(gaps, test.gaps) || test.m.Ended().IsZero() == test.ended {
-			t.Errorf("%s: by %q, lacks %q, ended at %v; want %q, %q, %t", name, got, gaps, test.m.Ended(), test.by, test.gaps, test.ended)
-		}
-	}
-	if m := (Manager{Lease: renewed, Unknown: "no journal"}); m.by() != "" || m.gaps() != nil || !m.Ended().IsZero() {
-		t.Error("a question that names the rules asks for the manager's")
+		t.Run(name, func(t *testing.T) {
+			j := NewJournal("the ConfigMaps", "the state", "grant")
+			if !test.dumped || test.state.Version != "" {
+				j.Add(journal.StateObject, test.state, test.err)
+			}
+			for number := range journal.Partitions {
+				page := journal.StoredPartition{}
+				if number < test.partitions {
+					page.Data, _ = journal.Encode(journal.Partition{Written: noon})
+					page.Version = "1"
+				}
+				j.Add(number, page, nil)
+			}
+			j.Lease, j.Now = test.lease, noon
+			rules := Ruleset{}
+			if c := j.Config(); c != nil {
+				rules, _ = NewRuleset(policy.Config{Method: c.Method, Policies: c.Policies}, c.Paused)
+				rules.Running = c
+			}
+			m, err := NewBuilder(rules, Focus{}).Load(Reading{Journal: j, AsRunning: true, Dumped: test.dumped, From: "a dump"}, Moment{At: noon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := m.Pending(noon, nil)
+			if gaps := strings.Join(p.Incomplete, "|"); p.By != test.by || gaps != test.gaps {
+				t.Errorf("by %q, lacks %q; want %q, %q", p.By, gaps, test.by, test.gaps)
+			}
+			if ended := p.Heartbeat != nil && p.Heartbeat.Ended; ended != test.ended {
+				t.Errorf("no manager runs any longer: %t", ended)
+			}
+			m.reading.AsRunning = false
+			if p := m.Pending(noon, nil); p.By != "" || p.Incomplete != nil || p.Heartbeat != nil {
+				t.Errorf("a question that names the rules is answered by the manager's: by %q, lacks %q", p.By, p.Incomplete)
+			}
+		})
 	}
 }
 
-func TestARuleThatChangesIsNoticedAndAFailureIsNot(t *testing.T) {
-	with := func(names ...string) *Manager {
-		c := &journal.Config{}
-		for _, name := range names {
-			c.Policies = append(c.Policies, policy.Policy{Name: name})
-		}
-		return &Manager{State: journal.State{Config: c}}
+func TestAConfigurationThatChangesIsNoticedAndAFailureIsNot(t *testing.T) {
+	with := func(name string) *journal.Config {
+		return &journal.Config{Policies: []policy.Policy{{Name: name}}}
 	}
-	for _, test := range []struct {
-		name          string
-		before, later *Manager
-		same          bool
+	for name, test := range map[string]struct {
+		later   journal.StoredPartition
+		err     error
+		changed bool
 	}{
-		{"as before", with("a"), with("a"), true},
-		{"another policy", with("a"), with("a", "b"), false},
-		{"the configuration is gone", with("a"), &Manager{}, false},
-		{"it can't be read", with("a"), &Manager{Unknown: "forbidden"}, true},
+		"as before":                 {state(with("a"), 0), nil, false},
+		"another policy":            {state(with("b"), 0), nil, true},
+		"it can't be read any more": {journal.StoredPartition{}, errors.New("oops"), false},
 	} {
-		if test.before.SameRules(test.later) != test.same {
-			t.Errorf("%s: want the same rules: %t", test.name, test.same)
+		j := NewJournal("", "", "")
+		j.Add(journal.StateObject, state(with("a"), 20*time.Second), nil)
+		m, _ := NewBuilder(Ruleset{Running: j.Config()}, Focus{}).Load(Reading{Journal: j, AsRunning: true}, Moment{At: noon})
+		m.UpdateJournal(journal.StateObject, test.later, test.err, noon)
+		if m.ConfigChanged() != test.changed || (m.unknownRules() != nil) != test.changed {
+			t.Errorf("%s: changed %t, lacks %q", name, m.ConfigChanged(), m.unknownRules())
 		}
 	}
 }

@@ -76,7 +76,6 @@ func (q *QuestionError) Error() string { return q.What }
 // objects are those of a cluster that a question needs.
 type objects struct {
 	rules      Ruleset
-	open       bool // the rules are not known yet: a taint of effect NoSchedule may evict, too
 	focus      Focus
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
@@ -122,9 +121,7 @@ func (o *objects) keeps(p *pod) bool {
 
 // concerned reports whether pods may have to go because of a taint of the node.
 func (o *objects) concerned(n *node) bool {
-	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool {
-		return o.rules.concerns(&t) || o.open && t.Effect == v1.TaintEffectNoSchedule
-	})
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
 }
 
 // Tainted returns the names of the nodes whose taints may evict, among these nodes, or among all if none is named.
@@ -201,33 +198,24 @@ type Model struct {
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// Hidden reports whether the nodes are those of the journal, because this user may not read nodes.
-func (m *Model) Hidden() bool { return m.reading.Hidden }
-
-// loadJournal estimates the taints of all nodes by the journal. Hidden nodes are replaced by those that have records.
-func (m *Model) loadJournal(at time.Time) {
-	if m.Hidden() {
-		m.nodes = m.reading.Journal.nodes()
-	}
-	for _, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n, m.reading.Journal, at)
-	}
-}
-
 // UpdateJournal takes in a version of a partition of the journal, or of its state, or the error of reading it, at this
 // time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
-	switch j := m.reading.Journal; {
-	case !j.Add(number, stored, err):
-	case m.Hidden():
-		m.loadJournal(at)
-	default:
-		for name := range j.partitions[number].Records {
-			if n, ok := m.nodes[name]; ok {
-				n.estimate = n.estimate.explained(&m.rules, j, at)
-			}
+	j := m.reading.Journal
+	if !j.Add(number, stored, err) {
+		return
+	}
+	for name := range j.partitions[number].Records {
+		if n, ok := m.nodes[name]; ok {
+			n.estimate = n.estimate.explained(&m.rules, j, at)
 		}
 	}
+}
+
+// UpdateLease takes in another reading of the manager's Lease, with its times as in [Journal].
+func (m *Model) UpdateLease(l Lease, now, read time.Time) {
+	j := m.reading.Journal
+	j.Lease, j.Now, j.Read = l, now, read
 }
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.

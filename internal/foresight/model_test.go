@@ -64,27 +64,6 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 	}
 }
 
-// hidden returns a model that knows the nodes by these partitions of the journal alone.
-func hidden(by foresight.Ruleset, objects ...any) *foresight.Model {
-	m, err := load(by, foresight.Focus{}, foresight.Reading{Hidden: true}, append(objects, partition{journal.Partition{Written: at(-5)}})...)
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
-func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
-	o := hidden(foresight.Ruleset{}, pod("a", tolerates("gpu", 60)), record)
-	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	o.UpdateJournal(journal.PartitionOf("n1"), stored(journal.Partition{Written: at(-1)}), nil, noon)
-	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
-		t.Errorf("with an empty journal: %v", got)
-	}
-}
-
 // If a journal and the node contradict each other, the model behaves as a manager that starts now.
 func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	gpu := func(seconds float64) taint.History {

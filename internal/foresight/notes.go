@@ -49,13 +49,10 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 // readingRemarks returns the remarks on what was read.
 func (m *Model) readingRemarks() Remarks {
 	r := Remarks{
-		By: m.reading.Manager.by(), Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings),
+		By: m.by(), Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings),
 	}
 	if m.reading.Dumped {
 		m.lacking.note(&r)
-	}
-	if m.Hidden() && m.reading.Journal.Missing() == "" {
-		r.note("this user may not list nodes, so those taints count that the manager has recorded in its journal")
 	}
 	return r
 }
@@ -66,11 +63,6 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 		r.note("%s", m.tripNote(t))
 	}
 	r.Notes = append(r.Notes, by.resets...)
-	if m.Hidden() && (m.rules.Guarded() || m.rules.deletesLater()) {
-		r.note("this user may not list nodes, so whether their taints trip a breaker or end a trip is not known, nor " +
-			"which nodes a hold of some nodes has held: only trips that the journal has count, pods may be held, and " +
-			"deleteAfter may count from later")
-	}
 	j := m.reading.Journal
 	switch {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
@@ -89,9 +81,6 @@ func (m *Model) tripNote(t Trip) string {
 		return t.String()
 	case t.Reset != "":
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, breaker.GroupWords(t.Group))
-	case m.Hidden():
-		return t.String() + "; which pods it holds is not known: here none, as no file of --config has it, or it selects " +
-			"nodes by labels and this user may not list nodes"
 	}
 	return t.String() + "; which pods it holds is not known: here none, as no file of --config has it"
 }
@@ -170,7 +159,7 @@ func having(n int, kind string) string {
 
 // gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
 func (m *Model) gaps(nodes []string) []string {
-	return slices.Concat(m.reading.Manager.gaps(), m.unjudged(nodes), m.unknownMatches(nodes))
+	return append(m.unknownRules(), m.unjudged(nodes)...)
 }
 
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
@@ -187,7 +176,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 			unknown = append(unknown, p.Namespace)
 		}
 	}
-	if m.reading.Dumped && !m.Hidden() && len(nodes) == 0 && len(lost) > 0 {
+	if m.reading.Dumped && len(nodes) == 0 && len(lost) > 0 {
 		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no known taints",
 			having(len(lost), "pod"), slices.Min(lost)))
 	}
@@ -203,15 +192,4 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	return append(list, fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
 		"count as held", which, ShortList(unknown),
 		cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")))
-}
-
-// unknownMatches returns a clause about the policies that are left out, if a taint on one of these nodes, or on any if
-// none is named, may evict pods.
-func (m *Model) unknownMatches(nodes []string) []string {
-	if len(m.rules.byNode) == 0 || len(m.Tainted(nodes)) == 0 {
-		return nil
-	}
-	return []string{"this user may not list nodes, so which of them policies with a nodeSelector match (" +
-		ShortList(m.rules.byNode) + ") is not known: here none, and so pods may go at another time, be held or stay, and " +
-		"others may go"}
 }

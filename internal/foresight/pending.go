@@ -2,22 +2,15 @@ package foresight
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // The states of an eviction that the API shows.
 const (
 	Scheduled = "scheduled" // its deadline has not come
 	Due       = "due"       // its deadline has come; Held, the effect of a plan, is also a state
-	Done      = "done"      // the manager knows that it is accepted
 )
 
 // Pending lists the evictions that are scheduled now.
@@ -34,19 +27,13 @@ type Pending struct {
 	Leaving, Staying int  `json:"-"`
 	Stale            bool `json:"-"`
 
-	// Ended is when the manager last wrote its journal, if it does not run any longer; otherwise zero.
-	// Heartbeat is the last one; nil if the question names the rules, or if there is no manager.
-	Ended     time.Time  `json:"-"`
+	// Heartbeat is the manager's latest; nil if the question names the rules, or if there is no manager.
 	Heartbeat *Heartbeat `json:"-"`
 
 	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
 
 	// TaintedNodes is the number of nodes with taints that evict, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
-
-	// Undecided is set only if neither the nodes nor a journal of theirs can be read: the number of pods that would
-	// be evicted if their node had a taint that they do not tolerate. Pods does not contain them.
-	Undecided *int `json:"undecided,omitempty"`
 
 	Remarks
 }
@@ -99,16 +86,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	}
 	pending := NewPending(at, m.focus, nodes, list)
 	pending.Leaving, pending.Staying = leaving, staying
-	manager := &m.reading.Manager
-	if pending.Ended = manager.Ended(); manager.written() != never {
-		pending.Heartbeat = &Heartbeat{manager.State.Written, manager.Read}
-	}
-	if missing := m.reading.Journal.Missing(); m.Hidden() && missing != "" {
-		pending.Remarks = m.readingRemarks()
-		pending.Trips = by.trips
-		m.addUndecided(pending, missing, nodes)
-		return pending
-	}
+	pending.Heartbeat = m.heartbeat()
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
@@ -125,26 +103,6 @@ func (r *rulesAt) hadToGo(p *pod) bool {
 	present.Terminating = false
 	prediction, _ := r.predict(&present)
 	return prediction.Goes()
-}
-
-// addUndecided adds the number of pods on these nodes that would be evicted if their node had a taint that they do not
-// tolerate, if neither the nodes nor their journal can be read.
-func (m *Model) addUndecided(answer *Pending, missing string, nodes []string) {
-	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
-	could, all := 0, 0
-	for _, p := range m.pods {
-		if !among(nodes, p.Node) {
-			continue
-		}
-		all++
-		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
-		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
-	}
-	answer.Undecided = &could
-	answer.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
-		"which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole "+
-		"taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"),
-		m.focus.Words(nodes)))
 }
 
 // noteOverdue notes how many pods should have gone when they were read.
@@ -168,20 +126,6 @@ func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
 		scheduled.State = Due
 	}
 	return scheduled
-}
-
-// Stays returns a function that reports whether a pod exists and stays for now, and why. It holds until the model
-// changes.
-func (m *Model) Stays() func(uid types.UID) (reason string, stays bool) {
-	by := m.rulesNow(m.at)
-	return func(uid types.UID) (string, bool) {
-		p, ok := m.pods[uid]
-		if !ok {
-			return "", false
-		}
-		prediction, _ := by.predict(&p.Pod)
-		return prediction.Reason, !prediction.Evict && !p.Terminating
-	}
 }
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.

@@ -69,11 +69,7 @@ func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
 	if e := r.nodes[p.Node]; e != nil {
 		return e.predict(p, r)
 	}
-	var unseen *taint.Node
-	if r.hidden { // the journal has records of tainted nodes only
-		unseen = &taint.Node{Name: p.Node}
-	}
-	verdict := r.Decide(p, unseen)
+	verdict := r.Decide(p, nil)
 	return predictionOf(&verdict), verdict
 }
 

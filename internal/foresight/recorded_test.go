@@ -1,7 +1,6 @@
 package foresight_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -125,13 +124,6 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 				t.Errorf("pending notes that the start is not known: %t", asIfNow)
 			}
 		})
-	}
-}
-
-func TestWithoutNodesTheJournalHasTheTriggers(t *testing.T) {
-	m := hidden(policies(t, drains("drain")), pod("a", ownedBy("ReplicaSet/a")), recorded("uid-n1", -5, since("drain:NoSchedule", -50)))
-	if diff := cmp.Diff([]string{"a goes at 10s, scheduled by journal, in 10 s"}, scheduled(m.Pending(noon, nil))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -280,57 +272,6 @@ func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
 		notes := modelOf(foresight.Focus{}, objects...).Pending(noon, nil).Notes
 		if !noted(notes, want) || want == "" && noted(notes, "last written") {
 			t.Errorf("%s: %q, want %q", c.name, notes, want)
-		}
-	}
-}
-
-// A breaker compares affected nodes with all nodes. If only those of the journal are known, no trip follows from them:
-// recorded trips count, and without the labels of nodes only those of the whole cluster.
-func TestFromNodesOfTheJournalOnlyRecordedTripsCount(t *testing.T) {
-	unpooled := outage(ofTheCluster, func(b *policy.Breaker) {
-		b.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
-	})
-	resetBefore := func(b *policy.Breaker) { b.ResetBefore = new(metav1.NewTime(at(-60))) }
-	const goes, held, heldInA = "goes at -4m59s, deleted at 55m1s", "held by breaker outage", "held by breaker outage (a)"
-	for _, c := range []struct {
-		name        string
-		breaker     policy.Breaker
-		record      *breaker.Record
-		all, hidden string
-	}{
-		{"no trip is recorded", outage(), &breaker.Record{}, heldInA, goes},
-		{"the record is not known", outage(ofTheCluster), nil, held, goes},
-		{"a trip of the whole cluster", outage(ofTheCluster), trips(tripped("", "")), held, held},
-		{"one that is reset by hand", outage(ofTheCluster, byHand), trips(tripped("", "")), held, held},
-		{"one that resetBefore has ended", outage(ofTheCluster, resetBefore), trips(tripped("", "")), goes, goes},
-		{"a trip of the node's group", outage(), trips(tripped("zone", "a")), heldInA, goes},
-		{"a trip of another group", outage(), trips(tripped("zone", "b")), heldInA, goes},
-		{"a trip of the nodes without the label", outage(), trips(tripped("zone", policy.NoGroup)), heldInA, goes},
-		{"a trip of a breaker for some nodes", unpooled, trips(tripped("", "")), held, goes},
-	} {
-		rules := rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}})
-		for what, known := range map[string]struct {
-			reading foresight.Reading
-			want    string
-		}{"all": {foresight.Reading{}, c.all}, "hidden": {foresight.Reading{Hidden: true}, c.hidden}} {
-			t.Run(c.name+", nodes that are known: "+what, func(t *testing.T) {
-				m, err := load(rules, foresight.Focus{}, known.reading, pod("a", on("n2")), zoned("n2", timed("out:NoExecute", -300)), holding(c.record),
-					recordedOf("n2", "uid-n2", -5, since("out:NoExecute", -299)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := foretold(t, m, noon); got != known.want {
-					t.Errorf("got %s, want %s", got, known.want)
-				}
-				r := m.Pending(noon, nil).Remarks
-				follows := slices.ContainsFunc(r.Trips, func(t foresight.Trip) bool { return !t.Recorded })
-				if follows && what != "all" || noted(r.Notes, "whether their taints trip a breaker or end a trip is not known") != (what != "all") {
-					t.Errorf("trips %+v, notes %q", r.Trips, r.Notes)
-				}
-				if lost := what == "hidden" && len(r.Trips) > 0 && c.hidden == goes; noted(r.Notes, "which pods it holds is not known: here none") != lost {
-					t.Errorf("a trip holds pods that are not known: notes %q", r.Notes)
-				}
-			})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package foresight
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -15,16 +14,15 @@ import (
 // Ruleset is the configuration by which pods are judged. The zero value stands for a manager without a configuration
 // file.
 type Ruleset struct {
-	// File is the name of the configuration file; empty if there is none.
-	File string
+	// Running is the configuration that the manager has published, if these are its rules.
+	Running *journal.Config
 
 	config policy.Config
 	set    *policy.Set
 	needs  policy.Needs
 	paused bool
 
-	guarded bool     // there are breakers
-	byNode  []string // names of the policies with a nodeSelector that are left out, as labels of nodes are not known
+	guarded bool // there are breakers
 }
 
 // NewRuleset compiles a configuration. It returns an error if the configuration is not valid.
@@ -35,22 +33,6 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 	}
 	guarded := len(c.Guards.Breakers) > 0
 	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, guarded: guarded}, nil
-}
-
-// withoutLabels returns the rules without the policies and breakers that select or group nodes by their labels. While
-// labels are not known, these would decide about the pods of the wrong nodes.
-func (r Ruleset) withoutLabels() Ruleset {
-	r.config.Policies = slices.DeleteFunc(slices.Clone(r.config.Policies), func(p policy.Policy) bool {
-		if p.Match.NodeSelector != nil {
-			r.byNode = append(r.byNode, p.Name)
-		}
-		return p.Match.NodeSelector != nil
-	})
-	r.config.Guards.Breakers = slices.DeleteFunc(slices.Clone(r.config.Guards.Breakers), func(b policy.Breaker) bool {
-		return b.TopologyKey != "" || b.NodeSelector != nil
-	})
-	r.set, _ = policy.Compile(r.config) // a part of valid rules is valid
-	return r
 }
 
 // Needs returns the data that the policies use.
@@ -80,9 +62,4 @@ func (r *Ruleset) triggers(t *v1.Taint) bool {
 // keys returns the keys of the NoSchedule taints that policies name.
 func (r *Ruleset) keys() journal.Keys {
 	return journal.Keys{Triggers: r.needs.Triggers, Audited: r.needs.Audited}
-}
-
-// deletesLater reports whether a policy has a deleteAfter.
-func (r *Ruleset) deletesLater() bool {
-	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.DeleteAfter != nil })
 }

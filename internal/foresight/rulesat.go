@@ -48,7 +48,6 @@ type rulesAt struct {
 	policy.Judge
 	ruleset *Ruleset
 	nodes   map[string]*nodeEstimate
-	hidden  bool // the nodes are those of the journal
 	trips   []Trip
 	resets  []string // notes about the trips that end until that moment
 }
@@ -66,8 +65,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		labels, ok := m.namespaces[name]
 		return labels, ok
 	}})
-	counting := by.Guarded() && !m.Hidden() // else only recorded trips count
-	if counting {
+	if by.Guarded() {
 		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
 	}
 	journaled := m.reading.Journal.guards(from)
@@ -77,12 +75,12 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(from, breaker.Ready{})
 	}
 	var resets []string
-	if counting && ahead {
+	if by.Guarded() && ahead {
 		resets = resetsUntil(at, core)
 		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), m.Hidden(), trips, resets}
+	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.

@@ -166,7 +166,7 @@ func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r 
 		}
 	}
 	if r.Journal == nil && len(pages) > 0 {
-		r.Journal = foresight.NewJournal("the journal")
+		r.Journal = foresight.NewJournal("the journal", "the state", "")
 		r.Journal.Add(journal.StateObject, state.stored(), nil)
 	}
 	for number, p := range pages {
