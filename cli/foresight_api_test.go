@@ -30,9 +30,14 @@ var shopCharacters = []string{
 	"no-budgets", // forbids to list budgets
 	"no-events",  // forbids to list events
 	"journal",    // has a journal, in which the taint of n4 starts at 11:59:30.5
-	"no-journal", // forbids to list ConfigMaps
-	"recorded",   // has that journal, but forbids to list or get nodes
-	"tripped",    // like recorded, and breakers are tripped in the journal
+	"no-journal", // forbids to get ConfigMaps
+	"tripped",    // like journal, and breakers are tripped in it
+	"policies",   // has the journal of a manager with policies
+	"silent",     // like policies, and the manager can't write its journal
+	"ended",      // like policies, and no manager runs any longer
+	"newer",      // has the journal of a newer manager
+	"leased",     // has the Lease of a manager, and no journal
+	"no-lease",   // forbids to get Leases
 	"pods-only",  // forbids to list or get anything but pods
 	"no-pods",    // forbids to list pods
 	"no-spaces",  // forbids to list namespaces
@@ -88,6 +93,9 @@ func (s *shopAPI) writeKubeconfigs(dir string) error {
 func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	character, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	resource, namespace, name := parts(path)
+	if configs[character] != "" || character == "tripped" || character == "leased" {
+		w.Header().Set("Date", "Fri, 01 May 2026 12:00:00 GMT")
+	}
 	switch {
 	case character == "website":
 		http.Error(w, "no such page", http.StatusNotFound)
@@ -103,6 +111,12 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		answerAsManager(w, r, strings.TrimPrefix(character, "manager-"))
 	case slices.Contains(forbidden[character], resource), character == "pods-only" && resource != "pods":
 		refuse(w, http.StatusForbidden, "Forbidden")
+	case resource == "leases" && (character == "policies" || character == "silent" || character == "leased"):
+		reply(w, object{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": object{"name": name}, "spec": object{
+			"holderIdentity": "me_1", "leaseDurationSeconds": 15, "renewTime": "2026-05-01T11:59:58.000000Z",
+		}})
+	case resource == "leases":
+		refuse(w, http.StatusNotFound, "NotFound")
 	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps", "namespaces"}, resource):
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case r.URL.Query().Get("sendInitialEvents") != "":
@@ -114,7 +128,14 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	case resource == "configmaps" && character == "tripped":
 		tripped := shopAPI{objects: map[string][]object{resource: append([]object{s.trips}, s.objects[resource]...)}}
 		tripped.get(w, resource, namespace, name)
-	case resource == "configmaps" && character != "journal" && character != "recorded":
+	case resource == "configmaps" && configs[character] != "":
+		state := stateWith(nil, configs[character])
+		if character == "silent" || character == "ended" {
+			state["data"].(map[string]string)[journal.Head] = `{"version":1,"written":"2026-05-01T11:50:00Z"}`
+		}
+		configured := shopAPI{objects: map[string][]object{resource: {state, journalPage()}}}
+		configured.get(w, resource, namespace, name)
+	case resource == "configmaps":
 		refuse(w, http.StatusNotFound, "NotFound")
 	case name != "":
 		s.get(w, resource, namespace, name)
@@ -126,7 +147,17 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 // forbidden are the resources that some characters forbid.
 var forbidden = map[string][]string{
 	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
-	"recorded": {"nodes"}, "tripped": {"nodes"}, "no-pods": {"pods"}, "no-spaces": {"namespaces"},
+	"no-pods": {"pods"}, "no-lease": {"leases"}, "no-spaces": {"namespaces"},
+}
+
+// drains evicts because of a NoSchedule taint, and holds because of another.
+const drains = `{"method":"Delete","policies":[
+{"name":"drain","match":{"taints":[{"key":"maintenance","effects":["NoSchedule"]}]},"method":"Delete","tolerations":{"absent":"5m","max":"5m","unlimited":"1h"}},
+{"name":"quarantine","match":{"taints":[{"key":"disk"}]},"method":"Hold"}]}`
+
+// configs are the configurations that the managers of some characters have published.
+var configs = map[string]string{
+	"journal": `{"method":"Delete"}`, "policies": drains, "silent": drains, "ended": drains, "newer": `{"method":"Delete","quotas":1}`,
 }
 
 // journalPage returns the journal's partition that owns n4.
@@ -140,7 +171,7 @@ func journalPage() object {
 }
 
 // statePage returns the state of the journal.
-func statePage() object { return stateWith(nil) }
+func statePage() object { return stateWith(nil, `{"method":"Delete"}`) }
 
 // guardsPage returns the state of the journal, in which breakers are tripped.
 func guardsPage() object {
@@ -149,16 +180,16 @@ func guardsPage() object {
 		t.Began = time.Date(2026, 5, 1, 10, 59, 50, 0, time.UTC)
 		r.Trips = append(r.Trips, t)
 	}
-	return stateWith(&r)
+	return stateWith(&r, `{"method":"Delete"}`)
 }
 
-func stateWith(r *breaker.Record) object {
+func stateWith(r *breaker.Record, config string) object {
 	var text []byte
 	if r != nil {
 		text, _ = json.Marshal(r)
 	}
 	beat := journal.Heartbeat{Written: time.Date(2026, 5, 1, 11, 59, 50, 5e8, time.UTC)}
-	return stored(journal.StateObject, journal.EncodeState(beat, text, nil))
+	return stored(journal.StateObject, journal.EncodeState(beat, text, []byte(config)))
 }
 
 // stored returns the ConfigMap of a partition, or of the state.
@@ -169,7 +200,10 @@ func stored(number int, data map[string]string) object {
 
 // parts splits a path such as api/v1/namespaces/shop/pods/web-0.
 func parts(path string) (resource, namespace, name string) {
-	words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "api/v1/"), "apis/policy/v1/"), "/")
+	for _, group := range []string{"api/v1/", "apis/policy/v1/", "apis/coordination.k8s.io/v1/"} {
+		path = strings.TrimPrefix(path, group)
+	}
+	words := strings.Split(path, "/")
 	if words[0] == "namespaces" && len(words) > 2 {
 		namespace, words = words[1], words[2:]
 	}

@@ -33,7 +33,7 @@ func loaded(t *testing.T, r foresight.Reading, objects ...any) *foresight.Model 
 // Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms
 // of the output have them.
 func TestTheAnswersHaveTheSameNotes(t *testing.T) {
-	refused := foresight.NewJournal("the ConfigMaps of the journal", "the state", "")
+	refused := foresight.NewJournal("the ConfigMaps of the journal", "the state", "grant")
 	refused.Add(journal.StateObject, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))
 	unknown := pod("a", tolerates("gpu", 60))
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
 		"a journal that can't be read": {
-			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal, " +
+			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal ('grant' grants it), " +
 				"so whether a breaker has tripped or the manager is paused is not known: pods may be held, and deleteAfter may count from later"},
 		},
 	} {

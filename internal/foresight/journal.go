@@ -141,7 +141,7 @@ func (j *Journal) unread() string {
 	for number := range journal.StateObject + 1 {
 		switch err := j.object(number).err; {
 		case apierrors.IsForbidden(err):
-			return "this user may not get " + j.name + "; '" + j.grant + "' grants it"
+			return "this user may not get " + j.name + " ('" + j.grant + "' grants it)"
 		case err != nil:
 			return fmt.Sprintf("the journal can't be read (%v)", err)
 		}

@@ -9,6 +9,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -62,7 +63,7 @@ func (m *Model) by() string {
 	case j.ended():
 		return "No manager is running; judged by the policies of the one that last wrote its journal at " +
 			taint.Stamp(j.state.Written)
-	case m.rules.isDefault():
+	case isDefault(j.state.Config):
 		return ""
 	}
 	return byRunning
@@ -70,11 +71,10 @@ func (m *Model) by() string {
 
 const byRunning = "by the policies of the running manager"
 
-// isDefault reports whether the rules are those of a manager without a configuration file.
-func (r *Ruleset) isDefault() bool {
-	c := &r.config
-	return r.method() == "delete" && len(c.Policies)+len(c.Guards.Breakers)+len(c.Guards.Rates) == 0 && !r.paused &&
-		!c.Rules.NoComparison
+// isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.
+func isDefault(c *journal.Config) bool {
+	return cmp.Or(c.Method, policy.Delete) == policy.Delete && len(c.Policies)+len(c.Guards.Breakers) == 0 &&
+		len(c.Guards.Rates) == 0 && !c.Paused && !c.NoComparison
 }
 
 // ConfigChanged reports whether the manager has published another configuration than the one by which pods are judged.
@@ -89,7 +89,7 @@ func (m *Model) unknownRules() []string {
 	case !m.reading.AsRunning:
 		return nil
 	case unknown != "":
-		return []string{unknown + ", so by which policies pods are evicted is not known; give --config"}
+		return []string{unknown + ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"}
 	case m.ConfigChanged():
 		return []string{"the configuration of the manager has changed meanwhile; ask again"}
 	case j.state.Config == nil || !j.silent():

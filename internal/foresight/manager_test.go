@@ -40,7 +40,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", nil)
 	absent := journal.StoredPartition{}
 	const ended = "No manager is running; judged by the policies of the one that last wrote its journal at 2026-05-01T11:00:00Z"
-	const next = ", so by which policies pods are evicted is not known; give --config"
+	const next = ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
 	for name, test := range map[string]struct {
 		lease      Lease
 		state      journal.StoredPartition
@@ -58,7 +58,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 		"a manager without a configuration":       {lease: renewed, state: state(&journal.Config{Method: policy.Delete}, 0)},
 		"a manager that is paused":                {lease: renewed, state: state(&journal.Config{Paused: true}, 0), by: byRunning},
 		"a manager that evicts by another method": {lease: renewed, state: state(&journal.Config{Method: policy.Evict}, 0), by: byRunning},
-		"the journal may not be read":             {lease: none, err: forbidden, gaps: "this user may not get the ConfigMaps; 'grant' grants it" + next},
+		"the journal may not be read":             {lease: none, err: forbidden, gaps: "this user may not get the ConfigMaps ('grant' grants it)" + next},
 		"the journal can't be read":               {lease: none, err: errors.New("oops"), gaps: "the journal can't be read (oops)" + next},
 		"it is not in a dump":                     {lease: unread, dumped: true, gaps: "a dump has no the state" + next},
 		"a dump has it, and no Lease":             {lease: unread, state: state(drain, 0), dumped: true, by: byRunning},

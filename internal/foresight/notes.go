@@ -82,7 +82,7 @@ func (m *Model) tripNote(t Trip) string {
 	case t.Reset != "":
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, breaker.GroupWords(t.Group))
 	}
-	return t.String() + "; which pods it holds is not known: here none, as no file of --config has it"
+	return t.String() + "; which pods it holds is not known: here none, as these policies have no such breaker"
 }
 
 // noteStale notes that the journal is no longer written, if it has records of these nodes that are tainted, or holds or

@@ -26,7 +26,7 @@ const (
 	// drainPolicy evicts because of a NoSchedule taint, as docs/examples/policies/drain.yaml does, and holdPolicy holds.
 	drainPolicy = noPolicies + `policies:
 - name: maintenance
-  match: {taints: [{key: example.com/maintenance, effects: [NoSchedule]}]}
+  match: {taints: [{key: example.com/maintenance, effects: [NoSchedule]}], ownerKinds: [None]}
   method: Delete
   tolerations: {absent: 4s}
 `
@@ -37,7 +37,7 @@ const (
 `
 )
 
-func TestForesightByTheRunningManager(t *testing.T) {
+func TestForesightByTheConfigurationInForce(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -125,19 +125,18 @@ func drainsByPolicy(s *scene) {
 
 func lacksThePolicies(s *scene) {
 	s.pod("p", bears("key", 300))
-	admin, next := s.Kubeconfig(), "so by which policies pods are evicted is not known; give --config"
+	admin, next := s.Kubeconfig(), "so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
 	noJournal := s.reader("no-state", mayRead("pods", "nodes"), rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"},
 	})
-	forbidden := "this user may not get ConfigMap kube-system/taint-manager-journal-state, " + next
+	forbidden := "this user may not get the ConfigMaps taint-manager-journal-0 to -7 and -state in namespace kube-system ('kubectl -n kube-system " +
+		"create rolebinding taint-manager-viewer --role=taint-manager-viewer --user=USER' grants it), " + next
 	s.tells(1, forbidden, noJournal, "pending", "-A")
 	s.tells(1, forbidden, noJournal, "pending", "-A", "--exit-code")
 	s.tells(2, "", noJournal, "pending", "--node", s.node, "--wait", "--timeout", "15s")
 	viewer := s.bound("policy-viewer", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
 	s.tells(0, byTheManager, viewer, "pending", "-A")
-	file := filepath.Join(s.TempDir(), "none.yaml")
-	must(s.T, os.WriteFile(file, []byte(noPolicies), 0o600))
-	if said := s.tells(0, "", noJournal, "pending", "-A", "--config", file); strings.Contains(said, "running manager") {
+	if said := s.tells(0, "", noJournal, "pending", "-A", "--config", "none"); strings.Contains(said, "running manager") {
 		s.Errorf("a file is given, and yet:\n%s", said)
 	}
 
