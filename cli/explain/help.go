@@ -21,6 +21,8 @@ Examples:
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb,events -A -o json > cluster.json
+  kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
+    cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager explain shop/logs-0 -f cluster.json
 
 Exit codes: 0 success; 1 error or incomplete answer; 2 the pod will be evicted (with --exit-code).

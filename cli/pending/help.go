@@ -7,6 +7,8 @@ nodes, pods and the manager's journal is enough. With --server, the running mana
 shows evictions that are blocked, delayed or in flight. With --watch, the list is updated until Ctrl-C.
 With --wait, the command returns when no pod has to leave the nodes of --node any more.
 
+The policies are those of the running manager, which its journal has; --config gives others.
+
 Usage:
   taint-manager pending [flags]
 
@@ -30,6 +32,8 @@ Examples:
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods -A -o json > cluster.json
+  kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
+    cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager pending -f cluster.json
 
   # Print JSON for a script

@@ -36,6 +36,8 @@ Examples:
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb -A -o json > cluster.json
+  kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
+    cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
 Exit codes: 0 success; 1 error or incomplete answer; 2 at least one pod would be evicted (with

@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,13 +29,11 @@ func TestForesight(t *testing.T) {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("before the first taint, nothing is pending", func(t *testing.T) { knowsThatNothingIsPending(w.scene(t)) })
 	t.Run("what plan foretells happens", func(t *testing.T) { happensAsPlanned(w.scene(t)) })
 	t.Run("explain tells why a pod is gone", func(t *testing.T) { explainsTheGone(w.scene(t)) })
 	t.Run("the commands of explain do what they say", func(t *testing.T) { doesAsToldByExplain(w.scene(t)) })
 	t.Run("wait ends when the node is empty", func(t *testing.T) { waitsUntilEmpty(w.scene(t)) })
 	t.Run("who may read less is told less", func(t *testing.T) { tellsWhatItCan(w.scene(t)) })
-	t.Run("watch tells of each change", func(t *testing.T) { tellsOfChanges(w.scene(t)) })
 	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
 }
 
@@ -178,23 +174,6 @@ func (s *scene) untilRecorded(keys ...string) {
 			return !strings.Contains(page.Data[s.node], `"key":"`+key+`"`)
 		})
 	})
-}
-
-// knowsThatNothingIsPending asks as a user who may not read nodes, and so depends on the journal.
-func knowsThatNothingIsPending(s *scene) {
-	user := s.reader("no-nodes-yet", mayRead("pods", "configmaps"))
-	s.pod("p")
-	s.cannotSay(user, "there is no journal")
-	s.manage(s.T)
-	s.until("the journal exists", func() bool {
-		list, err := s.admin.CoreV1().ConfigMaps("kube-system").List(s.Context(), metav1.ListOptions{})
-		return err == nil && !slices.ContainsFunc(store.PartitionNames(journalName), func(name string) bool {
-			return !slices.ContainsFunc(list.Items, func(m v1.ConfigMap) bool { return m.Name == name })
-		})
-	})
-	if said, notes := s.pending(user); len(said) > 0 || !strings.Contains(notes, "this user may not list nodes") {
-		s.Errorf("pending: %v\n%s", said, notes)
-	}
 }
 
 func happensAsPlanned(s *scene) {
@@ -354,7 +333,6 @@ func mayRead(resources ...string) rbacv1.PolicyRule {
 func tellsWhatItCan(s *scene) {
 	viewer := s.bound("viewer", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
 	noJournal := s.reader("no-journal", mayRead("pods", "nodes"))
-	noNodes := s.reader("no-nodes", mayRead("pods", "configmaps"))
 	podsOnly := s.reader("pods-only", mayRead("pods"))
 	m := s.manage(s.T)
 	pod := s.pod("p", bears("key", 300))
@@ -364,12 +342,14 @@ func tellsWhatItCan(s *scene) {
 	s.until("the manager has scheduled it", func() bool { return len(s.evictions(m)) == 1 })
 	s.untilRecorded("key")
 	deadline := s.evictions(m)[string(pod.UID)]
-	for name, c := range map[string]struct{ kubeconfig, from, note string }{
-		"the viewer's roles":    {viewer, "journal", ""},
-		"nodes without journal": {noJournal, "unknown", "this user may not list the ConfigMaps taint-manager-journal-0 to -7"},
-		"journal without nodes": {noNodes, "journal", "this user may not list nodes"},
+	for name, c := range map[string]struct {
+		kubeconfig, from, note string
+		args                   []string
+	}{
+		"the viewer's roles":    {viewer, "journal", "", nil},
+		"nodes without journal": {noJournal, "unknown", "this user may not get the ConfigMaps taint-manager-journal-0 to -7", []string{"--config=none"}},
 	} {
-		said, notes := s.pending(c.kubeconfig)
+		said, notes := s.pending(c.kubeconfig, c.args...)
 		p, ok := said[string(pod.UID)]
 		if !ok || len(said) != 1 || p.SinceFrom != c.from || !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
 			s.Errorf("%s: got %v, %s", name, said, notes)
@@ -381,7 +361,8 @@ func tellsWhatItCan(s *scene) {
 			s.Errorf("%s: from %v to %v, want %v to be within", name, p.Earliest, p.At, deadline)
 		}
 	}
-	s.cannotSay(podsOnly, "none to 1 of 2 pods are scheduled")
+	s.cannotSay(noJournal, "this user may not get the ConfigMaps taint-manager-journal-0 to -7")
+	s.cannotSay(podsOnly, "this user may not list nodes: ")
 	out, _ := s.said(viewer, "explain", "default/"+pod.Name)
 	if !strings.Contains(out, "(journal)") {
 		s.Errorf("explain does not go by the journal:\n%s", out)
@@ -389,45 +370,4 @@ func tellsWhatItCan(s *scene) {
 	if _, notes := s.said(viewer, "plan", "--node", s.node, "--taint", "key-"); strings.Contains(notes, "Note") {
 		s.Errorf("plan notes: %s", notes)
 	}
-}
-
-func tellsOfChanges(s *scene) {
-	s.manage(s.T)
-	watcher := s.bound("watcher", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
-	watching := s.program(watcher, "pending", "-A", "--node", s.node, "--watch")
-	file, err := os.Create(filepath.Join(s.TempDir(), "said"))
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer file.Close()
-	watching.Stdout, watching.Stderr = file, file
-	if err := watching.Start(); err != nil {
-		s.Fatal(err)
-	}
-	said := func() string {
-		text, err := os.ReadFile(file.Name())
-		if err != nil {
-			s.Fatal(err)
-		}
-		return string(text)
-	}
-	pod := s.pod("p", bears("key", 300), bears("other", 2))
-	at := fmt.Sprintf(" default/%s on node %s", pod.Name, s.node)
-	tells := func(change string) { s.until(change, func() bool { return strings.Contains(said(), change+at) }) }
-	s.wait(time.Second)
-	s.taint("key")
-	tells("scheduled")
-	s.tolerate(pod, "key", 400)
-	tells("moved")
-	s.taint()
-	tells("cancelled")
-	s.taint("other")
-	tells("gone")
-	if err := watching.Process.Signal(syscall.SIGTERM); err != nil {
-		s.Fatal(err)
-	}
-	if err := watching.Wait(); err != nil {
-		s.Errorf("told to end: %v", err)
-	}
-	s.Logf("it has said:\n%s", said())
 }
