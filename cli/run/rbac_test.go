@@ -158,6 +158,7 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 		{verbs: read, resource: "nodes"},
 		{verbs: read, resource: "pods"},
 		{verbs: []string{"get"}, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.Names(journalName(c))},
+		{verbs: []string{"get"}, resource: "leases.coordination.k8s.io", namespace: c.LeaderElection.ResourceNamespace, names: []string{c.LeaderElection.ResourceName}},
 	})
 	if diff := cmp.Diff(want, grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers })); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)
