@@ -68,10 +68,25 @@ func render(q *queuedNote) *v1.Event {
 	}
 	stamp := metav1.NewTime(q.at)
 	return &v1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: eventName(about.Name, q.at, q.serial)},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: eventName(about.Name, q.at, q.serial), Annotations: annotations(q),
+		},
 		InvolvedObject: about, Type: kind, Reason: reason, Message: truncate.Text(text),
 		FirstTimestamp: stamp, LastTimestamp: stamp, Count: 1,
 		Source: v1.EventSource{Component: component}, ReportingController: component,
+	}
+}
+
+// annotations returns what programs read of an eviction; nil for an event that does not say that a pod goes.
+func annotations(q *queuedNote) map[string]string {
+	if q.onNode != nil || q.note.Kind == eviction.EvictionCancelled {
+		return nil
+	}
+	v := &q.note.Verdict
+	return map[string]string{
+		eviction.DeadlineAnnotation: taint.Stamp(v.At),
+		eviction.TaintAnnotation:    v.Taint.ToString(),
+		eviction.NodeAnnotation:     v.Node,
 	}
 }
 

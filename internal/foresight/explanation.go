@@ -119,4 +119,6 @@ type Event struct {
 	Type    string    `json:"type"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
+
+	Annotations map[string]string `json:"annotations,omitempty"`
 }

@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -17,17 +17,14 @@ import (
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	Node   string     `json:"node,omitempty"`   // of the first call; an event of the original has only At
-	Due    *time.Time `json:"due,omitempty"`    // when the first call was due
-	At     time.Time  `json:"at"`               // when the first call was made
-	Reason string     `json:"reason,omitempty"` // of the first call
+	Node  string     `json:"node,omitempty"`  // of the first call; an event of the original has only At
+	Due   *time.Time `json:"due,omitempty"`   // when the first call was due
+	At    time.Time  `json:"at"`              // when the first call was made
+	Taint string     `json:"taint,omitempty"` // because of which the first call was made
 
 	Obstacle   string     `json:"obstacle,omitempty"`   // what was in the way last; empty if nothing was
 	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when that was in the way
 }
-
-// began matches the message of the event of a first call.
-var began = regexp.MustCompile(`^Marking for deletion Pod \S+(?: on node (\S+), due at (\S+): (.*))?$`)
 
 // pastOf returns the eviction that the events of one pod tell, in the order of their times. At is zero if they report
 // no first call, or if it was cancelled.
@@ -35,16 +32,16 @@ func pastOf(events []Event) (past PastEviction) {
 	for i := range events {
 		e := &events[i]
 		_, obstacle, _ := strings.Cut(e.Message, ", is ")
-		words := began.FindStringSubmatch(e.Message)
 		switch {
 		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
 		case e.Reason != "TaintManagerEviction":
-		case words == nil:
+		case strings.HasPrefix(e.Message, "Cancelling "): // as the original's, which has no annotations
 			past = PastEviction{}
 		default:
-			past.Node, past.At, past.Reason = words[1], e.Time, words[3]
-			if due, err := time.Parse(time.RFC3339, words[2]); err == nil {
+			said := e.Annotations
+			past.Node, past.At, past.Taint = said[eviction.NodeAnnotation], e.Time, said[eviction.TaintAnnotation]
+			if due, err := time.Parse(time.RFC3339, said[eviction.DeadlineAnnotation]); err == nil {
 				past.Due = &due
 			}
 		}
@@ -66,8 +63,8 @@ func (p *PastEviction) words(was, of string) string {
 	if p.Due != nil && p.At.Sub(*p.Due) > time.Second {
 		text += ", " + p.At.Sub(*p.Due).Round(time.Second).String() + " after it was due"
 	}
-	if p.Reason != "" {
-		text += ": " + p.Reason
+	if p.Taint != "" {
+		text += ", because of taint " + p.Taint
 	}
 	if p.Obstacle != "" {
 		text += "; at " + taint.Stamp(*p.ObstacleAt) + " it was " + p.Obstacle
@@ -125,11 +122,11 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
 	for _, e := range m.eventsAbout(namespace, name) {
-		event, uid := Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message}, e.InvolvedObject.UID
+		uid, about := e.InvolvedObject.UID, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message, e.Annotations}
 		if p == nil || uid == "" || p.UID == "" || uid == p.UID {
-			own = append(own, event)
+			own = append(own, about)
 		} else {
-			earlier[uid] = append(earlier[uid], event)
+			earlier[uid] = append(earlier[uid], about)
 		}
 	}
 	return own, earlier

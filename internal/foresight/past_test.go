@@ -17,10 +17,14 @@ import (
 
 // happened returns an event about a pod shop/a with this UID, a number of seconds from noon.
 func happened(uid string, seconds float64, reason, message string) *v1.Event {
-	return &v1.Event{
+	e := &v1.Event{
 		InvolvedObject: v1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "a", UID: types.UID(uid)},
 		Reason:         reason, Message: message, LastTimestamp: metav1.NewTime(at(seconds)),
 	}
+	if strings.HasPrefix(message, marked) {
+		e.Annotations = map[string]string{"taint-manager/node": "n1", "taint-manager/deadline": "2026-05-01T11:58:10Z", "taint-manager/taint": "gpu:NoExecute"}
+	}
+	return e
 }
 
 // The messages are those of package event; its tests hold them.
@@ -28,7 +32,7 @@ const (
 	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (exposed since 2026-05-01T11:58:10Z) is not tolerated"
 	cancelled = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no such taint; it was to go because taint gpu:NoExecute is not tolerated"
 	blocked   = "Eviction of Pod shop/a on node n1, due at 2026-05-01T11:58:10Z, is blocked (pdb), and will be tried again: The budget needs 1"
-	because   = ": taint gpu:NoExecute (exposed since 2026-05-01T11:58:10Z) is not tolerated"
+	because   = ", because of taint gpu:NoExecute"
 )
 
 func TestHowAPodWentIsTold(t *testing.T) {

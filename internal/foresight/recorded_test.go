@@ -205,7 +205,7 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 		{"a trip", []policy.Breaker{outage()}, trips(tripped("zone", "a")), held, []string{"Automatic"}, "until few enough nodes"},
 		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("zone", "a")), held, []string{"Manual"}, "until its resetBefore is set"},
 		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
-		{"a trip of a breaker that is not configured", nil, trips(tripped("zone", "a")), goes + "55m1s", []string{""}, "here none, as no file of --config has it"},
+		{"a trip of a breaker that is not configured", nil, trips(tripped("zone", "a")), goes + "55m1s", []string{""}, "here none, as these policies have no such breaker"},
 		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
 		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
 		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager that has written the journal is paused"},
