@@ -19,6 +19,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -97,4 +98,88 @@ func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+// published is the state of the journal of a manager with this configuration.
+func published(t *testing.T, c journal.Config) *v1.ConfigMap {
+	t.Helper()
+	text, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: journal.StateName(usual.name()), ResourceVersion: "1"},
+		Data:       journal.EncodeState(journal.Heartbeat{Written: time.Now()}, nil, text),
+	}
+}
+
+// asRunning makes the rules those of a configuration.
+func asRunning(c journal.Config) (foresight.Ruleset, error) {
+	return foresight.NewRuleset(policy.Config{Method: c.Method, Policies: c.Policies}, c.Paused)
+}
+
+func TestAWatchJudgesByTheConfigurationInForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		old := metav1.NewTime(time.Now().Add(-time.Hour))
+		client := fake.NewClientset(published(t, journal.Config{Method: policy.Delete}),
+			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: old}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoSchedule}}}},
+			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: old}, Spec: v1.PodSpec{NodeName: "n1"}},
+		)
+		c := Cluster{client: client, server: "here", now: time.Now, location: usual}
+		of, err := c.Follow(ctx, &Scope{Running: asRunning, Scheduled: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first := of.Pending(ctx); len(first.Pods) != 0 || first.Incomplete != nil || first.By != "" {
+			t.Errorf("by the default rules: %+v", first)
+		}
+		drains := policy.Policy{
+			Name: "drain", Method: policy.Delete, Tolerations: &policy.Tolerations{Absent: &metav1.Duration{Duration: time.Hour}},
+			Match: policy.Match{Taints: []policy.Taint{{Key: "key", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}, OwnerKinds: []string{"None"}},
+		}
+		if _, err := client.CoreV1().ConfigMaps(usual.namespace).Update(ctx, published(t, journal.Config{Policies: []policy.Policy{drains}}), metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(journalInterval)
+		synctest.Wait()
+		if then := of.Pending(ctx); len(then.Pods) != 1 || then.Pods[0].Policy != "drain" || then.By == "" || then.Heartbeat == nil {
+			t.Errorf("after a reload: %+v", then)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// The manager may publish another configuration while the objects are read.
+func TestAnAnswerByAConfigurationThatHasChangedIsIncomplete(t *testing.T) {
+	client := fake.NewClientset(published(t, journal.Config{Method: policy.Delete}), &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1"}})
+	client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		err := client.Tracker().Update(v1.SchemeGroupVersion.WithResource("configmaps"), published(t, journal.Config{Method: policy.Evict}), usual.namespace)
+		return false, nil, err
+	})
+	c := Cluster{client: client, server: "here", now: time.Now, location: usual}
+	m, err := Load(t.Context(), c, &Scope{Running: asRunning, Scheduled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"the configuration of the manager has changed meanwhile; ask again"}
+	if diff := cmp.Diff(want, m.Pending(m.At(), nil).Incomplete); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTheTimeIsTheAPIServersAsFarAsItsAnswersShow(t *testing.T) {
+	for _, c := range []struct{ least, most, want time.Duration }{
+		{0, 0, 0}, {-300 * time.Millisecond, 700 * time.Millisecond, 0}, {time.Hour, time.Hour + time.Second, -time.Hour},
+		{-time.Hour, time.Second - time.Hour, time.Hour - time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			now := serverTime(func(time.Time) (least, most time.Duration) { return c.least, c.most })
+			if got := now().Sub(time.Now()); got != c.want {
+				t.Errorf("ahead by %v to %v: corrected by %v, want %v", c.least, c.most, got, c.want)
+			}
+		})
+	}
 }
