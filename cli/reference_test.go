@@ -210,6 +210,9 @@ func elementType(e ast.Expr) (name string, list bool) {
 		return e.Sel.Name, false
 	case *ast.Ident:
 		return e.Name, false
+	case *ast.MapType:
+		name, list = elementType(e.Value)
+		return name + " by name", list
 	}
 	panic(fmt.Sprintf("a field of type %T", e))
 }

@@ -112,8 +112,8 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	}
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
-		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: at,
-		NoBudgets: o.from.NoBudgets,
+		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets,
+		Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection},
 	}
 	if o.compare == "" || err != nil {
 		return s, err

@@ -32,8 +32,9 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(),
-		journal.Partitions-1, l.namespace), fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name())), grantIn(l.namespace, "role"))
+	all := fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(), journal.Partitions-1, l.namespace)
+	state := fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name()))
+	return foresight.NewJournal(all, state, grantIn(l.namespace, "role"))
 }
 
 // store returns the store of the journal in the cluster.

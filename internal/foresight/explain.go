@@ -51,7 +51,6 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
-		m.noteStale(&e.Remarks, []string{p.Node}, at)
 	}
 	return e, nil
 }

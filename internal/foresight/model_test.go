@@ -91,23 +91,6 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	}
 }
 
-func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
-	for _, c := range []struct {
-		written float64
-		nodes   []string
-		want    bool
-	}{
-		{-20, nil, false}, {-180, nil, true}, {-180, []string{"n0"}, false}, {-180, []string{"n1", "n0"}, true},
-	} {
-		m := modelOf(foresight.Focus{}, node("n0", parsed("gpu:NoExecute")), pod("none", on("n0")),
-			node("n1", parsed("gpu:NoExecute")), pod("recorded", on("n1")), recorded("uid-n1", c.written, since("gpu:NoExecute", -300)))
-		notes := m.Pending(noon, c.nodes).Notes
-		if noted(notes, "the journal was last written at "+taint.Stamp(at(c.written))) != c.want {
-			t.Errorf("written at %v, %v: %q", c.written, c.nodes, notes)
-		}
-	}
-}
-
 // A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set anew
 // later.
 func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {

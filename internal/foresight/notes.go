@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // doubts are the reasons why a manager may evict at other times than an answer says.
@@ -83,19 +81,6 @@ func (m *Model) tripNote(t Trip) string {
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, breaker.GroupWords(t.Group))
 	}
 	return t.String() + "; which pods it holds is not known: here none, as these policies have no such breaker"
-}
-
-// noteStale notes that the journal is no longer written, if it has records of these nodes that are tainted, or holds or
-// trips.
-func (m *Model) noteStale(r *Remarks, nodes []string, at time.Time) {
-	j, read := m.reading.Journal, m.readBefore(at)
-	recorded := slices.ContainsFunc(m.Tainted(nodes), func(name string) bool { return j.record(name).UID != "" })
-	holds := j.hasHold(func(h policy.HoldRecord) bool { return h.Holds })
-	trips := j.state.guards != nil && len(j.state.guards.Trips) > 0
-	if (recorded || holds || trips) && !j.isWritten(read) {
-		r.note("the journal was last written at %s: no taint-manager seems to lead, so perhaps no pod is evicted",
-			taint.Stamp(j.lastWritten()))
-	}
 }
 
 // addBudgetsUnknown adds that PodDisruptionBudgets are not known: if an eviction asks them, the answer is incomplete.

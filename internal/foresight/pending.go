@@ -90,9 +90,6 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
-	if len(list) > 0 {
-		m.noteStale(&pending.Remarks, nodes, at)
-	}
 	pending.noteOverdue(m.readBefore(at))
 	return pending
 }

@@ -131,7 +131,6 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Budgets = ask(m.budgetsInOrder(), plan.Pods)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
-	m.noteStale(&plan.Remarks, nil, q.At)
 	plan.Incomplete = m.gaps(q.Names)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
 	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))

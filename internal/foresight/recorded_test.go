@@ -246,32 +246,3 @@ func TestABreakerThatAPlanTripsIsNamed(t *testing.T) {
 		t.Errorf("without the plan: %v", got)
 	}
 }
-
-// A journal that no manager has written for a minute is old. A record of guards counts if it has a trip or a hold.
-func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		record  *breaker.Record
-		written float64
-		node    bool    // it has a record
-		want    float64 // 0: not noted
-	}{
-		{"one that is kept", trips(tripped("", "")), -20, false, 0},
-		{"an old one", trips(tripped("", "")), -120, false, -120},
-		{"an old one that is empty", &breaker.Record{}, -120, false, 0},
-		{"an empty one, and a record of a node", &breaker.Record{}, -70, true, -70},
-	} {
-		objects := []any{guards{c.record, at(c.written)}, node("n1", parsed("disk:NoExecute")), pod("a")}
-		if c.node {
-			objects = append(objects, node("n2", parsed("gpu:NoExecute")), recordedOf("n2", "uid-n2", -100, since("gpu:NoExecute", -300)))
-		}
-		var want string
-		if c.want != 0 {
-			want = "the journal was last written at " + taint.Stamp(at(c.want)) + ": "
-		}
-		notes := modelOf(foresight.Focus{}, objects...).Pending(noon, nil).Notes
-		if !noted(notes, want) || want == "" && noted(notes, "last written") {
-			t.Errorf("%s: %q, want %q", c.name, notes, want)
-		}
-	}
-}
