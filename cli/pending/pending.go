@@ -159,8 +159,10 @@ func (o *options) check() (err error) {
 		{follows, o.at != "", following + " and --at exclude each other; it is about now"},
 		{follows, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
 			"end, and the 2 of a wait means that --timeout has passed"},
-		{follows, o.output.Form != answer.AsTable && o.output.Form != answer.AsWide,
-			following + " prints text for people; leave --output out"},
+		{
+			follows, o.output.Form != answer.AsTable && o.output.Form != answer.AsWide,
+			following + " prints text for people; leave --output out",
+		},
 		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
 		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},

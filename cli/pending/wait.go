@@ -130,8 +130,8 @@ func left(p *foresight.Pending) string {
 		sentences = append(sentences, "what is known may be out of date.")
 	}
 	if len(sentences) == 0 && p.Heartbeat != nil {
-		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet, or the manager has not written its " +
-			"journal since."
+		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet, or the manager has not written " +
+			"its journal since."
 	}
 	if len(sentences) == 0 {
 		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet."

@@ -41,8 +41,8 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
 
-// read reads by which rules the manager evicts, then the objects of the scope, and then the journal, so that its records
-// are not older than the objects.
+// read reads by which rules the manager evicts, then the objects of the scope, and then the journal, so that its
+// records are not older than the objects.
 func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	if r.AsRunning = s.Running != nil; r.AsRunning {
 		if err := s.judge(c.journal(ctx, journal.StateObject), to); err != nil {
@@ -250,8 +250,8 @@ func (c Cluster) firstPage(
 	return objects
 }
 
-// grantIn returns the command with which an administrator lets a user read what the commands need, in a namespace or, if
-// it is empty, in all. deploy/rbac.yaml has the role.
+// grantIn returns the command with which an administrator lets a user read what the commands need, in a namespace or,
+// if it is empty, in all. deploy/rbac.yaml has the role.
 func grantIn(namespace, role string) string {
 	if namespace == "" {
 		return "kubectl create clusterrolebinding taint-manager-viewer --clusterrole=taint-manager-viewer --user=USER"

@@ -172,12 +172,14 @@ func TestAnAnswerByAConfigurationThatHasChangedIsIncomplete(t *testing.T) {
 
 func TestTheTimeIsTheAPIServersAsFarAsItsAnswersShow(t *testing.T) {
 	for _, c := range []struct{ least, most, want time.Duration }{
-		{0, 0, 0}, {-300 * time.Millisecond, 700 * time.Millisecond, 0}, {time.Hour, time.Hour + time.Second, -time.Hour},
+		{0, 0, 0},
+		{-300 * time.Millisecond, 700 * time.Millisecond, 0},
+		{time.Hour, time.Hour + time.Second, -time.Hour},
 		{-time.Hour, time.Second - time.Hour, time.Hour - time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			now := serverTime(func(time.Time) (least, most time.Duration) { return c.least, c.most })
-			if got := now().Sub(time.Now()); got != c.want {
+			if got := time.Until(now()); got != c.want {
 				t.Errorf("ahead by %v to %v: corrected by %v, want %v", c.least, c.most, got, c.want)
 			}
 		})

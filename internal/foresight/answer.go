@@ -25,7 +25,7 @@ func header(kind string, at time.Time) Header {
 
 // Remarks end each answer.
 type Remarks struct {
-	// By says by whose rules the pods were judged. Empty: by those of --config, or of a manager without a configuration.
+	// By says by whose rules the pods were judged; empty if by those of --config, or by the default ones.
 	By string `json:"by,omitempty"`
 
 	Trips []Trip `json:"trips,omitempty"` // the breakers that are tripped; for a plan, with its changes

@@ -17,8 +17,8 @@ import (
 type Journal struct {
 	Lease Lease
 
-	// Now is when the Lease and the state were read, by the API server's clock; of a dump, its newest time. Read is when
-	// the reading began, by this machine's clock.
+	// Now is when the Lease and the state were read, by the API server's clock; of a dump, its newest time. Read is
+	// when the reading began, by this machine's clock.
 	Now, Read time.Time
 
 	name       string // in messages
@@ -48,8 +48,8 @@ type readState struct {
 	guards *breaker.Record // with the times of the API server's clock; nil if there is none
 }
 
-// NewJournal returns a journal of which nothing was read. For messages are the names of its ConfigMaps and of that of the
-// state, and the command that permits a user to get them.
+// NewJournal returns a journal of which nothing was read. For messages are the names of its ConfigMaps and of that of
+// the state, and the command that permits a user to get them.
 func NewJournal(name, state, grant string) *Journal {
 	return &Journal{name: name, stateName: state, grant: grant, partitions: map[int]readPartition{}}
 }

@@ -22,8 +22,10 @@ type Lease struct {
 // renewed reports whether somebody holds the Lease at this time.
 func (l *Lease) renewed(at time.Time) bool {
 	s := l.Spec
-	return s != nil && s.RenewTime != nil && s.LeaseDurationSeconds != nil && *cmp.Or(s.HolderIdentity, new("")) != "" &&
-		at.Sub(s.RenewTime.Time) <= time.Duration(*s.LeaseDurationSeconds)*time.Second
+	if s == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil || *cmp.Or(s.HolderIdentity, new("")) == "" {
+		return false
+	}
+	return at.Sub(s.RenewTime.Time) <= time.Duration(*s.LeaseDurationSeconds)*time.Second
 }
 
 // Heartbeat is what a wait needs to know of the manager.
@@ -79,7 +81,8 @@ func isDefault(c *journal.Config) bool {
 
 // ConfigChanged reports whether the manager has published another configuration than the one by which pods are judged.
 func (m *Model) ConfigChanged() bool {
-	return m.reading.AsRunning && m.unknownConfig() == "" && !reflect.DeepEqual(m.reading.Journal.Config(), m.rules.Running)
+	same := reflect.DeepEqual(m.reading.Journal.Config(), m.rules.Running)
+	return m.reading.AsRunning && m.unknownConfig() == "" && !same
 }
 
 // unknownRules returns a clause that says why pods may be evicted by other rules than these; none if they are not.

@@ -48,8 +48,7 @@ func outage(change ...func(*policy.Breaker)) policy.Breaker {
 	return b
 }
 
-func byHand(b *policy.Breaker)       { b.Reset = policy.Manual }
-func ofTheCluster(b *policy.Breaker) { b.TopologyKey = "" }
+func byHand(b *policy.Breaker) { b.Reset = policy.Manual }
 
 func rulesOf(t *testing.T, c policy.Config) foresight.Ruleset {
 	t.Helper()
@@ -83,8 +82,8 @@ func since(key string, seconds float64) taint.History {
 }
 
 // tripped returns the record of a trip of the breaker outage, five minutes ago.
-func tripped(key, group string) breaker.TripRecord {
-	return breaker.TripRecord{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}
+func tripped(group string) breaker.TripRecord {
+	return breaker.TripRecord{Breaker: "outage", TopologyKey: "zone", Group: group, Began: at(-300)}
 }
 
 func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
@@ -187,7 +186,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 
 // Trips and ends of holds in the journal count as for a manager that begins to lead: each answer names the trips.
 func TestRecordedTripsAndHoldsCount(t *testing.T) {
-	spent := tripped("zone", "a")
+	spent := tripped("a")
 	spent.Ended = true
 	paused := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
 	ended := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
@@ -202,10 +201,10 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 	}{
 		{"no trip", []policy.Breaker{outage()}, &breaker.Record{}, goes + "55m1s", nil, ""},
 		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "whether a breaker has tripped or the manager is paused is not known"},
-		{"a trip", []policy.Breaker{outage()}, trips(tripped("zone", "a")), held, []string{"Automatic"}, "until few enough nodes"},
-		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("zone", "a")), held, []string{"Manual"}, "until its resetBefore is set"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped("a")), held, []string{"Automatic"}, "until few enough nodes"},
+		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("a")), held, []string{"Manual"}, "until its resetBefore is set"},
 		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
-		{"a trip of a breaker that is not configured", nil, trips(tripped("zone", "a")), goes + "55m1s", []string{""}, "here none, as these policies have no such breaker"},
+		{"a trip of a breaker that is not configured", nil, trips(tripped("a")), goes + "55m1s", []string{""}, "here none, as these policies have no such breaker"},
 		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
 		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
 		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager that has written the journal is paused"},
