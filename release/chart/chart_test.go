@@ -169,7 +169,7 @@ func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
-		if strings.Contains(Join(files), "resources: [leases]") {
+		if strings.Contains(Join(files), "resources: [leases]\n  verbs: [create]\n") {
 			t.Errorf("%s: it may write leases", text)
 		}
 		if !strings.Contains(Join(files), "\n    type: "+strategy+"\n") {
