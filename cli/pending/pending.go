@@ -55,7 +55,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod has to leave the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Held, blocked and overdue pods are printed as they change. Exit with code 0 when the last "+
 		"pod has been gone for 10s.")
-	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no timeout.")
+	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
+		"timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running manager at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.rules.Bind(fs)
@@ -158,7 +159,8 @@ func (o *options) check() (err error) {
 			"together, because it prints a line for each pod"},
 		{o.timeout != 0, !o.wait, "--timeout requires --wait"},
 		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait without limit"},
-		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either the manager or the dump"},
+		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either "+
+			"the manager or the dump"},
 		{o.server != "", o.at != "", "--server and --at cannot be used together, because the manager describes the present"},
 		{o.server != "", o.selector != "", "--server and --selector cannot be used together, because the manager " +
 			"does not report labels; select by --node, or leave --server out"},

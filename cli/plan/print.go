@@ -218,7 +218,8 @@ func (t *text) budgets() {
 	case asking == 0 && len(might) == 0:
 		t.WriteString("Method Delete: PodDisruptionBudgets are ignored.\n")
 	case asking == 0:
-		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n", budgets(might))
+		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n",
+			budgets(might))
 	case t.BudgetsUnknown:
 		t.Printf("%s: PodDisruptionBudgets are unknown and could block some of these evictions.\n", method)
 	case len(keep) == 0:

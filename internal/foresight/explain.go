@@ -150,8 +150,8 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 		added = "its timeAdded " + taint.Stamp(t.TimeAdded.Time) + " is in the future or before the node was created"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) + ", when the node was " +
-			"created, and " + since
+		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) + ", when the node " +
+			"was created, and " + since
 	}
 	return added + ", and there is no journal entry, so the countdown starts now (" + since + ")"
 }

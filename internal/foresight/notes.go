@@ -35,8 +35,8 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 		r.note("%s; start times are known only for taints with timeAdded", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from then, " +
-			"and evicts earlier")
+		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from " +
+			"then, and evicts earlier")
 	}
 	if d.asIfNow {
 		r.note("a NoSchedule taint counts from when a manager with the policy first saw it; without a journal entry, this " +
