@@ -55,7 +55,8 @@ func commands(p *pod, e *Explanation) []Command {
 // deletion returns the command that deletes a pod.
 func deletion(namespace, name string) Command {
 	return Command{
-		"delete this pod now, ignoring budgets", "kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
+		"delete this pod now, ignoring budgets",
+		"kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
 	}
 }
 
