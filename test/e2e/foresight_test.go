@@ -261,7 +261,7 @@ func doesAsToldByExplain(s *scene) {
 	if goes(other) || !goes(one) {
 		s.Error("the patch does not keep one of the pods alone")
 	}
-	s.does(one, "keep this pod and all others")
+	s.does(one, "keep this pod, and every other pod")
 	if goes(one) {
 		s.Error("the pod is to go though its node has lost the taint")
 	}
@@ -288,7 +288,7 @@ func waitsUntilEmpty(s *scene) {
 		s.Errorf("it has ended %v after the pod was gone (%t), want %v at least", late, is, settled)
 	}
 	s.goes(pod, tainted, 3)
-	if want := "No pod is left to go on " + s.node + "; 1 pod stays."; !strings.Contains(said, want) {
+	if want := "All evictions are complete on " + s.node + "; 1 pod stays."; !strings.Contains(said, want) {
 		s.Errorf("%q is not in:\n%s", want, said)
 	}
 }
@@ -362,7 +362,7 @@ func tellsWhatItCan(s *scene) {
 			s.Errorf("%s: from %v to %v, want %v to be within", name, p.Earliest, p.At, deadline)
 		}
 	}
-	s.cannotSay(podsOnly, "none to 1 of 2 pods are scheduled")
+	s.cannotSay(podsOnly, "between 0 and 1 of 2 pods are to be evicted")
 	out, _ := s.said(viewer, "explain", "default/"+pod.Name)
 	if !strings.Contains(out, "(journal)") {
 		s.Errorf("explain does not go by the journal:\n%s", out)
