@@ -305,8 +305,8 @@ func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.V
 			return nil
 		}
 	}
-	return []string{"the pod tolerates every taint that keeps pods off its node, so its replacement may be scheduled there " +
-		"again; add a NoSchedule taint that it does not tolerate"}
+	return []string{"the pod tolerates every NoSchedule and NoExecute taint of its node, so its replacement may be " +
+		"scheduled there again; add a NoSchedule taint that it does not tolerate"}
 }
 
 // granted formats a toleration with the time for which it tolerates a taint.
