@@ -123,7 +123,7 @@ func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Sco
 func (o *options) check() error {
 	switch {
 	case o.server != "" && o.from.Dumped():
-		return errors.New("--server and --filename cannot be used together, because a manager describes "+
+		return errors.New("--server and --filename cannot be used together, because a manager describes " +
 			"the cluster, not the dump")
 	case o.server != "" && o.at != "":
 		return errors.New("--server and --at cannot be used together, because the manager describes the present")

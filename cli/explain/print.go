@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
@@ -127,8 +128,9 @@ func (t *text) taints() {
 	}})
 	before := "\n"
 	for _, e := range rows {
-		if len(e.Arithmetic) > 0 {
-			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(e.Arithmetic, "; "))
+		steps := slices.DeleteFunc(slices.Clone(e.Arithmetic), func(s string) bool { return s == t.Prediction.Reason })
+		if len(steps) > 0 {
+			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(steps, "; "))
 			before = ""
 		}
 	}

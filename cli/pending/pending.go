@@ -159,7 +159,7 @@ func (o *options) check() (err error) {
 			"together, because it prints a line for each pod"},
 		{o.timeout != 0, !o.wait, "--timeout requires --wait"},
 		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait without limit"},
-		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either "+
+		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either " +
 			"the manager or the dump"},
 		{o.server != "", o.at != "", "--server and --at cannot be used together, because the manager describes the present"},
 		{o.server != "", o.selector != "", "--server and --selector cannot be used together, because the manager " +

@@ -74,7 +74,11 @@ func headline(p *foresight.Pending) string {
 		}
 	}
 	s := foresight.Count(p.Evictions(), "eviction")
-	if len(counts) > 0 {
+	switch {
+	case len(counts) == 1: // its state is that of all
+		_, state, _ := strings.Cut(counts[0], " ")
+		s += " " + state
+	case len(counts) > 1:
 		s += ": " + strings.Join(counts, ", ")
 	}
 	if next := next(p); next != "" {

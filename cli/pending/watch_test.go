@@ -57,7 +57,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 		"2026-05-01T12:00:00Z. Ctrl-C ends this.",
 		"Note: this is a note that is longer than",
 		" a terminal of forty columns is wide.",
-		"2 evictions: 2 scheduled; next now.",
+		"2 evictions scheduled; next now.",
 		"",
 		"WHEN    AT         POD     NODE    STATE      TAINT",
 		"now     12:00:00Z  shop/a  node-1  scheduled  node.kubernetes.io/unreachable",

@@ -80,9 +80,19 @@ func (t *text) evicted() string {
 	case total.Evict == 0:
 		return "evicts none of " + its + " " + pods
 	case all == 1:
-		return "evicts " + its + " only pod" + where + ": " + strings.Join(t.counts(), ", ")
+		return "evicts " + its + " only pod" + where + t.times()
 	}
-	return fmt.Sprintf("evicts %d of %s %s: %s", total.Evict, its, pods, strings.Join(t.counts(), ", "))
+	return fmt.Sprintf("evicts %d of %s %s", total.Evict, its, pods) + t.times()
+}
+
+// times returns when the pods are evicted: " now", or ": 2 now, 2 by 12:10:00Z".
+func (t *text) times() string {
+	counts := t.counts()
+	if len(counts) == 1 {
+		_, when, _ := strings.Cut(counts[0], " ")
+		return " " + when
+	}
+	return ": " + strings.Join(counts, ", ")
 }
 
 // counts returns how many pods are evicted now, later, and when budgets allow it.

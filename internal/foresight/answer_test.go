@@ -54,6 +54,21 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
 			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
+		"a start in timeAdded, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
+			[]any{node("n1", timed("gpu:NoExecute", -10)), unknown},
+			nil,
+		},
+		"an unknown start of a taint that is tolerated without a limit, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
+			[]any{node("n1", parsed("gpu:NoExecute")), pod("a", tolerates("gpu", -1))},
+			nil,
+		},
+		"an unknown start on another node, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
+			[]any{node("n1"), node("n2", parsed("gpu:NoExecute")), unknown},
+			nil,
+		},
 		"a journal that can't be read": {
 			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal, " +
 				"so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later"},

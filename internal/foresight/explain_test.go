@@ -81,7 +81,7 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 		{"no node", pod("a"), nil, "the node is not known", 0},
 		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},
 		{"finished", pod("a", in(v1.PodFailed)), node("n1", parsed("gpu:NoExecute")), "the pod has finished", 0},
-		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is being deleted already", 0},
+		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is already being deleted", 0},
 	} {
 		e := explain(c.pod, c.node)
 		if e.Prediction.Evict || e.Prediction.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
@@ -271,7 +271,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300 s by toleration \"gpu Exists\"",
+			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300s by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
@@ -279,7 +279,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60 s by toleration \"gpu Exists\"; the start of gpu:NoExecute is unknown, and the pod is exposed since 2026-05-01T03:00:00Z at the earliest, 2026-05-01T12:00:00Z at the latest",
+			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60s by toleration \"gpu Exists\"; the start of gpu:NoExecute is unknown: the exposure began between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),

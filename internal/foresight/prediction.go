@@ -101,12 +101,11 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 
 // unsure returns the end of the reason if the deadline is a range.
 func unsure(latest, earliest taint.Verdict) string {
-	s := "; the start of " + earliest.Taint.ToString() + " is unknown, and the pod is exposed since " +
-		taint.Stamp(earliest.Start) + " at the earliest"
+	began := "not before " + taint.Stamp(earliest.Start)
 	if latest.Taint.MatchTaint(earliest.Taint) {
-		s += ", " + taint.Stamp(latest.Start) + " at the latest"
+		began = "between " + taint.Stamp(earliest.Start) + " and " + taint.Stamp(latest.Start)
 	}
-	return s
+	return "; the start of " + earliest.Taint.ToString() + " is unknown: the exposure began " + began
 }
 
 // share replaces the texts of a prediction by those that equal predictions share.
