@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// largestYAML is the maximum size of YAML in bytes: each document is parsed as a whole, which takes many times its size.
+// largestYAML is the maximum size of YAML in bytes: a document is parsed as a whole, which takes many times its size.
 const largestYAML = 64 << 20
 
 // readYAML reads YAML, document by document.
@@ -30,7 +30,8 @@ func readYAML(r io.Reader, to *receiver) error {
 		case err != nil:
 			return fmt.Errorf("reading it failed after line %d: %w", line, err)
 		}
-		for part := range bytes.SplitSeq(text, []byte("\n...\n")) { // a parser ignores what follows the end of a document
+		// A parser ignores what follows the end of a document.
+		for part := range bytes.SplitSeq(text, []byte("\n...\n")) {
 			if err := convert(part, line, to); err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func readYAML(r io.Reader, to *receiver) error {
 func convert(document []byte, line int, to *receiver) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
-		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // a key that is there twice has a line each
+		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
 		return fmt.Errorf("the document at line %d can't be read (lines count from there): %s", line, cause)
 	}
 	if string(text) == "null" {
