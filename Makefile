@@ -178,7 +178,7 @@ fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, the journ
 	@for target in $(FUZZ); do \
 		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/journal:FuzzDecode internal/cluster:FuzzReadList
+FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/journal:FuzzDecode internal/cluster:FuzzDecode
 
 .PHONY: clean
 clean: ## Remove what was built.
