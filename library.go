@@ -13,14 +13,15 @@ import (
 // Trip is a breaker that is tripped for a group of nodes, with the time since when.
 type Trip = breaker.TripRecord
 
-// Journal stores the starts of taints durably, in partitions. [NewJournal] returns one in ConfigMaps.
-type Journal = store.Partitions
+// Journal stores the starts of taints durably, in partitions, and the state of the manager. [NewJournal] returns one in
+// ConfigMaps.
+type Journal = store.Objects
 
-// StoredPartition is the content of a partition of a [Journal].
+// StoredPartition is the content of a partition, or of the state, of a [Journal].
 type StoredPartition = journal.StoredPartition
 
-// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 of the namespace. A leader creates them. The
-// client needs get, list, watch, create and update of configmaps there.
+// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 and NAME-journal-state of the namespace. A leader
+// creates them. The client needs get, create and update of configmaps there.
 func NewJournal(client kubernetes.Interface, namespace, name string) Journal {
 	return store.NewConfigMaps(client, namespace, name)
 }

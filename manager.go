@@ -36,6 +36,7 @@ type Manager struct {
 	events     *event.Queue
 	leadToken  chan struct{} // holds a token unless a Lead is under way
 	journal    *store.Keeper
+	journaled  atomic.Pointer[breaker.Journaled] // what the journal has of guards and holds, as read last
 
 	original *original.Checker
 
@@ -67,12 +68,17 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
+	published, err := inForce.published()
+	if err != nil {
+		return nil, err
+	}
 	m := &Manager{options: o, leadToken: make(chan struct{}, 1)}
 	m.metrics = newMetrics(m)
 	m.leadToken <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
-	if err := m.wire(client, pods, configured, ownMethod); err != nil {
+	m.journaled.Store(&breaker.Journaled{})
+	if err := m.wire(client, pods, configured, published, ownMethod); err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
 	return m, nil
@@ -120,14 +126,14 @@ func (m *Manager) Run(ctx context.Context) error {
 	return err
 }
 
-// runShards runs the shards once the source and the journal have synced, until the context ends or watching fails.
+// runShards runs the shards once the source has synced, until the context ends or watching fails.
 func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("watching the cluster: %w", err)
-	case <-m.journal.Loaded():
+	case <-m.source.Synced():
 	}
 	if err := m.holds.Prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
@@ -161,9 +167,10 @@ func (m *Manager) flush(ctx context.Context) {
 	m.journal.Flush(ctx)
 }
 
-// Lead permits eviction calls and journal writes until its context ends. It cancels the calls that are under way then,
-// and returns when all of them have ended. If another Lead is under way, it waits until that has returned, so an
-// elector may start a new term before the calls of the last one have ended. It returns an error once Run has ended.
+// Lead permits eviction calls and journal writes until its context ends. First it reads the journal, for at most 10 s,
+// and publishes the configuration. In the end it cancels the calls that are under way, and returns when all of them
+// have ended. If another Lead is under way, it waits until that has returned, so an elector may start a new term before
+// the calls of the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.leadToken:
@@ -171,29 +178,27 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	m.leads.Store(true)
+	judged := m.HasSynced() // before the term: what the shards have found held since then is not reported yet
+	m.leads.Store(!judged)
 	defer m.leads.Store(false)
-	m.journal.Lead(ctx)
+	if !m.journal.Begin(ctx) {
+		return nil
+	}
+	m.leads.Store(true)
 	m.holds.Put(breaker.LeadershipBegan{})
 	defer m.holds.Put(breaker.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()
 	defer stop()
-	reporting.Go(func() { m.reportHeld(reportCtx) })
+	if judged {
+		reporting.Go(func() { m.reportHeld(reportCtx) })
+	}
 	return m.dispatcher.Lead(klog.NewContext(ctx, m.options.Logger))
 }
 
-// HasSynced reports whether the manager has seen the whole cluster, and has read the journal or stopped waiting for it.
-// Before that it decides nothing.
-func (m *Manager) HasSynced() bool {
-	select {
-	case <-m.journal.Loaded():
-		return true
-	default:
-		return false
-	}
-}
+// HasSynced reports whether the manager has seen the whole cluster. Before that it decides nothing.
+func (m *Manager) HasSynced() bool { return m.source.HasSynced() }
 
 // Trouble returns nil while the manager can watch the cluster; otherwise it returns what cannot be watched, since when
 // and why. It does not cover a caller's informer.
@@ -230,7 +235,7 @@ func (m *Manager) Scheduled() int {
 // synced yet.
 func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	if !m.HasSynced() {
-		return nil, errors.New("pods, nodes and the journal have not been read yet")
+		return nil, errors.New("pods and nodes have not been read yet")
 	}
 	all := make([]View, 0, m.Scheduled())
 	for i, s := range m.shards {

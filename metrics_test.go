@@ -30,8 +30,8 @@ func (o onePod) PodsOn(string) (*taint.Node, []*taint.Pod) {
 		[]*taint.Pod{{UID: "a", Namespace: "ns", Name: "a", Node: "n", Phase: v1.PodRunning, Bound: o.since}}
 }
 
-// managing returns a manager of two shards, and what stops each. The pod of each shard is due, that of the second a second
-// later; the dispatcher does not lead, so both stay due.
+// managing returns a manager of two shards, and what stops each. The pod of each shard is due, that of the second a
+// second later; the dispatcher does not lead, so both stay due.
 func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	began := time.Now()
 	m = &Manager{dispatcher: dispatch.New(dispatch.Options{})}

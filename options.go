@@ -122,16 +122,13 @@ type Options struct {
 	// that nothing is stored, and a restart begins the countdown of a taint without timeAdded again.
 	Journal Journal
 
-	// LastLed is the last time at which another process is known to have led: the renewTime of the lease, read before
-	// this process starts its election, as LastLed of package leader does. It distinguishes a journal that could not be
-	// written from one that no process was there to write. Zero means unknown; the journal is believed.
-	LastLed time.Time
+	// Identity names this process in the journal, for readers: the identity under which it is a candidate for the lease.
+	Identity string
 
-	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
-	// computed from that clock and from times of the API are too long by this much, and are shortened by it; a negative
-	// result counts as 0. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks
-	// agree.
-	Ahead func(now time.Time) time.Duration
+	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment, at least and at
+	// most; both are negative if it is behind. Times of the API count by whichever of the two clocks gives the smaller
+	// age. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks agree.
+	Ahead func(now time.Time) (least, most time.Duration)
 
 	// Ended is called after each eviction call, with its outcome and its end, by as many goroutines as Evictor. It must
 	// not block. Nil means that nothing is called.

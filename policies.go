@@ -10,6 +10,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -53,10 +54,23 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	return p, c, errors.Join(errs...)
 }
 
+// published returns the configuration in force as the journal publishes it, or an error if it is too large.
+func (p *Policies) published() ([]byte, error) {
+	text, err := journal.Config{
+		Method: p.Method.Policy(), Policies: p.Policies, Guards: p.Guards, Paused: p.Paused,
+		NoComparison: p.Rules.NoComparison,
+	}.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("taintmanager: %w", err)
+	}
+	return text, nil
+}
+
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
 // blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that
-// Run runs. Then all pods that they concern are judged again, and calls under way are confirmed by them. It returns how
-// many pods they concern, and how: which became due, are due earlier or later, are held or free.
+// Run runs. A leader publishes them in the journal first. Then all pods that they concern are judged again, and calls
+// under way are confirmed by them. It returns how many pods they concern, and how: which became due, are due earlier or
+// later, are held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
 // a namespaceSelector.
@@ -65,9 +79,14 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	if err != nil {
 		return policy.Diff{}, err
 	}
+	published, err := p.published()
+	if err != nil {
+		return policy.Diff{}, err
+	}
 	var before policy.Judge
 	var pods iter.Seq2[*taint.Pod, *taint.Node]
 	err = m.holds.Replace(ctx, next, func() {
+		m.journal.SetConfig(ctx, published)
 		before, pods = m.latestJudge(), m.judgedPods()
 		m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
 		m.source.SetRules(p.Rules)

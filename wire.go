@@ -2,6 +2,7 @@ package taintmanager
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -18,12 +19,13 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // wire creates the parts of the manager, each after those that it uses.
 func (m *Manager) wire(
-	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, ownMethod bool,
+	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, published []byte, ownMethod bool,
 ) error {
 	m.createSource(client, pods)
 	m.createDispatcher(client)
@@ -45,11 +47,12 @@ func (m *Manager) wire(
 			Held: func(h shard.Holding) { m.holds.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
-	if err := m.createJournal(); err != nil {
+	if err := m.createJournal(published); err != nil {
 		return err
 	}
 	m.holds = breaker.NewTracker(breaker.Options{
-		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report, Journaled: m.journaled,
+		Config: c, Judged: m.judged, Record: m.recordGuards, Report: m.report,
+		Journaled:  func() breaker.Journaled { return *m.journaled.Load() },
 		Namespaces: m.source.Namespaces, Keep: m.source.Need, SetPaused: m.dispatcher.SetPaused,
 	})
 	return m.metrics.register(m.options.Registerer)
@@ -114,7 +117,7 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 	})
 }
 
-func (m *Manager) createJournal() error {
+func (m *Manager) createJournal(config []byte) error {
 	metrics, err := store.NewMetrics(m.options.Registerer)
 	if err != nil {
 		return notRegistered(err)
@@ -122,20 +125,46 @@ func (m *Manager) createJournal() error {
 	m.journal = store.New(store.Options{
 		CoreOptions: store.CoreOptions{
 			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
-			LastLed: m.options.LastLed,
+			Identity: m.options.Identity, Config: config,
 		},
-		Partitions: m.options.Journal, Synced: m.source.Synced(),
-		Adopted:    func(node string) { m.shardOf(node).NodeChanged(node) },
-		GuardsRead: func(r breaker.Record) { m.holds.Put(breaker.RecordRead{Record: r}) },
-		Metrics:    metrics, Logger: m.options.Logger,
+		Objects: m.options.Journal, Synced: m.source.Synced(),
+		Watched: func() store.Delivery {
+			at, version := m.source.Delivered()
+			return store.Delivery{At: at, Version: version}
+		},
+		Explained:  func(node string) { m.shardOf(node).NodeChanged(node) },
+		GuardsRead: m.guardsRead, Metrics: metrics, Logger: m.options.Logger,
 	})
 	return nil
 }
 
-// journaled returns the record of holds that the journal has.
-func (m *Manager) journaled() breaker.Journaled {
-	r, known := m.journal.Guards()
-	return breaker.Journaled{Record: r, Known: known}
+// now returns the present instant, with what is known of the API server's clock.
+func (m *Manager) now() skew.Instant { return skew.Ahead(m.options.Ahead).At(time.Now()) }
+
+// guardsRead takes in the record of guards and holds that the journal has. A record that can't be read counts as none.
+func (m *Manager) guardsRead(g store.Guards) {
+	j := breaker.Journaled{Unread: !g.Read}
+	if len(g.Text) > 0 {
+		record, err := breaker.Decode(g.Text)
+		if err != nil {
+			m.options.Logger.Info("The journal's record of guards and holds is dropped", "err", err)
+		}
+		j.Record, j.Known = record.Converted(m.now().Enter), err == nil
+	}
+	m.journaled.Store(&j)
+	if j.Known || g.Read {
+		m.holds.Put(breaker.RecordRead{Record: j.Record})
+	}
+}
+
+// recordGuards passes a record of guards and holds to the journal.
+func (m *Manager) recordGuards(r breaker.Record) {
+	text, err := json.Marshal(r.Converted(m.now().Late))
+	if err != nil {
+		m.options.Logger.Error(err, "The record of guards and holds can't be written")
+		return
+	}
+	m.journal.SetGuards(text)
 }
 
 func (m *Manager) shardOf(node string) *shard.Shard {
@@ -145,12 +174,9 @@ func (m *Manager) shardOf(node string) *shard.Shard {
 // handler passes the source's notifications to the shards, to the journal and to the tracker of holds.
 type handler struct{ *Manager }
 
-func (h handler) NodeChanged(name string) {
-	h.shardOf(name).NodeChanged(name)
-	h.journal.NodeChanged(name)
-}
+func (h handler) NodeChanged(name string) { h.shardOf(name).NodeChanged(name) }
 
-func (h handler) NodesListed() { h.journal.NodesListed() }
+func (h handler) RecordChanged(name string) { h.journal.NodeChanged(name) }
 
 func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
 

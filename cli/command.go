@@ -26,17 +26,17 @@ const (
 )
 
 const rootHelp = `taint-manager evicts pods from nodes whose NoExecute taints they do not tolerate.
-It takes the place of the taint-eviction-controller of kube-controller-manager.
+It replaces the taint-eviction-controller of kube-controller-manager.
 
-Exit codes: 0 done, 1 cannot run, 2 wrong usage.`
+Exit codes: 0 success, 1 failure, 2 wrong usage.`
 
-const rootExamples = `  # What would go if a node got a taint; this only reads
+const rootExamples = `  # Show what would be evicted if a node were tainted (read-only)
   taint-manager plan --node n1 --taint maintenance:NoExecute
 
-  # Log what would be evicted, and write nothing: safe beside the original
+  # Log evictions without making them; safe next to kube-controller-manager
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
-  # In a pod; then append -taint-eviction-controller to the --controllers of kube-controller-manager
+  # Evict pods
   taint-manager run`
 
 // Run runs the command line, whose first element is the name of the program, and returns the exit code of the process.
@@ -58,7 +58,9 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {
-			cmd.Args, cmd.RunE = flags.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			if cmd.Args = flags.KnownCommand; cmd.RunE == nil {
+				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			}
 		}
 	}
 	cmd, err := root.ExecuteC()
@@ -87,19 +89,24 @@ func exitCode(cmd *cobra.Command, err error) int {
 func newCommand(ctx context.Context) *cobra.Command {
 	build := thisBuild()
 	root := &cobra.Command{
-		Use: "taint-manager", Long: rootHelp, Example: rootExamples, Version: build.Version,
-		SilenceErrors: true, SilenceUsage: true,
+		Use: "taint-manager", Long: rootHelp, Example: rootExamples, SilenceErrors: true, SilenceUsage: true,
 	}
-	root.Flags().Bool("version", false, "print the version")
-	root.SetVersionTemplate(build.String())
+	root.Flags().Bool("version", false, "Print the version and exit.")
+	root.RunE = func(cmd *cobra.Command, _ []string) error { // cobra's own --version links text/template
+		if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
+			return cmd.Help()
+		}
+		_, err := fmt.Fprint(cmd.OutOrStdout(), build.String())
+		return err
+	}
 	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
 	agent, read := build.userAgent(), run.ReadConfig
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
 		versionCommand(),
-		asReadOnly(plan.Command(ctx, agent, read), "Say what would happen if nodes got other taints"),
-		asReadOnly(explain.Command(ctx, agent, read), "Say what becomes of one pod, when and why"),
-		asReadOnly(pending.Command(ctx, agent, read), "Say which evictions are scheduled now"))
+		asReadOnly(plan.Command(ctx, agent, read), "Show what would be evicted if nodes were tainted"),
+		asReadOnly(explain.Command(ctx, agent, read), "Explain whether, when and why a pod is evicted"),
+		asReadOnly(pending.Command(ctx, agent, read), "List scheduled evictions"))
 	return root
 }
 

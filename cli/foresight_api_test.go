@@ -20,7 +20,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // shopCharacters are the fake API servers with the objects of the shop, each with its own path.
@@ -48,7 +47,7 @@ var shopCharacters = []string{
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
-	trips   object              // the journal's partition of the guards; only "tripped" has it
+	trips   object              // the journal's state with trips; only "tripped" has it
 }
 
 // object is a JSON object.
@@ -63,7 +62,7 @@ func newShopAPI() (*shopAPI, error) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		return nil, err
 	}
-	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, trips: guardsPage()}
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage(), statePage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, trips: guardsPage()}
 	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
 	for _, o := range list.Items {
 		resource := resources[o["kind"].(string)]
@@ -114,9 +113,9 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // the watch sends no events
 	case resource == "configmaps" && character == "tripped":
 		tripped := shopAPI{objects: map[string][]object{resource: append([]object{s.trips}, s.objects[resource]...)}}
-		tripped.list(w, r, resource, namespace, false)
+		tripped.get(w, resource, namespace, name)
 	case resource == "configmaps" && character != "journal" && character != "recorded":
-		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
+		refuse(w, http.StatusNotFound, "NotFound")
 	case name != "":
 		s.get(w, resource, namespace, name)
 	default:
@@ -132,27 +131,39 @@ var forbidden = map[string][]string{
 
 // journalPage returns the journal's partition that owns n4.
 func journalPage() object {
-	since := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
-	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
-	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: []taint.History{disk}}
-	return stored(journal.PartitionOf("n4"), journal.Partition{Records: map[string]journal.Record{"n4": record}, Written: since.Add(20 * time.Second)})
+	start := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
+	disk := journal.TaintState{Start: start}
+	disk.Taint = v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}
+	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: [][]journal.TaintState{{disk}}}
+	data, _ := journal.Encode(journal.Partition{Written: start.Add(20 * time.Second), Records: map[string]journal.Record{"n4": record}})
+	return stored(journal.PartitionOf("n4"), data)
 }
 
-// guardsPage returns the journal's partition of the guards, in which breakers are tripped.
+// statePage returns the state of the journal.
+func statePage() object { return stateWith(nil) }
+
+// guardsPage returns the state of the journal, in which breakers are tripped.
 func guardsPage() object {
-	written := time.Date(2026, 5, 1, 11, 59, 50, 0, time.UTC)
-	var trips []breaker.TripRecord
+	var r breaker.Record
 	for _, t := range []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "c"}, {Breaker: "zones", TopologyKey: "zone", Group: policy.NoGroup}, {Breaker: "half"}, {Breaker: "pool"}} {
-		t.Began = written.Add(-time.Hour)
-		trips = append(trips, t)
+		t.Began = time.Date(2026, 5, 1, 10, 59, 50, 0, time.UTC)
+		r.Trips = append(r.Trips, t)
 	}
-	return stored(journal.GuardsPartition, journal.Partition{Guards: &breaker.Record{Trips: trips}, Written: written})
+	return stateWith(&r)
 }
 
-// stored returns the ConfigMap of a partition.
-func stored(number int, page journal.Partition) object {
-	data, _ := journal.Encode(page)
-	name := store.PartitionNames("taint-manager-journal")[number]
+func stateWith(r *breaker.Record) object {
+	var text []byte
+	if r != nil {
+		text, _ = json.Marshal(r)
+	}
+	beat := journal.Heartbeat{Written: time.Date(2026, 5, 1, 11, 59, 50, 5e8, time.UTC)}
+	return stored(journal.StateObject, journal.EncodeState(beat, text, nil))
+}
+
+// stored returns the ConfigMap of a partition, or of the state.
+func stored(number int, data map[string]string) object {
+	name := store.Names("taint-manager-journal")[number]
 	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }
 

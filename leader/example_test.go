@@ -38,7 +38,6 @@ func Example() {
 
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
 		Leading: election.Leading,
-		LastLed: leader.LastLed(ctx, leases, settings),
 		Ended: func(e taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
 			fmt.Printf("%s: %s, leading: %t\n", e.Pod.Key(), o.Kind, election.Leading())
 			cancel()

@@ -17,10 +17,6 @@ type Node struct {
 	// Created is the node's creation time, by the API server's clock.
 	Created time.Time
 
-	// Version is the node's resourceVersion when its taints were last seen to change, or a later one up to which a
-	// record of the journal shows that they did not change.
-	Version string
-
 	// Taints has one history for each taint that is on the node now. The taints node.kubernetes.io/not-ready and
 	// node.kubernetes.io/unreachable share one history.
 	Taints []History
@@ -91,14 +87,6 @@ type State struct {
 
 	// Ended means that the node no longer carries the taint in this state.
 	Ended bool
-
-	// From is the node's resourceVersion at which the taint was first seen in this state. To is the resourceVersion at
-	// which the node was first seen without this state; empty while the state lasts, and if unknown. No verdict depends
-	// on the two: where two states overlap, the histories of a [Node] have the state that counts.
-	From, To string
-
-	// FoundInList means that the state was found in a list, and was not seen to begin. No verdict depends on it.
-	FoundInList bool
 
 	// Relisted is when a list after a gap of the watch was the first to show the taint in this state; zero if the watch
 	// showed it, or the first list of a process. No verdict of [Decide] depends on it.

@@ -17,8 +17,8 @@ import (
 
 // MomentFlag adds --at.
 func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
-	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If "+
-		"left out, now, or with a dump that is over ten minutes old, its own time; +1h counts from there.")
+	fs.StringVar(at, "at", "", meaning+" `TIME` is now, an offset such as +1h, or a time such as 2026-05-01T12:00:00Z. "+
+		"The default is now, or the time of a dump that is over ten minutes old.")
 }
 
 // Moment returns the given time, or zero if there is none: "now", a time from the reading such as "+1h", or a time as

@@ -52,12 +52,12 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+config.JoinWords(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+config.JoinWords(o.named(), "or")+".")
 }
 
 // BindNoHeaders adds --no-headers.
 func (o *Output) BindNoHeaders(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table of pods alone.")
+	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print only the rows of the table of pods.")
 }
 
 // Forms completes with the forms.
@@ -90,22 +90,22 @@ func (o *Output) Check() error {
 	}
 }
 
-// Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an
+// Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an
 // error if the answer is incomplete, or if the exit code is to report evictions.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	said := a.Said()
-	for _, n := range said.Notes {
-		Note(cmd.ErrOrStderr(), n)
-	}
-	for _, w := range said.Warnings {
-		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
-	}
 	text, err := o.in(cmd, a, show)
 	if err == nil {
 		_, err = cmd.OutOrStdout().Write(text)
 	}
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
+	}
+	for _, n := range said.Notes {
+		Note(cmd.ErrOrStderr(), n)
+	}
+	for _, w := range said.Warnings {
+		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
 	}
 	if err := said.CannotSay(); err != nil {
 		return err

@@ -57,15 +57,14 @@ func onePod(cmd *cobra.Command, args []string) error {
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("explain")
 	o.rules.Bind(fs, "eviction-method")
-	answer.MomentFlag(fs, &o.at, "The moment of the question:")
+	answer.MomentFlag(fs, &o.at, "The time of the answer.")
 	o.output.Bind(fs)
-	flags.URLVar(fs, &o.server, "server", "Ask the manager, too, at the `URL` of its --status-address, such as "+
-		"http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their "+
-		"outcome, and when it tries again.")
+	flags.URLVar(fs, &o.server, "server", "Also ask the running manager at the `URL` of its --status-address, such as "+
+		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.from.BindNoBudgets(fs)
-	o.output.Exit.Bind(fs, "Exit with 2 when the pod is to go.")
-	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the "+
-		"kubeconfig's context; in a dump, any.")
+	o.output.Exit.Bind(fs, "Exit with code 2 if the pod will be evicted.")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "The `NAMESPACE` of the pod. If empty, the namespace of "+
+		"the kubeconfig's context; in a dump, any namespace.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }

@@ -27,7 +27,7 @@ func (t *text) all() {
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 		t.manager()
 	case t.Prediction == nil:
-		t.Printf("Pod %s is known only as far as the manager tells.\n", t.Pod.String())
+		t.Printf("Pod %s: only the running manager knows about it.\n", t.Pod.String())
 		t.manager()
 	default:
 		t.prediction()
@@ -66,10 +66,10 @@ func (t *text) prediction() {
 	switch {
 	case !t.Overdue() || t.Blocker != "":
 	case t.Manager != nil:
-		t.WriteString("It is still there.\n")
+		t.WriteString("The pod is still there.\n")
 	default:
-		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
-			"the manager.\n")
+		t.WriteString("The pod is still there: either no manager is running, or something blocks the eviction. --server " +
+			"asks the manager.\n")
 	}
 }
 
@@ -77,19 +77,19 @@ func (t *text) prediction() {
 func (t *text) state() terminal.Safe {
 	switch f := t.Prediction; {
 	case t.Stuck != "":
-		return t.Paint(terminal.Bad, "should be gone since "+taint.Stamp(*t.Pod.Ends))
+		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
-		return t.Paint(terminal.Warned, "is going, until "+taint.Stamp(*t.Pod.Ends))
+		return t.Paint(terminal.Warned, "is terminating, until "+taint.Stamp(*t.Pod.Ends))
 	case f.Evict && t.Accepted():
-		return t.Paint(terminal.Warned, "is going: its eviction is accepted, and was due at "+taint.Stamp(*f.At))
+		return t.Paint(terminal.Warned, "is terminating: its eviction, due at "+taint.Stamp(*f.At)+", was accepted")
 	case !f.Goes():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:
 		return t.Paint(terminal.Warned, "stays for now")
 	default:
-		due := "is to be evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+		due := "will be evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
 		if strings.HasSuffix(answer.When(f, t.At), " ago") {
-			due = "was" + strings.TrimPrefix(due, "is")
+			due = "should have been evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
 		}
 		return t.Paint(answer.Urgency(f, t.At), due)
 	}
@@ -101,7 +101,7 @@ func (t *text) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Goes() && !t.Wide():
-		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
+		t.Printf("Use -o wide to see the taints of the node and the tolerations that match them.\n")
 		return
 	}
 	stays := new(foresight.Prediction) // of a taint that evicts no pod
@@ -115,7 +115,7 @@ func (t *text) taints() {
 		{Heading: "TOLERATION", Text: granted},
 		{Heading: "WHEN", Text: func(e explainedTaint) string {
 			if e.Prediction == nil {
-				return "evicts no pod"
+				return "does not evict"
 			}
 			return answer.When(e.Prediction, t.At)
 		}, Colour: func(e explainedTaint) terminal.Colour {
@@ -139,7 +139,7 @@ func sinceWhen(e explainedTaint) string {
 	case e.Since == nil:
 		return ""
 	case e.SinceEarliest != nil:
-		return "not known"
+		return "unknown"
 	}
 	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
@@ -165,17 +165,17 @@ func (t *text) budgets() {
 		asked := ""
 		switch {
 		case t.Method() == string(config.MethodDelete):
-			asked = "; a deletion does not ask it"
+			asked = ". Deletion ignores budgets"
 		case !b.Asked:
-			asked = "; this pod goes without asking it"
+			asked = ", but this eviction ignores it"
 		case b.Admits == 0:
-			asked = ", so it would block the eviction"
+			asked = ", so it blocks the eviction"
 		}
-		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name,
-			foresight.Count(b.Admits, "eviction"), asked)
+		t.Printf("PodDisruptionBudget %s allows %s%s.\n", b.Name,
+			foresight.Count(b.Admits, "disruption"), asked)
 	}
 	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
-		t.WriteString("The API server evicts no pod that two of them select.\n")
+		t.WriteString("The API server never evicts a pod that two budgets select.\n")
 	}
 }
 
@@ -187,11 +187,11 @@ func (t *text) remainder() {
 		if d.Since != nil {
 			since = " since " + taint.Stamp(*d.Since)
 		}
-		t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
 	if t.Original != "" {
-		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would "+
-			"decide otherwise"), t.Original, answer.Differences)
+		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "kube-controller-manager would "+
+			"decide differently"), t.Original, answer.Differences)
 	}
 	for _, c := range t.Commands {
 		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)

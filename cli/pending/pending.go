@@ -44,26 +44,25 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("pending")
-	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the "+
-		"kubeconfig's context; in a dump, all.")
-	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "The pods of all namespaces.")
-	fs.StringSliceVar(&o.nodes, "node", nil, "Only the pods of `NODE`. May be given several times, or with commas.")
-	fs.StringVarP(&o.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl "+
-		"get pods -l.")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for "+
-		"each change.")
-	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod of the nodes of --node is left to go, in all namespaces unless "+
-		"--namespace is given: held, blocked and overdue ones are printed as they change. Exit with 0 when the last one "+
-		"has been gone for 10s.")
-	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait: exit with 2 after this `TIME`, such as 10m. 0 is never.")
-	flags.URLVar(fs, &o.server, "server", "Ask the manager itself, at the `URL` of its --status-address, such as "+
-		"http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and "+
-		"when it tries again.")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`. If empty, the "+
+		"namespace of the kubeconfig's context; in a dump, all namespaces.")
+	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces.")
+	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
+		"\"kubectl get pods -l\".")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Update the list until Ctrl-C. On a terminal, countdowns run; "+
+		"otherwise, print a line for each change.")
+	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod has to leave the nodes of --node, in all namespaces unless "+
+		"--namespace is set. Held, blocked and overdue pods are printed as they change. Exit with code 0 when the last "+
+		"pod has been gone for 10s.")
+	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no timeout.")
+	flags.URLVar(fs, &o.server, "server", "Ask the running manager at the `URL` of its --status-address, such as "+
+		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.rules.Bind(fs)
-	answer.MomentFlag(fs, &o.at, "The moment of the question:")
+	answer.MomentFlag(fs, &o.at, "The time of the answer.")
 	o.output.Bind(fs, answer.AsSummary)
 	o.output.BindNoHeaders(fs)
-	o.output.Exit.Bind(fs, "Exit with 2 when some eviction is scheduled.")
+	o.output.Exit.Bind(fs, "Exit with code 2 if an eviction is scheduled.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }

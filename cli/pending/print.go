@@ -51,8 +51,10 @@ func emptyMessage(p *foresight.Pending) string {
 	if p.TaintedNodes == nil {
 		return s + "."
 	}
-	return s + fmt.Sprintf(": no pod is affected by taints that evict, which %d of the nodes %s.", *p.TaintedNodes,
-		answer.Verb(*p.TaintedNodes, "carries", "carry"))
+	if *p.TaintedNodes == 0 {
+		return s + ": no node has a taint that evicts pods."
+	}
+	return s + fmt.Sprintf(": %s a taint that evicts pods, and no pod is affected.", foresight.Count(*p.TaintedNodes, "node")+" "+answer.Verb(*p.TaintedNodes, "has", "have"))
 }
 
 // stuck returns the states of evictions that do not succeed.

@@ -44,25 +44,24 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("plan")
-	fs.StringSliceVar(&o.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
-	fs.BoolVar(&o.allNodes, "all-nodes", false, "All nodes get the taints.")
-	fs.StringVarP(&o.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in "+
-		"kubectl get nodes -l.")
+	fs.StringSliceVar(&o.nodes, "node", nil, "The `NODE` to taint. Can be repeated or comma-separated.")
+	fs.BoolVar(&o.allNodes, "all-nodes", false, "Taint all nodes.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Taint the nodes that match this label `SELECTOR`, as in "+
+		"\"kubectl get nodes -l\".")
 	fs.StringSliceVar(&o.taints, "taint", nil,
-		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. "+
-			"May be given several times.")
+		"The `TAINT` to set (KEY[=VALUE]:EFFECT) or to remove (KEY:EFFECT- or KEY-). Can be repeated or comma-separated.")
 	o.rules.Bind(fs, "eviction-method")
-	answer.MomentFlag(fs, &o.at, "When the nodes get the taints:")
+	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
 	o.output.BindNoHeaders(fs)
-	fs.BoolVar(&o.anyway, "anyway", false, "List the pods, too, that go anyway from other nodes.")
+	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are evicted without the change.")
 	o.from.BindNoBudgets(fs)
-	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with "+
-		"--exit-code=any, when any pod is to go, on any node.", "any")
-	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
-	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
-	flags.FileVar(fs, &o.compare, "compare", "Say what the file of --config would change beside this configuration "+
-		"`FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
+	o.output.Exit.Bind(fs, "Exit with code 2 if a pod would be evicted, or evicted sooner, because of the "+
+		"change; with --exit-code=any, if any pod on any node will be evicted.", "any")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`.")
+	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces. This is the default.")
+	flags.FileVar(fs, &o.compare, "compare", "Show what the file of --config changes compared with this configuration "+
+		"`FILE`. Without --taint, the taints are those that the nodes have.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }

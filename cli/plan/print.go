@@ -141,12 +141,12 @@ func (t *text) owners() {
 		}
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
-			name += fmt.Sprintf(" (%d of %d anyway)", o.Replicas-o.Evict, o.Replicas)
+			name += fmt.Sprintf(" (%d of %d without this change)", o.Replicas-o.Evict, o.Replicas)
 		}
 		names = append(names, name)
 	}
 	if len(names) > 0 {
-		t.Printf("All replicas go: %s.\n", t.list(names))
+		t.Printf("Lose all replicas: %s.\n", t.list(names))
 	}
 }
 
@@ -162,7 +162,7 @@ func (t *text) saved() {
 		}
 	}
 	if len(saved) > 0 {
-		t.Printf("%s now: %s.\n", answer.Verb(len(saved), "Stays", "Stay"), t.list(saved))
+		t.Printf("No longer evicted: %s.\n", t.list(saved))
 	}
 }
 
@@ -193,17 +193,17 @@ func (t *text) budgets() {
 	switch {
 	case t.Total.Evict == 0: // no pod asks because of the change
 	case asking == 0 && len(might) == 0:
-		t.WriteString("Method Delete: budgets are not asked.\n")
+		t.WriteString("Method Delete: PodDisruptionBudgets are ignored.\n")
 	case asking == 0:
-		t.Printf("Method Delete: budgets are not asked; with Evict, %s might keep pods.\n", budgets(might))
+		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n", budgets(might))
 	case t.BudgetsUnknown:
-		t.Printf("%s: budgets are not known, and may keep some of these pods.\n", method)
+		t.Printf("%s: PodDisruptionBudgets are unknown and could block some of these evictions.\n", method)
 	case len(keep) == 0:
-		t.Printf("%s: budgets keep no pod that goes because of this.\n", method)
+		t.Printf("%s: no PodDisruptionBudget blocks these evictions.\n", method)
 	default:
 		never := ""
 		if several > 0 {
-			never = fmt.Sprintf("; the API server never evicts %d of them, which several budgets select", several)
+			never = fmt.Sprintf("; several budgets select %d of them, which the API server never evicts", several)
 		}
 		t.Printf("%s: %s for %s%s.\n", method, answer.Pods(t.Total.Waiting, "waits", "wait"), budgets(keep), never)
 	}
@@ -219,10 +219,10 @@ func budgets(names []string) string {
 func (t *text) footer() {
 	var counts []string
 	if t.Total.Elsewhere > 0 && !t.anyway {
-		counts = append(counts, fmt.Sprintf("Anyway from other nodes: %d (--anyway).", t.Total.Elsewhere))
+		counts = append(counts, answer.Pods(t.Total.Elsewhere, "is", "are")+" evicted from other nodes without this change (--anyway).")
 	}
 	if t.Total.Stay > 0 && !t.Wide() {
-		counts = append(counts, fmt.Sprintf("Stay: %d (-o wide).", t.Total.Stay))
+		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+" (-o wide).")
 	}
 	if len(counts) > 0 {
 		t.WriteString(strings.Join(counts, " ") + "\n")

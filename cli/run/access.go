@@ -103,8 +103,8 @@ func (s *settings) leaseRule() rule {
 
 func (s *settings) journalRule() rule {
 	r := rule{
-		verbs: []string{"list", "watch"}, resource: "configmaps", namespace: s.LeaderElection.ResourceNamespace,
-		names: store.PartitionNames(journalName(s.Configuration)), role: journalName(s.Configuration),
+		verbs: []string{"get"}, resource: "configmaps", namespace: s.LeaderElection.ResourceNamespace,
+		names: store.Names(journalName(s.Configuration)), role: journalName(s.Configuration),
 		purpose: "to know since when taints are there; without it, a restart may restart countdowns",
 	}
 	if !s.DryRun {

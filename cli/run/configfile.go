@@ -152,22 +152,22 @@ func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 // ConfigCommand returns the command "config", which checks and writes the configuration files of "run".
 func ConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Check and write configuration files",
-		Long: "Check and write configuration files.\n\nExit codes: 0 done, 1 a file is refused, 2 wrong usage.",
-		Example: `  # A file to begin with
+		Use: "config", Short: "Validate and generate configuration files",
+		Long: "Validate and generate configuration files.\n\nExit codes: 0 success, 1 a file is invalid, 2 wrong usage.",
+		Example: `  # Write a file with all defaults
   taint-manager config defaults > config.yaml
 
-  # Everything that is wrong with it, with lines
+  # Validate it
   taint-manager config validate config.yaml`,
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "validate FILE...", Short: "Check files, and show what their policies do; - is the standard input",
+		Use: "validate FILE...", Short: "Validate files and show what their policies do (- is standard input)",
 		RunE: validateFiles,
 	}, &cobra.Command{
-		Use: "defaults", Short: "Print a file with every setting at its default",
+		Use: "defaults", Short: "Print a file with all defaults",
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Defaults),
 	}, &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of the file, for editors",
+		Use: "schema", Short: "Print the JSON Schema of the file",
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Schema),
 	})
 	return cmd

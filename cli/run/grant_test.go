@@ -51,7 +51,7 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 		}},
 		"another journal": {lease, "configmaps", []string{
 			applyRoles,
-			"kubectl -n ours create role mine-journal --verb=list,watch,update --resource=configmaps --resource-name=" + strings.Join(strings.Fields("mine-journal-0 mine-journal-1 mine-journal-2 mine-journal-3 mine-journal-4 mine-journal-5 mine-journal-6 mine-journal-7"), " --resource-name="),
+			"kubectl -n ours create role mine-journal --verb=get,update --resource=configmaps --resource-name=" + strings.Join(strings.Fields("mine-journal-0 mine-journal-1 mine-journal-2 mine-journal-3 mine-journal-4 mine-journal-5 mine-journal-6 mine-journal-7 mine-journal-state"), " --resource-name="),
 			"kubectl -n ours create rolebinding mine-journal --role=mine-journal --serviceaccount=kube-system:taint-manager",
 			"kubectl -n ours create role mine-journal-create --verb=create --resource=configmaps",
 			"kubectl -n ours create rolebinding mine-journal-create --role=mine-journal-create --serviceaccount=kube-system:taint-manager",

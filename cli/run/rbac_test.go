@@ -157,7 +157,7 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 		{verbs: []string{"list"}, resource: "poddisruptionbudgets.policy"},
 		{verbs: read, resource: "nodes"},
 		{verbs: read, resource: "pods"},
-		{verbs: []string{"list", "watch"}, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.PartitionNames(journalName(c))},
+		{verbs: []string{"get"}, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.Names(journalName(c))},
 	})
 	if diff := cmp.Diff(want, grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers })); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)

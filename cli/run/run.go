@@ -37,7 +37,7 @@ type Build struct {
 func Command(ctx context.Context, b Build) *cobra.Command {
 	s := newSettings()
 	cmd := &cobra.Command{
-		Use: "run", Short: "Watch the cluster and evict", Args: flags.NoArguments,
+		Use: "run", Short: "Watch the cluster and evict pods", Args: flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed
@@ -122,12 +122,13 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	options.Registerer, options.Ended = registerer, p.history.Ended
 	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
+	options.Identity = p.identity
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
 		leases := to.Lease.CoordinationV1()
 		e := leader.New(s.LeaderElection, leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
-		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection)
+		options.Leading = e.Leading
 	}
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)

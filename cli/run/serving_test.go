@@ -252,8 +252,8 @@ func serveTLS(t *testing.T, changes ...func(*settings)) (address string) {
 	return listener.Addr().String()
 }
 
-// getTLS gets a path by a connection of its own, as a kubelet does. It returns the status code, or 0 if a refusal is not
-// a Kubernetes Status.
+// getTLS gets a path by a connection of its own, as a kubelet does. It returns the status code, or 0 if a refusal is
+// not a Kubernetes Status.
 func getTLS(t *testing.T, address, path string) int {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}

@@ -20,10 +20,10 @@ type location struct{ lease, namespace string }
 
 func (l *location) flags(fs *pflag.FlagSet) {
 	usual := config.Default().LeaderElection
-	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it "+
-		"runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
-	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the "+
-		"manager's lease and journal.")
+	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "The `NAME` of the running manager's "+
+		"lease. The journal is in the ConfigMaps NAME-journal-0 to -7 and NAME-journal-state.")
+	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "The `NAMESPACE` of the "+
+		"running manager's lease and journal.")
 }
 
 // name returns the name of the ConfigMaps without their numbers.
@@ -31,7 +31,7 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(),
+	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(),
 		journal.Partitions-1, l.namespace))
 }
 
@@ -40,12 +40,12 @@ func (c Cluster) store() *store.ConfigMaps {
 	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
 }
 
-// journal reads all partitions.
+// journal reads all partitions and the state.
 func (c Cluster) journal(ctx context.Context) *foresight.Journal {
 	from, read := c.store(), c.location.none()
 	var reading sync.WaitGroup
 	var adding sync.Mutex
-	for number := range journal.Partitions {
+	for number := range journal.StateObject + 1 {
 		reading.Go(func() {
 			stored, err := from.Read(ctx, number)
 			adding.Lock()
@@ -57,9 +57,9 @@ func (c Cluster) journal(ctx context.Context) *foresight.Journal {
 	return read
 }
 
-// addPage adds a ConfigMap of a dump, if it is a partition of the journal.
+// addPage adds a ConfigMap of a dump, if it belongs to the journal.
 func (d *dumped) addPage(m *v1.ConfigMap) {
-	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
+	number := slices.Index(store.Names(d.location.name()), m.Name)
 	if number >= 0 && m.Namespace == d.location.namespace {
 		d.pages.Add(number, journal.StoredPartition{
 			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,

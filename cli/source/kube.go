@@ -23,8 +23,8 @@ import (
 func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	var noFlag clientcmd.FlagInfo
 	f.ofCluster = fs
-	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
-		"or ~/.kube/config, else the service account of the pod that this runs in.")
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "Path to the kubeconfig `FILE`. If empty, $KUBECONFIG or "+
+		"~/.kube/config, or else the service account of the pod.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	target, user := &names.ContextOverrideFlags, &names.AuthOverrideFlags
 	target.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag

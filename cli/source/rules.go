@@ -37,8 +37,8 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 // Bind adds the flag of the configuration file, --comparison-operators, and the named flags.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	flags.Bind(fs, r.Settings.Settings(), append(named, "comparison-operators")...)
-	flags.FileVar(fs, &r.File, "config", "Judge as a manager with this configuration `FILE`, with its policies and "+
-		"breakers; - is the standard input. Flags that are given win over the file.")
+	flags.FileVar(fs, &r.File, "config", "Decide by the policies and guards of this configuration `FILE`; \"-\" is "+
+		"standard input. Flags override the file.")
 }
 
 // Load reads the configuration file, and returns the rules.

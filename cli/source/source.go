@@ -137,15 +137,15 @@ func NewFlags(userAgent string) Flags { return Flags{userAgent: userAgent} }
 func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	f.bindKube(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
-		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be "+
-			"it compressed by gzip or zstd; - is the standard input. May be given several times.")
+		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
+			"also compressed by gzip or zstd; \"-\" is standard input. Can be repeated.")
 	f.location.flags(journal)
 }
 
 // BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
 func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "There are no PodDisruptionBudgets. Otherwise, where a dump has "+
-		"none, or this user may not list them, an answer with evictions that ask them is incomplete: exit code 1.")
+	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Without this flag, an "+
+		"answer that depends on budgets is incomplete if they are missing in the dump or cannot be listed.")
 }
 
 // Dumped reports whether a dump is given.

@@ -65,7 +65,7 @@ const (
 )
 
 func newTwins(t *testing.T, seed uint64) *twins {
-	w := &twins{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), client: fake.NewClientset(), journal: &memory{turned: make(chan struct{})}}
+	w := &twins{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), client: fake.NewClientset(), journal: &memory{}}
 	made := metav1.NewTime(time.Now().Add(-time.Hour))
 	for i := range twinNodes {
 		name := fmt.Sprintf("n%d", i)
@@ -222,7 +222,7 @@ func (tw *twins) compare(seen map[string]int) {
 	tw.must(err)
 	for number, page := range tw.journal.stored {
 		tw.must(tw.client.Tracker().Add(&v1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.PartitionNames(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
+			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.Names(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
 		}))
 	}
 	from := Cluster{client: tw.client, now: time.Now, location: usual}
@@ -292,35 +292,25 @@ func (v verdict) told(now time.Time) string {
 // memory is a journal in memory.
 type memory struct {
 	mu       sync.Mutex
-	stored   [journal.Partitions]journal.StoredPartition
+	stored   [journal.StateObject + 1]journal.StoredPartition
 	writes   int
-	turned   chan struct{} // closed when a partition is written
 	policies taintmanager.Policies
 }
 
-func (m *memory) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
-	for ctx.Err() == nil {
-		m.mu.Lock()
-		content, turned := m.stored[partition], m.turned
-		m.mu.Unlock()
-		tell(content, nil)
-		select {
-		case <-turned:
-		case <-ctx.Done():
-		}
-	}
-}
-
-func (m *memory) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
+func (m *memory) Read(_ context.Context, number int) (journal.StoredPartition, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stored[partition].Version != content.Version {
+	return m.stored[number], nil
+}
+
+func (m *memory) Write(_ context.Context, number int, content journal.StoredPartition) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stored[number].Version != content.Version {
 		return "", errors.New("it has changed")
 	}
 	m.writes++
 	content.Version = strconv.Itoa(m.writes)
-	m.stored[partition] = content
-	close(m.turned)
-	m.turned = make(chan struct{})
+	m.stored[number] = content
 	return content.Version, nil
 }

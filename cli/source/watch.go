@@ -56,13 +56,28 @@ func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 		nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
 		go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	}
-	journals := c.store()
-	for number := range journal.Partitions {
-		go journals.Watch(ctx, number, func(stored journal.StoredPartition, err error) {
-			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
-		})
-	}
+	go c.followJournal(ctx, w)
 	return w, nil
+}
+
+// journalInterval is the time between two readings of the journal.
+const journalInterval = 5 * time.Second
+
+// followJournal reads the journal again and again: it can't be watched without the permission to watch all ConfigMaps
+// of its namespace.
+func (c Cluster) followJournal(ctx context.Context, w *Watched) {
+	from, ticks := c.store(), time.NewTicker(journalInterval)
+	defer ticks.Stop()
+	for ctx.Err() == nil {
+		for number := range journal.StateObject + 1 {
+			stored, err := from.Read(ctx, number)
+			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // change changes the model, and signals that.

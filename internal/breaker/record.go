@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -77,6 +78,17 @@ func (r Record) Converted(convert func(time.Time) time.Time) Record {
 		}
 	}
 	return r
+}
+
+// Decode parses a record as it is stored.
+func Decode(text []byte) (r Record, err error) {
+	if err = json.Unmarshal(text, &r); err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("the record of guards and holds can't be read: %w", err)
+	}
+	return r, nil
 }
 
 // Validate returns an error if no program can have made the record.

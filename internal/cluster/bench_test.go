@@ -18,7 +18,7 @@ type deaf struct{ calls int }
 func (d *deaf) NodeChanged(string)                      { d.calls++ }
 func (d *deaf) PodChanged(types.UID, string)            { d.calls++ }
 func (d *deaf) NodesChanged([]breaker.NodeChange, bool) {}
-func (d *deaf) NodesListed()                            {}
+func (d *deaf) RecordChanged(string)                    {}
 func (d *deaf) NamespacesChanged()                      {}
 
 func newBenchStores() (*stores, *deaf) {

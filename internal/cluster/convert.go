@@ -6,7 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -41,15 +41,8 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 }
 
 // BoundSince returns the moment from which a pod that was bound before this process started counts as bound: when it
-// was scheduled, or created if that is unknown. The result is on the monotonic clock of now. API times are truncated to
-// whole seconds, so the next second is taken. If a time is missing or lies in the future, the result is now. BoundSince
-// assumes that the clock of now agrees with the API server's.
-func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 0) }
-
-// boundSince is BoundSince for a clock that is ahead.
-func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
-	return Moment(Bound(p), now, ahead)
-}
+// was scheduled, or created if that is unknown. If a time is missing or lies in the future, the result is now.
+func BoundSince(p *v1.Pod, now skew.Instant) time.Time { return now.Timestamp(Bound(p)) }
 
 // Bound returns when a pod was scheduled or, if that is unknown, created, in whole seconds; zero if the API has neither
 // time.
@@ -58,14 +51,6 @@ func Bound(p *v1.Pod) time.Time {
 		return scheduled.LastTransitionTime.Time
 	}
 	return p.CreationTimestamp.Time
-}
-
-// Moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
-func Moment(t, now time.Time, ahead time.Duration) time.Time {
-	if t.IsZero() || t.After(now.Add(-ahead)) {
-		return now
-	}
-	return now.Add(journal.NextSecond(t).Sub(now)).Add(ahead)
 }
 
 // TrueCondition returns the pod's condition of this type if it is True, otherwise nil.

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -33,12 +34,12 @@ func TestBoundSince(t *testing.T) {
 		{"when it was created, if it is not known to be scheduled", aPod(createdAt(at("10:00:00"))), at("10:00:01")},
 		{"when it was created, if scheduling is not true", aPod(createdAt(at("10:00:00")), condition(v1.PodScheduled, v1.ConditionFalse, at("11:00:00"))), at("10:00:01")},
 		{"when it was created, if the transition has no time", aPod(createdAt(at("10:00:00")), condition(v1.PodScheduled, v1.ConditionTrue, metav1.Time{})), at("10:00:01")},
-		{"up to a second ahead, if it was just now", aPod(createdAt(at("12:00:00"))), at("12:00:01")},
+		{"now, if it was in this second", aPod(createdAt(at("12:00:00"))), at("12:00:00.25")},
 		{"now, if the API server's clock is ahead", aPod(createdAt(at("12:00:01"))), at("12:00:00.25")},
 		{"now, if it is in the far future", aPod(condition(v1.PodScheduled, v1.ConditionTrue, at("23:00:00"))), at("12:00:00.25")},
 		{"now, if no time is known", aPod(createdAt(metav1.Time{})), at("12:00:00.25")},
 	} {
-		if got := BoundSince(test.pod, now); !got.Equal(test.want.Time) {
+		if got := BoundSince(test.pod, skew.Instant{Time: now}); !got.Equal(test.want.Time) {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -47,7 +48,7 @@ func TestBoundSince(t *testing.T) {
 // Times with a monotonic clock reading print it; wall times do not.
 func TestBoundSinceIsOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
-	bound := BoundSince(aPod(createdAt(metav1.NewTime(now.Add(-time.Hour)))), now)
+	bound := BoundSince(aPod(createdAt(metav1.NewTime(now.Add(-time.Hour)))), skew.Instant{Time: now})
 	if !strings.Contains(bound.String(), " m=") {
 		t.Errorf("%s has no reading of the monotonic clock", bound)
 	}

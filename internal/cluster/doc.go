@@ -44,8 +44,9 @@ type Handler interface {
 	// first call has all nodes.
 	NodesChanged(changes []breaker.NodeChange, all bool)
 
-	// NodesListed is called after a list of all nodes was taken in.
-	NodesListed()
+	// RecordChanged is called when the journal's record of the node with this name may have changed, also because the
+	// node was deleted.
+	RecordChanged(name string)
 
 	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are
 	// gone. The verdicts of all pods must be computed again, by [Watcher.Namespaces]. Changes within a tenth of a

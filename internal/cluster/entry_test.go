@@ -28,8 +28,8 @@ func TestPodsOfOneWorkloadShareTheirLabelsAndTheirOwner(t *testing.T) {
 	}
 }
 
-// An entry and its node lead to the verdict to which the whole pod leads, by all rules, and with policies whose triggers
-// are among the needs.
+// An entry and its node lead to the verdict to which the whole pod leads, by all rules, and with policies whose
+// triggers are among the needs.
 func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {
 	keys, values := []string{"", "a", "b"}, []string{"", "1", "2"}
 	effects := []v1.TaintEffect{"", v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule}

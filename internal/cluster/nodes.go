@@ -11,6 +11,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -18,14 +19,13 @@ import (
 // one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
 	handler  Handler
-	observed bool      // the last list was passed on to breakers
-	watched  time.Time // when the watch, or a list, last delivered something; zero before the first list
+	observed bool // the last list was passed on to breakers
 
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
-	ahead  Ahead
+	ahead  skew.Ahead
 	needs  *atomic.Pointer[needs] // those that the cache of nodes follows
 
 	// changing is held while a change is computed, which may read all pods of the node. It is locked before mu.
@@ -34,7 +34,14 @@ type nodes struct {
 	// mu is what readers lock. It is held for moments.
 	mu     sync.RWMutex
 	byName map[string]nodeState
-	upTo   string // the resourceVersion up to which all changes are known
+	last   delivery
+}
+
+// delivery is the last list, event or bookmark of the watch: when it came, and up to which resourceVersion all changes
+// of nodes are known. The time is zero before the first list.
+type delivery struct {
+	at      time.Time
+	version string
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
@@ -84,24 +91,28 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
-// update takes in a node that the watch has shown.
+// update takes in a node that the watch has shown. The handler is called before the delivery counts.
 func (no *nodes) update(n *v1.Node) {
 	no.observe(false, changeOf(n))
-	notify := no.apply(n, false)
-	no.delivered(n.ResourceVersion)
-	if notify {
-		no.handler.NodeChanged(n.Name)
+	no.notify(n.Name, no.apply(n, false))
+	no.reached(n.ResourceVersion)
+}
+
+// notify calls the handler for a change of a node.
+func (no *nodes) notify(name string, change journal.Change) {
+	if change.Record {
+		no.handler.RecordChanged(name)
+	}
+	if change.History {
+		no.handler.NodeChanged(name)
 	}
 }
 
 // remove takes in that a node was deleted.
 func (no *nodes) remove(n *v1.Node) {
 	no.observe(false, breaker.NodeChange{Name: n.Name})
-	notify := no.drop(n.Name)
-	no.delivered(n.ResourceVersion)
-	if notify {
-		no.handler.NodeChanged(n.Name)
-	}
+	no.notify(n.Name, no.drop(n.Name))
+	no.reached(n.ResourceVersion)
 }
 
 // replace takes in a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
@@ -114,21 +125,20 @@ func (no *nodes) replace(list []*v1.Node, version string) {
 		changes[i] = changeOf(n)
 	}
 	no.observe(true, changes...)
-	var changed []string
+	changed := map[string]journal.Change{}
 	for _, n := range list {
 		if journal.IsNewer(n.ResourceVersion, version) {
 			version = n.ResourceVersion // the list of a fake API server
 		}
-		if no.apply(n, true) {
-			changed = append(changed, n.Name)
-		}
+		changed[n.Name] = no.apply(n, true)
 	}
-	changed = append(changed, slices.DeleteFunc(gone, func(name string) bool { return !no.drop(name) })...)
-	no.delivered(version)
-	for _, name := range changed {
-		no.handler.NodeChanged(name)
+	for _, name := range gone {
+		changed[name] = no.drop(name)
 	}
-	no.handler.NodesListed()
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		no.notify(name, changed[name])
+	}
+	no.reached(version)
 }
 
 // missing returns the names of the nodes that a list lacks.
@@ -154,42 +164,52 @@ func changeOf(n *v1.Node) breaker.NodeChange {
 	return breaker.NodeChange{Name: n.Name, Node: &node}
 }
 
-// delivered notes that the API server has shown everything up to this version.
-func (no *nodes) delivered(version string) {
-	no.reached(version)
-	no.watched = no.now()
-}
-
-// apply takes in an observation of a node, and reports whether the handler must be called.
-func (no *nodes) apply(n *v1.Node, listed bool) (notify bool) {
+// apply takes in an observation of a node, and returns what the handler must be told.
+func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, notify := no.next(no.state(n.Name), n, listed)
+	now, change := no.next(no.state(n.Name), n, listed)
 	no.set(n.Name, now)
-	return notify
+	return change
 }
 
-// Adopt merges the journal's record of a node into its history, and reports whether that changes anything; see
-// [journal.NodeHistory.Adopt]. It does not call the handler.
-func (no *nodes) Adopt(name string, r journal.Record) (changed bool) {
+// Explain lets the journal's record of a node, whose writer last watched the nodes then, explain what was found of the
+// node, and reports whether that changes anything; see [journal.NodeHistory.Explain]. It does not call the handler.
+func (no *nodes) Explain(name string, r journal.Record, last journal.LastWatch) (changed bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, changed := no.adopted(no.state(name), r)
-	if changed {
+	now, changed := no.explained(no.state(name), r, last)
+	if now.Node != nil {
 		no.set(name, now)
 	}
 	return changed
 }
 
-// drop forgets a node, and reports whether the handler must be called: a node without taints had no countdowns.
-func (no *nodes) drop(name string) bool {
+// Records returns the records of the tainted nodes of a partition of the journal, by name.
+func (no *nodes) Records(partition int) map[string]journal.Record {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	records := map[string]journal.Record{}
+	for name, state := range no.byName {
+		if !state.Tainted() || journal.PartitionOf(name) != partition {
+			continue
+		}
+		if r, ok := state.history.Record(state.UID); ok {
+			records[name] = r
+		}
+	}
+	return records
+}
+
+// drop forgets a node, and returns what the handler must be told: a node without taints had no countdowns.
+func (no *nodes) drop(name string) journal.Change {
 	no.changing.Lock()
 	defer no.changing.Unlock()
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
-	return old.Tainted()
+	return journal.Change{History: old.Tainted(), Record: old.Tainted()}
 }
 
 // set sets the present state of a node.
@@ -199,17 +219,22 @@ func (no *nodes) set(name string, now nodeState) {
 	no.byName[name] = now
 }
 
-// reached notes that all changes up to this resourceVersion are known.
+// reached notes that the watch has delivered everything up to this resourceVersion.
 func (no *nodes) reached(version string) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
-	no.upTo = version
+	no.last = delivery{no.now(), version}
 }
 
-// Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark;
-// "" before the first list.
-func (no *nodes) Reached() string {
+// Delivered returns when the watch of nodes last delivered a list, an event or a bookmark, and the resourceVersion up
+// to which all changes of nodes are known; zero before the first list. The handler was called for these changes.
+func (no *nodes) Delivered() (at time.Time, version string) {
+	last := no.lastDelivery()
+	return last.at, last.version
+}
+
+func (no *nodes) lastDelivery() delivery {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	return no.upTo
+	return no.last
 }

@@ -11,14 +11,21 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// trim returns a node with the fields that are used. It has no labels if they are not needed.
-func (no *nodes) trim(n *v1.Node, _ bool) *v1.Node {
+// trim returns a node with the fields that are used. It has no labels if they are not needed, and of managedFields only
+// the entry of the list of taints, in a list, if one of these lacks its timeAdded.
+func (no *nodes) trim(n *v1.Node, listed bool) *v1.Node {
 	used := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
 	}}
 	used.Spec.Taints = slices.Clone(taint.Normalize(n.Spec.Taints))
-	if no.needs.Load().NodeLabels {
+	needs := no.needs.Load()
+	if needs.NodeLabels {
 		used.Labels = n.Labels
+	}
+	if listed && needs.keys().Untimed(used.Spec.Taints) {
+		if written := journal.TaintsWritten(n.ManagedFields); written != nil {
+			used.ManagedFields = []metav1.ManagedFieldsEntry{*written}
+		}
 	}
 	return used
 }
@@ -32,61 +39,65 @@ type nodeState struct {
 	needs   *needs // at the last observation
 }
 
-// next returns the state of a node after an observation of it, and reports whether the handler must be called. If a
-// list shows the node, the process may not have watched since the observation before.
-func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, notify bool) {
+// next returns the state of a node after an observation of it, and what the handler must be told. If a list shows the
+// node, the process may not have watched since the observation before.
+func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, change journal.Change) {
 	needs := no.needs.Load()
 	same := old.Node != nil && old.UID == n.UID
 	if !same {
 		old.history, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	history, changed := no.historyAfter(&old, n, listed, needs)
+	history, change := no.historyAfter(&old, n, listed, needs)
 	now = nodeState{history: history, version: n.ResourceVersion, needs: needs}
 	now.Node = &taint.Node{
-		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Labels: n.Labels,
+		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Labels: n.Labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
 	}
-	if !same || changed {
-		return now, old.Node != nil || now.Tainted()
+	switch {
+	case !same || change.History:
+		change.History = old.Node != nil || now.Tainted()
+		change.Record = change.History
+	case needs.NodeLabels && !maps.Equal(old.Labels, n.Labels):
+		change.History = now.Tainted()
 	}
-	now.Version = history.UpTo(old.Version, n.ResourceVersion) // for the record of the same taints
-	return now, now.Tainted() && needs.NodeLabels && !maps.Equal(old.Labels, n.Labels)
+	return now, change
 }
 
-// historyAfter returns the history of a node after an observation of it, and reports whether it has changed.
+// historyAfter returns the history of a node after an observation of it, and what has changed.
 func (no *nodes) historyAfter(
 	before *nodeState, n *v1.Node, listed bool, needs *needs,
-) (history journal.NodeHistory, changed bool) {
-	var keysBefore *journal.Keys
-	if before.needs != needs {
-		keysBefore = new(needs.keysSince(before.needs))
-	}
-	now := no.now()
-	return before.history.Observe(journal.Observation{
-		Taints: n.Spec.Taints, Keys: needs.keys(), KeysBefore: keysBefore, At: now, Ahead: no.ahead.at(now),
-		Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Before: before.version,
-		Gap: listed, Watched: no.watched,
+) (journal.NodeHistory, journal.Change) {
+	o := journal.Observation{
+		Taints: n.Spec.Taints, Keys: needs.keys(), At: no.ahead.At(no.now()),
+		Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Before: before.version, Gap: listed,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(n.Name, a, b) },
-	})
+	}
+	if before.needs != needs {
+		o.KeysBefore = new(needs.keysSince(before.needs))
+	}
+	if listed {
+		last := no.lastDelivery()
+		o.Watched, o.Reached = last.at, last.version
+		if written := journal.TaintsWritten(n.ManagedFields); written != nil {
+			o.Written = written.Time.Time
+		}
+	}
+	return before.history.Observe(o)
 }
 
-// adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
-func (no *nodes) adopted(old nodeState, r journal.Record) (merged nodeState, changed bool) {
+// explained returns the state of a node whose findings a record has explained, and reports whether that changes
+// anything.
+func (no *nodes) explained(old nodeState, r journal.Record, last journal.LastWatch) (now nodeState, changed bool) {
 	if !old.Tainted() {
 		return old, false
 	}
-	now := no.now()
-	history, changed := old.history.Adopt(r, journal.Observation{
-		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: no.ahead.at(now),
-		Keys: old.needs.keys(), Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(old.Name, a, b) },
+	history, changed := old.history.Explain(r, journal.Reader{
+		At: no.ahead.At(no.now()), UID: old.UID, Created: old.Created, Keys: old.needs.keys(), LastWatch: last,
+		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(old.Name, a, b) },
 	})
-	if !changed {
-		return old, false
-	}
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
-	node.Version = history.UpTo(node.Version, old.version)
-	return nodeState{Node: &node, history: history, version: old.version, needs: old.needs}, true
+	return nodeState{Node: &node, history: history, version: old.version, needs: old.needs}, changed
 }
 
 // distinguishes reports whether a pod of the node tolerates one of the taints without a limit, and the other not. While

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -20,7 +21,7 @@ type pods struct {
 	seed      maphash.Seed
 	workloads map[uint64]*workload // by their hash
 	now       func() time.Time     // carries the monotonic clock
-	ahead     Ahead
+	ahead     skew.Ahead
 	warnings  *warnings
 	listed    bool // the first list is in
 
@@ -77,7 +78,7 @@ func (po *pods) anyOf(is func(*taint.Pod) bool) bool {
 func (po *pods) trim(p *v1.Pod, listed bool) *entry {
 	bound := po.now()
 	if listed && !po.listed {
-		bound = boundSince(p, bound, po.ahead.at(bound))
+		bound = BoundSince(p, po.ahead.At(bound))
 	}
 	return po.entryOf(p, bound)
 }

@@ -2,10 +2,10 @@ package cluster
 
 import (
 	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -22,9 +22,9 @@ func newReader(rules taint.Rules, synced func() bool) reader {
 	return reader{newNodes(rules, p.on, synced), p, newNeeds()}
 }
 
-// SetAhead sets the function by which ages that come from times of the API are shortened. It must be called before Run,
-// or before anything is put in.
-func (r *reader) SetAhead(ahead Ahead) { r.pods.ahead, r.ahead = ahead, ahead }
+// SetAhead sets how far this process's clock is ahead of the API server's. It must be called before Run, or before
+// anything is put in.
+func (r *reader) SetAhead(ahead skew.Ahead) { r.pods.ahead, r.ahead = ahead, ahead }
 
 // Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown. The pod has the
 // tolerations that count for a taint of that node.
@@ -50,17 +50,4 @@ func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 		list[i] = e.against(taints)
 	}
 	return n, list
-}
-
-// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
-// computed from that clock and from times of the API are too long by this much. Several goroutines call it. Nil means
-// that the clocks agree.
-type Ahead func(now time.Time) time.Duration
-
-// at clamps a negative lead to zero.
-func (a Ahead) at(now time.Time) time.Duration {
-	if a == nil {
-		return 0
-	}
-	return max(a(now), 0)
 }

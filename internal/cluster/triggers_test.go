@@ -106,8 +106,8 @@ func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T
 	}
 }
 
-// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other break: a
-// taint that is found then has its timeAdded, which the API cuts to the second.
+// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other
+// break: a taint that is found then has its timeAdded, which the API cuts to the second.
 func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
 	noExecute := func(key string, at time.Time) v1.Taint {
 		return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: at}}
@@ -130,7 +130,9 @@ func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
 			down := w.outage()
 			met := w.source.Need(policy.Needs{NodeLabels: true})
 			time.Sleep(10 * time.Minute)
-			w.set(aNode(c.change(begun)...))
+			changed := aNode(c.change(begun)...)
+			changed.ResourceVersion = "2"
+			w.set(changed)
 			time.Sleep(time.Minute)
 			down.Store(false)
 			must(t, <-met)

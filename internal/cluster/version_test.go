@@ -7,46 +7,37 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// A record has the version up to which its writer knows the node's taints, because readers ignore a record whose
-// version is earlier than that of the last one.
-func TestARecordHasTheVersionOfTheOneThatWasTakenOver(t *testing.T) {
-	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
+// A record has the version up to which its writer knows the node's taints, because readers use a record only once they
+// have reached its version.
+func TestARecordHasTheVersionUpToWhichItsWriterKnowsTheTaints(t *testing.T) {
 	for name, c := range map[string]struct {
-		told   string   // the record's version; empty means no record
-		before []string // versions of the node that are seen before the record is read
-		after  []string
-		want   string
+		read string   // the version of a record that is read
+		uid  string   // of the record
+		seen []string // versions of the node
+		want string
 	}{
-		"without a record":                        {before: []string{"3", "7"}, want: "3"},
-		"of a version that was looked at":         {told: "7", before: []string{"3", "9"}, want: "7"},
-		"of a version that is still to be seen":   {told: "7", before: []string{"3", "5"}, want: "3"},
-		"of a version that is seen afterwards":    {told: "7", before: []string{"3"}, after: []string{"6", "8"}, want: "7"},
-		"of an earlier version than that of here": {told: "3", before: []string{"5", "9"}, want: "5"},
-		"of another node UID":                     {told: "7/other", before: []string{"3", "9"}, want: "3"},
+		"without a record":                        {seen: []string{"3", "7"}, want: "3"},
+		"of a later version than that of here":    {read: "7", uid: "u", seen: []string{"3", "9"}, want: "7"},
+		"of an earlier version than that of here": {read: "3", uid: "u", seen: []string{"5", "9"}, want: "5"},
+		"of another node UID":                     {read: "7", uid: "other", seen: []string{"3", "9"}, want: "3"},
 	} {
 		s := newSkewed(t, 0)
-		see := func(versions []string) {
-			for _, version := range versions {
-				n := s.node(version, nil)
-				n.Spec.Taints = []v1.Taint{gpu}
-				if err := s.Nodes().Update(n); err != nil {
-					t.Fatal(err)
-				}
+		for _, version := range c.seen {
+			n := s.node(version, nil)
+			n.Spec.Taints = []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute}}
+			if err := s.Nodes().Update(n); err != nil {
+				t.Fatal(err)
 			}
 		}
-		see(c.before)
-		if version, uid := c.told, "u"; version != "" {
-			if version == "7/other" {
-				version, uid = "7", "other"
-			}
-			s.Adopt("n", journal.Record{UID: types.UID(uid), Version: version, Taints: []taint.History{{{Taint: gpu, Since: s.now, From: "3", FoundInList: true}}}})
+		if c.read != "" {
+			r := s.record(0)
+			r.UID, r.Version = types.UID(c.uid), c.read
+			s.Explain("n", r, journal.LastWatch{})
 		}
-		see(c.after)
-		if got := journal.RecordOf(s.Tainted()[0], s.now).Version; got != c.want {
-			t.Errorf("%s: it is recorded at version %s, want %s", name, got, c.want)
+		if got := s.Records(journal.PartitionOf("n"))["n"].Version; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

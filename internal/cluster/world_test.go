@@ -67,7 +67,7 @@ func (r *record) NodesChanged(changes []breaker.NodeChange, all bool) {
 	r.write(map[bool]string{true: "all "}[all] + "nodes: " + strings.Join(list, ", "))
 }
 
-func (r *record) NodesListed() {}
+func (r *record) RecordChanged(string) {}
 
 func (r *record) NamespacesChanged() { r.write("namespaces") }
 

@@ -30,11 +30,11 @@ func loaded(t *testing.T, r foresight.Reading, objects ...any) *foresight.Model 
 	return m
 }
 
-// Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms of
-// the output have them.
+// Every answer has the notes on what was read, on the journal and on what is held, and what it lacks, so that all forms
+// of the output have them.
 func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 	refused := foresight.NewJournal("the ConfigMaps of the journal")
-	refused.Add(journal.GuardsPartition, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))
+	refused.Add(journal.StateObject, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))
 	unknown := pod("a", tolerates("gpu", 60))
 	for name, c := range map[string]struct {
 		reading foresight.Reading
@@ -52,10 +52,10 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{"there is no journal (nowhere), so since when a taint is there is known only where it has a timeAdded"},
+			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
 		"a journal that can't be read": {
-			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not list the ConfigMaps of the journal, " +
+			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal, " +
 				"so whether a breaker has tripped or the manager is paused is not known: pods may be held, and deleteAfter may count from later"},
 		},
 	} {

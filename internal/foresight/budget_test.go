@@ -96,8 +96,8 @@ func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
 	}
 }
 
-// The count of blocked pods is that of the pods with a budget in the way, be it that they go anyway. Only with the method
-// evict they wait.
+// The count of blocked pods is that of the pods with a budget in the way, be it that they go anyway. Only with the
+// method evict they wait.
 func TestTheCountOfBlockedPodsIsThatOfThePodsThatBudgetsBlock(t *testing.T) {
 	web := labelled("app", "web")
 	for _, method := range []policy.Method{policy.Delete, policy.Evict} {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -159,11 +159,20 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	m.loadJournal(at)
 	for key, p := range m.pods {
-		p.Bound = cluster.Moment(p.Bound, at, 0)
+		p.Bound = boundBy(p.Bound, at)
 		if !m.keeps(p) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
 	}
 	return m, nil
+}
+
+// boundBy returns the moment from which a pod counts as bound that the API says was bound then, as of this time, which
+// may be cut off to the second, too: the next second, or this time if the API has no time or a later one.
+func boundBy(bound, at time.Time) time.Time {
+	if bound.IsZero() || bound.After(at) {
+		return at
+	}
+	return skew.NextSecond(bound)
 }

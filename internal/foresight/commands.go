@@ -34,13 +34,13 @@ func commands(p *pod, e *Explanation) []Command {
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
 		list = append(list, Command{
-			"keeps it, and every pod that would go because of the same taint",
+			"keep this pod, and every other pod that the taint evicts",
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
 	if len(taints) > 0 && !decided {
 		list = append(list, Command{
-			"keeps it alone", "kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
+			"keep only this pod", "kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
 		})
 	}
 	for i := range e.Budgets {
@@ -55,7 +55,7 @@ func commands(p *pod, e *Explanation) []Command {
 // letGo returns the command that deletes a pod.
 func letGo(namespace, name string) Command {
 	return Command{
-		"lets it go now, and asks no budget", "kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
+		"delete this pod now, ignoring budgets", "kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -34,10 +35,13 @@ type nodeView struct {
 
 // estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
 // neither the journal nor timeAdded shows started between the node's creation and now.
-func estimateOf(by *Ruleset, n *node, r journal.Record, at time.Time) nodeEstimate {
+func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
-	first := journal.Observation{Taints: n.Taints, At: at, Created: n.created, Version: n.version, Gap: true}
-	return nodeEstimate{bare, bare}.observe(by, first, n.created).adopt(by, r, at)
+	first := journal.Observation{
+		Taints: n.Taints, At: skew.Instant{Time: at}, Created: n.created, Version: n.version, Gap: true,
+		Written: n.written,
+	}
+	return nodeEstimate{bare, bare}.observe(by, first, n.created).explained(by, j, at)
 }
 
 // observe returns the estimate after an observation; unknown is the earliest start of a taint whose start it lacks.
@@ -46,22 +50,25 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 	ne.latest.history, _ = ne.latest.history.Observe(s)
 	s.Unknown = unknown
 	ne.earliest.history, _ = ne.earliest.history.Observe(s)
-	ne.latest.Version, ne.earliest.Version = s.Version, s.Version
 	return ne.refreshed()
 }
 
 // with returns the estimate after the node is observed with the taints, labels and version of n.
 func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
-	return ne.observe(by, journal.Observation{Taints: n.Taints, At: at, Version: n.version}, time.Time{})
+	return ne.observe(by, journal.Observation{
+		Taints: n.Taints, At: skew.Instant{Time: at}, Version: n.version,
+	}, time.Time{})
 }
 
-// adopt merges the journal's record into the estimate, as a manager does.
-func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
+// explained returns the estimate with what the journal's record of the node explains, as for a manager that begins to
+// lead.
+func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEstimate {
+	r := j.record(ne.latest.Name)
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.history, _ = view.history.Adopt(r, journal.Observation{
-			UID: view.UID, Created: view.Created, Version: view.Version, At: clockOf(r, at), Watched: watched(r, at),
-			Keys: by.keys(),
+		view.history, _ = view.history.Explain(r, journal.Reader{
+			UID: view.UID, Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
+			LastWatch: j.lastWatch(view.Name, at),
 		})
 	}
 	return ne.refreshed()
@@ -84,7 +91,7 @@ func (ne *nodeEstimate) from(t *v1.Taint) string {
 		return NotKnown
 	case ne.latest.history.Recorded(t):
 		return FromJournal
-	case t.Effect == v1.TaintEffectNoSchedule && latest.FoundInList:
+	case t.Effect == v1.TaintEffectNoSchedule && ne.latest.history.Found(t):
 		return FromPolicy
 	case t.Effect == v1.TaintEffectNoExecute && isAdded(latest):
 		return FromTimeAdded
@@ -96,7 +103,7 @@ func (ne *nodeEstimate) from(t *v1.Taint) string {
 // if that was earlier.
 func isAdded(s *taint.State) bool {
 	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) &&
-		!s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
+		!s.Since.After(skew.NextSecond(s.Taint.TimeAdded.Time))
 }
 
 // state returns the present state of a taint; nil if the node does not have the taint.

@@ -137,22 +137,21 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {
 	case FromJournal:
-		return "the journal has it since " + since
+		return "it started at " + since + ", by the journal"
 	case FromPolicy:
-		return "no journal has it, so it counts as if a manager with such a policy first saw it at " + since
+		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " +
-			since
+		return "it started at " + since + ": API times are truncated to seconds, so timeAdded is rounded up"
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {
-		added = "its timeAdded, " + taint.Stamp(t.TimeAdded.Time) + ", can't be true"
+		added = "its timeAdded " + taint.Stamp(t.TimeAdded.Time) + " is in the future or before the node was created"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and no journal has it: it came between " + taint.Stamp(n.created) + ", when the node was " +
-			"made, and " + since
+		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) + ", when the node was " +
+			"created, and " + since
 	}
-	return added + ", and no journal has it: it is there since " + since
+	return added + ", and there is no journal entry, so the countdown starts now (" + since + ")"
 }
 
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.

@@ -123,8 +123,8 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
 	e := explainOf(
 		pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
-		n, page(recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
-			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)})),
+		n, recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)}),
 	)
 	var got []string
 	for _, t := range e.Taints {
@@ -166,7 +166,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	for name, objects := range map[string][]any{
 		"another taint":    {pod("a", tolerates("node.kubernetes.io/unreachable", 300)), node("n1", unreachable, timed("gpu:NoExecute", -60))},
 		"a pod that stays": {pod("a", tolerates("", -1)), node("n1", unreachable)},
-		"a journal":        {pod("a"), node("n1", unreachable), page(recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}))},
+		"a journal":        {pod("a"), node("n1", unreachable), recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}})},
 	} {
 		if explainOf(objects...).Notes != nil {
 			t.Errorf("noted for %s", name)
@@ -176,7 +176,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 
 func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
-	want := []string{`of the tolerations that match gpu:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" for 60 s, would have tolerated it longer if it came first`}
+	want := []string{`the first toleration that matches gpu:NoExecute counts: "gpu Exists" for 30 s; a later toleration, "Exists" for 60 s, would tolerate the taint longer if it came first`}
 	if diff := cmp.Diff(want, e.Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -259,19 +259,19 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300 s by toleration \"gpu Exists\"",
+			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300 s by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; taint gpu:NoExecute (exposed since 2026-05-01T11:59:41Z) is not tolerated",
+			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded, 2026-05-01T12:01:00Z, can't be true, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60 s by toleration \"gpu Exists\"; since when gpu:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
+			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60 s by toleration \"gpu Exists\"; since when gpu:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
-			"its timeAdded, 2026-04-30T11:00:00Z, can't be true, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z",
+			"its timeAdded 2026-04-30T11:00:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z",
 		},
 	} {
 		e := explain(c.pod, node("n1", c.taint))

@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -10,50 +9,98 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Journal has the partitions of the manager's journal that were read, and the errors of the others.
+// Journal has the partitions and the state of the manager's journal that were read, and the errors of the others.
 type Journal struct {
 	name       string // in messages
 	partitions map[int]readPartition
+	state      readState
+}
+
+// readObject is how an object of the journal was read.
+type readObject struct {
+	absent bool
+	err    error
 }
 
 // readPartition is a partition, or the reason why it could not be read.
 type readPartition struct {
+	readObject
 	journal.Partition
-	writing journal.Writing
-	absent  bool
-	err     error
+}
+
+// readState is the state, or the reason why it could not be read.
+type readState struct {
+	readObject
+	journal.State
+
+	guards *breaker.Record // with the times of the API server's clock; nil if there is none
 }
 
 // NewJournal returns a journal of which nothing was read. name names its ConfigMaps in messages.
-func NewJournal(name string) *Journal { return &Journal{name, map[int]readPartition{}} }
+func NewJournal(name string) *Journal {
+	return &Journal{name: name, partitions: map[int]readPartition{}}
+}
 
-// Add adds a partition as it is stored, or the error of reading it. It returns false if an error does not replace the
-// last version that was read.
+// Add adds a partition as it is stored, or the state, or the error of reading it. It returns false if an error does not
+// replace the last version that was read.
 func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
+	read := readObject{absent: stored.Version == "", err: err}
+	if number == journal.StateObject {
+		if err != nil && j.state.err == nil && !j.state.Written.IsZero() {
+			return false
+		}
+		j.state = stateOf(stored, read)
+		return true
+	}
 	if before, ok := j.partitions[number]; err != nil && ok && before.err == nil {
 		return false
 	}
-	read := readPartition{absent: stored.Version == "", err: err}
+	partition := readPartition{readObject: read}
 	if err == nil {
-		if read.Partition, _, err = journal.Decode(number, stored.Data); err != nil {
-			read.err = fmt.Errorf("%s: %w", stored.Name, err)
+		if partition.Partition, _, err = journal.Decode(number, stored.Data); err != nil {
+			partition.err = fmt.Errorf("%s: %w", stored.Name, err)
 		}
-		read.writing = journal.Writing{At: read.Written, Stored: stored.Stored}
 	}
-	for name, record := range read.Records {
-		record.Writing = read.writing
-		read.Records[name] = record
-	}
-	j.partitions[number] = read
+	j.partitions[number] = partition
 	return true
+}
+
+// stateOf returns the state as it was read.
+func stateOf(stored journal.StoredPartition, read readObject) readState {
+	s := readState{readObject: read}
+	if read.err != nil {
+		return s
+	}
+	if s.State, s.err = journal.DecodeState(stored.Data); s.err != nil {
+		s.err = fmt.Errorf("%s: %w", stored.Name, s.err)
+	}
+	if len(s.Guards) > 0 {
+		record, err := breaker.Decode(s.Guards)
+		if s.guards = &record; err != nil {
+			s.guards, s.err = nil, fmt.Errorf("%s: %w", stored.Name, err)
+		}
+	}
+	return s
 }
 
 // record returns the record of a node; without a UID if there is none.
 func (j *Journal) record(node string) journal.Record {
 	return j.partitions[journal.PartitionOf(node)].Records[node]
+}
+
+// lastWatch returns when the writer of the record of this node last watched. While the journal is written, that is now.
+func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
+	number := journal.PartitionOf(node)
+	partition := j.partitions[number]
+	last := j.state.LastWatchOf(number, &partition.Partition)
+	if j.isWritten(at) {
+		last.Watched = at
+	}
+	return last
 }
 
 // nodes returns the nodes that have records: their UIDs, their NoExecute taints and their triggers.
@@ -62,10 +109,10 @@ func (j *Journal) nodes() map[string]*node {
 	for _, partition := range j.partitions {
 		for name, r := range partition.Records {
 			n := &node{Node: breaker.Node{Name: name, UID: r.UID}, version: r.Version}
-			for _, history := range slices.Concat(r.Taints, r.Triggers) {
-				for i := range history {
-					if !history[i].Ended {
-						n.Taints = append(n.Taints, history[i].Taint)
+			for _, states := range r.Taints {
+				for i := range states {
+					if !states[i].Ended {
+						n.Taints = append(n.Taints, states[i].Taint)
 					}
 				}
 			}
@@ -75,61 +122,66 @@ func (j *Journal) nodes() map[string]*node {
 	return all
 }
 
-// guards returns the record of guards and holds as a manager adopts it at this time.
+// guards returns the record of guards and holds as a manager reads it at this time.
 func (j *Journal) guards(now time.Time) breaker.Journaled {
-	g := j.partitions[journal.GuardsPartition]
-	if g.Guards == nil {
+	if j.state.guards == nil {
 		return breaker.Journaled{}
 	}
-	return breaker.Journaled{Record: g.writing.Guards(*g.Guards, now, 0), Known: true}
+	return breaker.Journaled{Record: j.state.guards.Converted(skew.Instant{Time: now}.Enter), Known: true}
 }
 
 // hasHold reports whether the record of guards and holds has a hold of this kind.
 func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
-	g := j.partitions[journal.GuardsPartition]
-	return g.Guards != nil && slices.ContainsFunc(g.Guards.Holds, of)
+	return j.state.guards != nil && slices.ContainsFunc(j.state.guards.Holds, of)
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".
 func (j *Journal) Missing() string {
 	absent := 0
-	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
-		switch partition := j.partitions[number]; {
-		case apierrors.IsForbidden(partition.err):
-			return "this user may not list " + j.name
-		case partition.err != nil:
-			return fmt.Sprintf("the journal can't be read (%v)", partition.err)
-		case partition.absent:
+	for number := range journal.StateObject + 1 {
+		read := j.state.readObject
+		if number < journal.StateObject {
+			read = j.partitions[number].readObject
+		}
+		switch {
+		case apierrors.IsForbidden(read.err):
+			return "this user may not get " + j.name
+		case read.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", read.err)
+		case read.absent || number < journal.StateObject && j.partitions[number].Records == nil:
 			absent++
 		}
 	}
-	if absent == len(j.partitions) {
+	if absent == journal.StateObject+1 || len(j.partitions) == 0 {
 		return fmt.Sprintf("there is no journal (%s)", j.name)
 	}
 	return ""
 }
 
-// writtenEvery is more than the time between two writings of a partition with records, while a leader can write it.
+// writtenEvery is more than the time between two writings of the state, while a leader can write it.
 const writtenEvery = time.Minute
 
-// isWritten reports whether a journal with this writing was being written at this time.
-func isWritten(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
+// isWritten reports whether the journal was being written at this time.
+func (j *Journal) isWritten(at time.Time) bool { return at.Sub(j.lastWritten()) <= writtenEvery }
 
-// watched returns the last time at which a writer of the journal is known to have watched the node.
-func watched(r journal.Record, at time.Time) time.Time {
-	if isWritten(r.Writing, at) {
-		return at
+// lastWritten returns when anything that was read of the journal was last written.
+func (j *Journal) lastWritten() time.Time {
+	last := j.state.Written
+	for _, p := range j.partitions {
+		if p.Written.After(last) {
+			last = p.Written
+		}
 	}
-	return r.Writing.At
+	return last
 }
 
 // clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
 // of at, and its times must not be rejected for that.
 func clockOf(r journal.Record, at time.Time) time.Time {
-	for _, history := range slices.Concat(r.Taints, r.Triggers) {
-		for i := range history {
-			if at.Before(history[i].Since) {
-				at = history[i].Since
+	for _, states := range r.Taints {
+		for i := range states {
+			if at.Before(states[i].Start) {
+				at = states[i].Start
 			}
 		}
 	}

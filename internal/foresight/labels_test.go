@@ -20,8 +20,8 @@ func onSomeNodes(name, key string, nodes *metav1.LabelSelector, m policy.Method)
 	return policy.Policy{Name: name, Method: m, Match: policy.Match{Taints: []policy.Taint{{Key: key}}, NodeSelector: nodes}}
 }
 
-// The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and is
-// named if a node is tainted.
+// The journal has no labels of nodes. A policy that selects by them matches no pod then, whatever its selector is, and
+// is named if a node is tainted.
 func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.T) {
 	gpu := &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "gpu"}}
 	all := func(m policy.Method) policy.Policy { return onSomeNodes("all", "out", nil, m) }
@@ -42,7 +42,7 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 		"one for all nodes":                          {[]policy.Policy{all(policy.Hold)}, "held by policy all", nil},
 	} {
 		m := hidden(policies(t, c.policies...), pod("a"), pod("b", on("n2")), // no record has its node
-			page(recorded("uid-n1", -5, since("out:NoExecute", -299))))
+			recorded("uid-n1", -5, since("out:NoExecute", -299)))
 		if got := foretold(t, m, noon); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -91,13 +91,19 @@ type objects struct {
 type node struct {
 	breaker.Node
 	created  time.Time
-	version  string // resourceVersion
+	version  string    // resourceVersion
+	written  time.Time // when the list of taints was written, according to managedFields; zero if they don't say
+	writer   string    // by which field manager
 	estimate nodeEstimate
 }
 
 func nodeOf(n *v1.Node) *node {
 	fields := breaker.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
-	return &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
+	made := &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
+	if written := journal.TaintsWritten(n.ManagedFields); written != nil {
+		made.written, made.writer = written.Time.Time, written.Manager
+	}
+	return made
 }
 
 // withTaints returns the node with other taints, as a change that is not observed yet would show it.
@@ -200,21 +206,22 @@ func (m *Model) loadJournal(at time.Time) {
 	if m.Hidden() {
 		m.nodes = m.reading.Journal.nodes()
 	}
-	for name, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n, m.reading.Journal.record(name), at)
+	for _, n := range m.nodes {
+		n.estimate = estimateOf(&m.rules, n, m.reading.Journal, at)
 	}
 }
 
-// UpdateJournal takes in a version of a partition of the journal, or the error of reading it, at this time.
+// UpdateJournal takes in a version of a partition of the journal, or of its state, or the error of reading it, at this
+// time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
 	switch j := m.reading.Journal; {
 	case !j.Add(number, stored, err):
 	case m.Hidden():
 		m.loadJournal(at)
 	default:
-		for name, record := range j.partitions[number].Records {
+		for name := range j.partitions[number].Records {
 			if n, ok := m.nodes[name]; ok {
-				n.estimate = n.estimate.adopt(&m.rules, record, at)
+				n.estimate = n.estimate.explained(&m.rules, j, at)
 			}
 		}
 	}
@@ -222,16 +229,16 @@ func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err er
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	before, updated, record := m.nodes[n.Name], nodeOf(n), m.reading.Journal.record(n.Name)
+	before, updated := m.nodes[n.Name], nodeOf(n)
 	if before == nil || before.UID != n.UID {
-		before, record = updated.withTaints(nil), journal.Record{}
-		before.estimate = estimateOf(&m.rules, before, record, at)
+		before = updated.withTaints(nil)
+		before.estimate = estimateOf(&m.rules, before, m.reading.Journal, at)
 	}
 	order, err := resourceversion.CompareResourceVersion(updated.version, before.version)
 	if err == nil && order < 0 {
 		return // a list may come from a cache that lags behind
 	}
-	updated.estimate = before.estimate.with(&m.rules, updated, at).adopt(&m.rules, record, at)
+	updated.estimate = before.estimate.with(&m.rules, updated, at).explained(&m.rules, m.reading.Journal, at)
 	m.nodes[n.Name] = updated
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -33,15 +32,15 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
-		r.note("%s, so since when a taint is there is known only where it has a timeAdded", cause)
+		r.note("%s; start times are known only for taints with timeAdded", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
-			"a manager that has seen the first of them counts from then, and the pod goes earlier")
+		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from then, " +
+			"and evicts earlier")
 	}
 	if d.asIfNow {
-		r.note("a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
-			"tells when, here as if that were now, and a manager that saw it earlier evicts earlier")
+		r.note("a NoSchedule taint counts from when a manager with the policy first saw it; without a journal entry, this " +
+			"answer counts from now, and a manager that saw it earlier evicts earlier")
 	}
 	m.noteHolds(&r, by)
 	return r
@@ -71,11 +70,11 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 			"deleteAfter may count from later")
 	}
 	j := m.reading.Journal
-	switch guards := j.partitions[journal.GuardsPartition]; {
+	switch {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
 		r.note("the manager that has written the journal is paused: it starts no call, and here the pods are judged " +
 			"as if it were not")
-	case guards.Guards == nil && (m.rules.Guarded() || guards.err != nil):
+	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil):
 		r.note("%s, so whether a breaker has tripped or the manager is paused is not known: pods may be held, and "+
 			"deleteAfter may count from later", cmp.Or(j.Missing(), "the journal has no record of guards and holds"))
 	}
@@ -95,29 +94,16 @@ func (m *Model) tripNote(t Trip) string {
 	return t.String() + "; which pods it holds is not known: here none, as no file of --config has it"
 }
 
-// noteStale notes that the journal of these nodes is no longer written, with the time at which the oldest partition
-// with records of tainted ones was written. The partition of the guards counts if it has holds or trips.
+// noteStale notes that the journal is no longer written, if it has records of these nodes that are tainted, or holds or
+// trips.
 func (m *Model) noteStale(r *Remarks, nodes []string, at time.Time) {
 	j, read := m.reading.Journal, m.readBefore(at)
-	var writings []time.Time
-	add := func(w journal.Writing) {
-		if !isWritten(w, read) {
-			writings = append(writings, w.At)
-		}
-	}
-	for _, name := range m.Tainted(nodes) {
-		if record := j.record(name); record.UID != "" {
-			add(record.Writing)
-		}
-	}
-	guards := j.partitions[journal.GuardsPartition]
+	recorded := slices.ContainsFunc(m.Tainted(nodes), func(name string) bool { return j.record(name).UID != "" })
 	holds := j.hasHold(func(h policy.HoldRecord) bool { return h.Holds })
-	if holds || guards.Guards != nil && len(guards.Guards.Trips) > 0 {
-		add(guards.writing)
-	}
-	if len(writings) > 0 {
+	trips := j.state.guards != nil && len(j.state.guards.Trips) > 0
+	if (recorded || holds || trips) && !j.isWritten(read) {
 		r.note("the journal was last written at %s: no taint-manager seems to lead, so perhaps no pod is evicted",
-			taint.Stamp(slices.MinFunc(writings, time.Time.Compare)))
+			taint.Stamp(j.lastWritten()))
 	}
 }
 

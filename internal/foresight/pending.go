@@ -145,8 +145,8 @@ func (p *Pending) noteOverdue(read time.Time) {
 		countIf(&overdue, p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
-		p.note("%s should have gone by now: no manager runs, or something is in the way; --server asks the manager, "+
-			"and 'taint-manager explain POD' tells what its events say", Count(overdue, "pod"))
+		p.note("%s should have been evicted by now: either no manager is running, or something blocks the evictions; "+
+			"'taint-manager explain POD' shows the events of a pod", Count(overdue, "pod"))
 	}
 }
 

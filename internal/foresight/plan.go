@@ -263,9 +263,12 @@ func (m *Model) replicasOf() map[ownerKey]int {
 	return all
 }
 
-// doubts returns the doubts about the times of the plan.
+// doubts returns the doubts about the times of the plan, except about pods that the change does not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
+		if pod.Effect == Anyway && !pod.selected {
+			continue
+		}
 		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
 		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
 	}
@@ -281,8 +284,8 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 			continue
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+
-				granted(taint.Matching(p, t, rules))+"; a later one, "+granted(longer)+", would have tolerated it "+
+			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" counts: "+
+				granted(taint.Matching(p, t, rules))+"; a later toleration, "+granted(longer)+", would tolerate the taint "+
 				"longer if it came first")
 		}
 	}

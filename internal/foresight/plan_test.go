@@ -210,7 +210,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`of the tolerations that match gpu=a:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" without a limit, would have tolerated it longer if it came first`}
+	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30 s; a later toleration, "Exists" without a limit, would tolerate the taint longer if it came first`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -90,12 +90,11 @@ func tripped(key, group string) breaker.TripRecord {
 
 func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
 
-// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead; from
-// now if the journal has no start of it.
+// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead;
+// from now if the journal has no start of it.
 func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 	rules := policies(t, drains("drain"), audited(drains("try")))
 	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
-	ahead.Writing.Stored = at(0)
 	added := taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}
 	for _, c := range []struct {
 		name     string
@@ -103,18 +102,18 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 		recorded []any
 		want     string
 	}{
-		{"the journal has it", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -50)))}, "goes at 10s, journal"},
-		{"the journal has it with another value", parsed("drain=b:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain=a:NoSchedule", -50)))}, "goes at 10s, journal"},
-		{"the journal's clock is ahead", parsed("drain:NoSchedule"), []any{page(ahead)}, "goes at 11s, journal"},
-		{"the record is older than the node", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoSchedule", -90000)))}, "goes at -8h58m59s, journal"},
-		{"a timeAdded does not count", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -10, added))}, "goes at 45s, journal"},
+		{"the journal has it", parsed("drain:NoSchedule"), []any{recorded("uid-n1", 0, since("drain:NoSchedule", -50))}, "goes at 10s, journal"},
+		{"the journal has it with another value", parsed("drain=b:NoSchedule"), []any{recorded("uid-n1", 0, since("drain=a:NoSchedule", -50))}, "goes at 1m0s, policy"},
+		{"the journal's clock is ahead", parsed("drain:NoSchedule"), []any{ahead}, "goes at 1m0s, journal"},
+		{"the record is older than the node", parsed("drain:NoSchedule"), []any{recorded("uid-n1", 0, since("drain:NoSchedule", -90000))}, "goes at -8h58m59s, journal"},
+		{"a timeAdded does not count", timed("drain:NoSchedule", -20), []any{recorded("uid-n1", -10, added)}, "goes at 45s, journal"},
 		{"no journal", parsed("drain:NoSchedule"), nil, "goes at 1m0s, policy"},
-		{"a record of another node of that name", parsed("drain:NoSchedule"), []any{page(recorded("uid-n0", 0, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
-		{"a record of another key", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drained:NoSchedule", -50)))}, "goes at 1m0s, policy"},
-		{"a record of a NoExecute taint", parsed("drain:NoSchedule"), []any{page(recorded("uid-n1", 0, since("drain:NoExecute", -50)))}, "goes at 1m0s, policy"},
-		{"a record from before the taint was set again", timed("drain:NoSchedule", -20), []any{page(recorded("uid-n1", -30, since("drain:NoSchedule", -50)))}, "goes at 1m0s, policy"},
-		{"a taint that no policy names", parsed("reboot:NoSchedule"), []any{page(recorded("uid-n1", 0, since("reboot:NoSchedule", -50)))}, "stays, "},
-		{"a taint that only a policy in mode Audit names", parsed("try:NoSchedule"), []any{page(recorded("uid-n1", 0, since("try:NoSchedule", -50)))}, "stays, "},
+		{"a record of another node of that name", parsed("drain:NoSchedule"), []any{recorded("uid-n0", 0, since("drain:NoSchedule", -50))}, "goes at 1m0s, policy"},
+		{"a record of another key", parsed("drain:NoSchedule"), []any{recorded("uid-n1", 0, since("drained:NoSchedule", -50))}, "goes at 1m0s, policy"},
+		{"a record of a NoExecute taint", parsed("drain:NoSchedule"), []any{recorded("uid-n1", 0, since("drain:NoExecute", -50))}, "goes at 1m0s, policy"},
+		{"a record from before the taint was set again", timed("drain:NoSchedule", -20), []any{recorded("uid-n1", -30, since("drain:NoSchedule", -50))}, "goes at 1m0s, policy"},
+		{"a taint that no policy names", parsed("reboot:NoSchedule"), []any{recorded("uid-n1", 0, since("reboot:NoSchedule", -50))}, "stays, "},
+		{"a taint that only a policy in mode Audit names", parsed("try:NoSchedule"), []any{recorded("uid-n1", 0, since("try:NoSchedule", -50))}, "stays, "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := judgedBy(rules, foresight.Focus{}, append(c.recorded, node("n1", c.taint), pod("a", ownedBy("ReplicaSet/a")))...)
@@ -122,7 +121,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 			if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			if asIfNow := noted(m.Pending(noon, nil).Notes, "here as if that were now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
+			if asIfNow := noted(m.Pending(noon, nil).Notes, "this answer counts from now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
 				t.Errorf("pending notes that the start is not known: %t", asIfNow)
 			}
 		})
@@ -130,7 +129,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 }
 
 func TestWithoutNodesTheJournalHasTheTriggers(t *testing.T) {
-	m := hidden(policies(t, drains("drain")), pod("a", ownedBy("ReplicaSet/a")), page(recorded("uid-n1", -5, since("drain:NoSchedule", -50))))
+	m := hidden(policies(t, drains("drain")), pod("a", ownedBy("ReplicaSet/a")), recorded("uid-n1", -5, since("drain:NoSchedule", -50)))
 	if diff := cmp.Diff([]string{"a goes at 10s, scheduled by journal, in 10 s"}, scheduled(m.Pending(noon, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -149,14 +148,14 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 	drain, both := policies(t, drains("drain")), policies(t, drains("drain"), drains("reboot"))
 	world := []any{
 		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
-		node("n1", parsed("drain:NoSchedule")), page(recorded("uid-n1", 0, since("drain:NoSchedule", -50))),
-		node("n2", parsed("drain:NoSchedule")), pageOf("n2", recorded("uid-n2", 0, since("drain:NoSchedule", -50))),
+		node("n1", parsed("drain:NoSchedule")), recorded("uid-n1", 0, since("drain:NoSchedule", -50)),
+		node("n2", parsed("drain:NoSchedule")), recordedOf("n2", "uid-n2", 0, since("drain:NoSchedule", -50)),
 	}
 	rebooted := []any{
 		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
-		node("n1", parsed("reboot:NoSchedule")), page(recorded("uid-n1", 0, since("reboot:NoSchedule", -70))),
+		node("n1", parsed("reboot:NoSchedule")), recorded("uid-n1", 0, since("reboot:NoSchedule", -70)),
 		node("n2", parsed("reboot:NoSchedule"), parsed("drain:NoSchedule")),
-		pageOf("n2", recorded("uid-n2", 0, since("reboot:NoSchedule", -70), since("drain:NoSchedule", -50))),
+		recordedOf("n2", "uid-n2", 0, since("reboot:NoSchedule", -70), since("drain:NoSchedule", -50)),
 	}
 	const unchanged = " anyway: goes at 10s by drain since journal, without it goes at 10s"
 	for _, c := range []struct {
@@ -187,7 +186,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 			for _, pod := range p.Pods {
 				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "here as if that were now") {
+			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "this answer counts from now") {
 				t.Errorf("notes %q (-want +got):\n%s", p.Notes, diff)
 			}
 		})
@@ -262,20 +261,17 @@ func TestAnOldRecordOfGuardsIsNoted(t *testing.T) {
 		name    string
 		record  *breaker.Record
 		written float64
-		node    bool    // its record was written at -100 s
+		node    bool    // it has a record
 		want    float64 // 0: not noted
 	}{
 		{"one that is kept", trips(tripped("", "")), -20, false, 0},
 		{"an old one", trips(tripped("", "")), -120, false, -120},
 		{"an old one that is empty", &breaker.Record{}, -120, false, 0},
-		{"one that is older than that of a node", trips(tripped("", "")), -200, true, -200},
-		{"one that is younger than that of a node", trips(tripped("", "")), -70, true, -100},
+		{"an empty one, and a record of a node", &breaker.Record{}, -70, true, -70},
 	} {
-		page := holding(c.record)
-		page.Written = at(c.written)
-		objects := []any{page, node("n1", parsed("disk:NoExecute")), pod("a")}
+		objects := []any{guards{c.record, at(c.written)}, node("n1", parsed("disk:NoExecute")), pod("a")}
 		if c.node {
-			objects = append(objects, node("n2", parsed("gpu:NoExecute")), pageOf("n2", recorded("uid-n2", -100, since("gpu:NoExecute", -300))))
+			objects = append(objects, node("n2", parsed("gpu:NoExecute")), recordedOf("n2", "uid-n2", -100, since("gpu:NoExecute", -300)))
 		}
 		var want string
 		if c.want != 0 {
@@ -319,7 +315,7 @@ func TestFromNodesOfTheJournalOnlyRecordedTripsCount(t *testing.T) {
 		}{"all": {foresight.Reading{}, c.all}, "hidden": {foresight.Reading{Hidden: true}, c.hidden}} {
 			t.Run(c.name+", nodes that are known: "+what, func(t *testing.T) {
 				m, err := load(rules, foresight.Focus{}, known.reading, pod("a", on("n2")), zoned("n2", timed("out:NoExecute", -300)), holding(c.record),
-					pageOf("n2", recorded("uid-n2", -5, since("out:NoExecute", -299))))
+					recordedOf("n2", "uid-n2", -5, since("out:NoExecute", -299)))
 				if err != nil {
 					t.Fatal(err)
 				}

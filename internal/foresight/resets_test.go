@@ -55,8 +55,8 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 	}
 }
 
-// Until the plan's time the nodes have their present taints, by which a breaker may trip or be reset; then those of the plan
-// count.
+// Until the plan's time the nodes have their present taints, by which a breaker may trip or be reset; then those of the
+// plan count.
 func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 	trip := func(seconds float64, recorded bool) []foresight.Trip {
 		return []foresight.Trip{{Breaker: "outage", Group: "a", Since: at(seconds), Recorded: recorded, Reset: "Automatic"}}

@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -95,7 +94,7 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	for name, n := range m.nodes {
 		all[name] = &n.estimate
 		if by != &m.rules {
-			all[name] = new(estimateOf(by, n, m.reading.Journal.record(name), m.at))
+			all[name] = new(estimateOf(by, n, m.reading.Journal, m.at))
 		}
 		if taints, ok := changed[name]; ok {
 			all[name] = new(all[name].with(by, n.withTaints(taints), at))
@@ -108,8 +107,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 // not older than the record of guards that was read with the objects.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
-	if g := m.reading.Journal.partitions[journal.GuardsPartition]; g.Guards != nil && g.writing.At.After(read) {
-		read = g.writing.At
+	if s := &m.reading.Journal.state; s.guards != nil && s.Written.After(read) {
+		read = s.Written
 	}
 	if m.reading.At.IsZero() || read.After(at) {
 		return at

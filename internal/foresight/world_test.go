@@ -1,7 +1,7 @@
 package foresight_test
 
 import (
-	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -150,16 +150,24 @@ func load(by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, obje
 
 // loadFor returns a model for questions about that time.
 func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r foresight.Reading, objects ...any) (*foresight.Model, error) {
-	b, pages := foresight.NewBuilder(by, focus), map[int]journal.Partition{}
+	b, pages, state := foresight.NewBuilder(by, focus), map[int]journal.Partition{}, state{written: at(-5)}
 	for _, o := range objects {
-		if p, ok := o.(journal.Partition); ok {
-			addPage(pages, p)
-		} else {
+		switch o := o.(type) {
+		case partition:
+			addPage(pages, o.Partition)
+			if state.guards == nil {
+				state.written = o.Written
+			}
+		case guards:
+			state.guards, state.written = o.record, o.written
+			pages[0] = journal.Partition{Records: pages[0].Records}
+		default:
 			b.Add(o)
 		}
 	}
 	if r.Journal == nil && len(pages) > 0 {
 		r.Journal = foresight.NewJournal("the journal")
+		r.Journal.Add(journal.StateObject, state.stored(), nil)
 	}
 	for number, p := range pages {
 		r.Journal.Add(number, stored(p), nil)
@@ -167,19 +175,40 @@ func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r 
 	return b.Load(r, q)
 }
 
-// addPage adds a partition that has the records of some nodes of one partition, or the record of guards.
+// partition is a partition of the journal, and guards a record of guards and holds.
+type (
+	partition struct{ journal.Partition }
+	guards    struct {
+		record  *breaker.Record
+		written time.Time
+	}
+)
+
+// state is the state of the journal.
+type state struct {
+	written time.Time
+	guards  *breaker.Record
+}
+
+// stored returns the state as a manager has written it.
+func (s state) stored() journal.StoredPartition {
+	var text []byte
+	if s.guards != nil {
+		text, _ = json.Marshal(s.guards)
+	}
+	beat := journal.Heartbeat{Written: s.written, LastWatch: journal.LastWatch{Watched: s.written}}
+	return journal.StoredPartition{Version: "1", Data: journal.EncodeState(beat, text, nil)}
+}
+
+// addPage adds a partition that has the records of some nodes of one partition.
 func addPage(pages map[int]journal.Partition, p journal.Partition) {
-	number := journal.GuardsPartition
+	number := 0
 	for name := range p.Records {
 		number = journal.PartitionOf(name)
 	}
-	if before, ok := pages[number]; ok {
+	if before, ok := pages[number]; ok && before.Records != nil {
 		maps.Copy(before.Records, p.Records)
-		before.Guards = cmp.Or(before.Guards, p.Guards)
 		p = before
-	}
-	if p.Records == nil {
-		p.Records = map[string]journal.Record{}
 	}
 	pages[number] = p
 }
@@ -187,9 +216,6 @@ func addPage(pages map[int]journal.Partition, p journal.Partition) {
 // stored returns the partition as a manager has written it.
 func stored(p journal.Partition) journal.StoredPartition {
 	at := journal.StoredPartition{Version: "1"}
-	for _, r := range p.Records {
-		p.Written, at.Stored = r.Writing.At, r.Writing.Stored
-	}
 	at.Data, _ = journal.Encode(p)
 	return at
 }
@@ -221,40 +247,37 @@ func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 	return p
 }
 
-// recorded returns the journal's record of a node, in a partition that was written at this number of seconds from
+// recorded returns a partition of the journal with the record of n1, which was written at this number of seconds from
 // noon.
-func recorded(uid string, written float64, taints ...taint.History) journal.Record {
-	r := journal.Record{UID: types.UID(uid), Writing: journal.Writing{At: at(written)}}
+func recorded(uid string, written float64, taints ...taint.History) partition {
+	return recordedOf("n1", uid, written, taints...)
+}
+
+// recordedOf returns a partition of the journal with the record of a node.
+func recordedOf(name, uid string, written float64, taints ...taint.History) partition {
+	r := journal.Record{UID: types.UID(uid)}
 	for _, history := range taints {
-		if history[0].Taint.Effect == v1.TaintEffectNoSchedule {
-			r.Triggers = append(r.Triggers, history)
-		} else {
-			r.Taints = append(r.Taints, history)
+		var states []journal.TaintState
+		for _, s := range history {
+			states = append(states, journal.TaintState{State: s, Start: s.Since})
 		}
+		r.Taints = append(r.Taints, states)
 	}
-	return r
+	return partition{journal.Partition{
+		Written: at(written), LastWatch: journal.LastWatch{Watched: at(written)}, Records: map[string]journal.Record{name: r},
+	}}
 }
 
-// page returns a partition of the journal with the record of n1.
-func page(r journal.Record) journal.Partition { return pageOf("n1", r) }
-
-// pageOf returns a partition of the journal with the record of a node.
-func pageOf(name string, r journal.Record) journal.Partition {
-	return journal.Partition{Records: map[string]journal.Record{name: r}}
-}
-
-// holding returns the partition of the journal with this record of guards and holds; none if it is nil.
-func holding(r *breaker.Record) journal.Partition {
-	return journal.Partition{Written: at(-5), Guards: r}
-}
+// holding returns the record of guards and holds of the journal.
+func holding(r *breaker.Record) guards { return guards{r, at(-5)} }
 
 // noted reports whether one of the notes has this part.
 func noted(notes []string, part string) bool {
 	return strings.Contains(strings.Join(notes, "\n"), part)
 }
 
-// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at 30s",
-// "goes at 30s, deleted at 1h0m30s", "held by policy x".
+// foretold formats what explain says about the pod shop/a, and requires pending to say the same: "stays", "goes at
+// 30s", "goes at 30s, deleted at 1h0m30s", "held by policy x".
 func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
 	t.Helper()
 	e, pending := explained(m, when), m.Pending(when, nil)

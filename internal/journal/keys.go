@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Keys are the keys of the NoSchedule taints that are observed, because policies name them. They are sorted. The zero
@@ -43,14 +41,4 @@ func (k Keys) roleOf(t *v1.Taint) role {
 func has(keys []string, key string) bool {
 	_, found := slices.BinarySearch(keys, key)
 	return found
-}
-
-// statesOf returns the states of the history whose taints have this role.
-func statesOf(keys Keys, r role, history taint.History) (kept taint.History) {
-	for i := range history {
-		if keys.roleOf(&history[i].Taint) == r {
-			kept = append(kept, history[i])
-		}
-	}
-	return kept
 }

@@ -4,25 +4,20 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// NodeHistory holds the taints of one node: what this process has observed, and separately what records say. The zero
-// value has no taints. A NodeHistory is immutable.
-type NodeHistory struct{ list []presence }
-
-// historyOf returns the history of a node with these presences. lastVersion is the node's version at the last
-// observation.
-func historyOf(list []presence, lastVersion string, apart func(a, b *v1.Taint) bool) NodeHistory {
-	for i := range list {
-		list[i].history = list[i].joined(lastVersion, apart)
-	}
-	return NodeHistory{list}
+// NodeHistory holds the taints of one node, each with its start. The zero value has no taints. A NodeHistory is
+// immutable.
+type NodeHistory struct {
+	presences []presence
+	version   string // up to which the taints are known; see [Record]
+	list      string // fingerprint of all taints of the node; empty if each has its timeAdded
 }
 
-// Taints returns one history for each NoExecute taint on the node, with observed and recorded states merged. Callers
-// must not modify it.
+// Taints returns one history for each NoExecute taint on the node. Callers must not modify it.
 func (n NodeHistory) Taints() []taint.History { return n.of(noExecute) }
 
 // Triggers returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Triggers.
@@ -33,118 +28,75 @@ func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 
 // of returns the histories of the taints in a role.
 func (n NodeHistory) of(r role) (histories []taint.History) {
-	for i := range n.list {
-		if n.list[i].role == r {
-			histories = append(histories, n.list[i].history)
+	for i := range n.presences {
+		if n.presences[i].role == r {
+			histories = append(histories, n.presences[i].history)
 		}
 	}
 	return histories
 }
 
-// Empty reports whether there are no taints.
-func (n NodeHistory) Empty() bool { return len(n.list) == 0 }
+// Change is what an observation has changed: the histories, or only the record of the node.
+type Change struct{ History, Record bool }
 
-// UpTo returns the newest resourceVersion at which the taints are known, for a record of the node. changed is the
-// version at which this process last saw the taints change. The version of an adopted record is used instead if it is
-// newer, and not newer than lastVersion, the node's version at the last observation.
-func (n NodeHistory) UpTo(changed, lastVersion string) string {
-	for i := range n.list {
-		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) && reaches(lastVersion, recorded) {
-			changed = recorded
-		}
-	}
-	return changed
-}
-
-// Observe returns the history after one more observation, and reports whether the history changed.
+// Observe returns the history after one more observation.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
 // controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
 // NoSchedule taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
-func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	known := slices.DeleteFunc(slices.Clone(n.list), func(p presence) bool { return s.added(&p.seen[0].Taint) })
-	var list []presence
-	for i := range s.Taints {
-		t := &s.Taints[i]
-		if r := s.Keys.roleOf(t); r != ignored && presenceOf(list, r, t) == nil {
-			these := s.only(r)
-			list = append(list, continued(known, r, t, these).observed(t, these))
+func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
+	next := NodeHistory{version: n.version}
+	if o.Keys.Untimed(o.Taints) {
+		next.list = fingerprint(o.Taints)
+	}
+	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool { return o.added(&p.states[0].Taint) })
+	for i := range o.Taints {
+		t := &o.Taints[i]
+		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {
+			before, taints := presenceOf(known, r, t), o.group(r, t)
+			next.presences = append(next.presences, o.presence(before, r, taints, n.list, next.list))
 		}
 	}
-	if len(known) == len(n.list) && slices.EqualFunc(known, list, samePresence) {
-		return NodeHistory{list}, false // a later list may have shown the same
-	}
-	return historyOf(list, s.Version, s.Distinguishes), true
-}
-
-// continued returns the presence that the observed taint continues, or a new presence.
-func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
-	known := presenceOf(list, r, t)
-	if known == nil || s.Gap && known.renewed(s) {
-		return newPresence(r, t, s)
-	}
-	return known
-}
-
-// Adopt returns the history with a record of the node merged in, and reports whether the history changed. Observed and
-// recorded states are kept apart. A record is not used for a taint
-//
-//   - if the record is of a node with another UID, or does not have that taint;
-//   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
-//     observed the node up to that version, or the versions cannot be compared;
-//   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
-//     another presence of the taint, which this process has not seen yet;
-//   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
-//     presence.
-//
-// Records must be adopted in the order of their writings: a later record replaces the states of an earlier record.
-// The node should have reached the version of the record. The parameter now describes the last observation of
-// the node, at the moment at which the record is read; its Taints are not used.
-//
-// Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
-// monotonic clock of this process if this process received the writing. If it found the record, the time since then
-// comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
-// clamped to the node's lifetime.
-func (n NodeHistory) Adopt(r Record, now Observation) (NodeHistory, bool) {
-	if r.UID != now.UID {
-		return n, false
-	}
-	list, changed := slices.Clone(n.list), false
-	for i := range list {
-		if merged, isNew := list[i].after(r.about(&list[i], now.Keys), &r, &now); isNew {
-			list[i], changed = merged, true
-		}
-	}
-	if !changed {
-		return n, false
-	}
-	return historyOf(list, now.Version, now.Distinguishes), true
-}
-
-// about returns the recorded states of the taint of a presence, without states of keys that are no triggers.
-func (r *Record) about(p *presence, keys Keys) taint.History {
-	switch t := &p.seen[0].Taint; p.role {
-	case noExecute:
-		return find(r.Taints, t)
-	case trigger:
-		return statesOf(keys, trigger, find(r.Triggers, t))
-	}
-	return nil
-}
-
-// Recorded reports whether a record tells since when this taint, of an observed effect, is there.
-func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.list, func(p presence) bool {
-		return counts(&p.seen[0].Taint, t) && len(p.recorded.states) > 0
+	changed := len(known) != len(n.presences) || !slices.EqualFunc(known, next.presences, func(a, b presence) bool {
+		return a.role == b.role && equalStates(a.states, b.states)
 	})
+	if changed || n.version == "" || n.list != next.list {
+		next.version = o.Version
+	}
+	return next, Change{History: changed, Record: changed || n.list != next.list}
 }
 
 // presenceOf returns the presence of the taint in this role, or nil.
 func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 	for i := range list {
-		if list[i].role == r && counts(&list[i].seen[0].Taint, t) {
+		if list[i].role == r && counts(&list[i].states[0].Taint, t) {
 			return &list[i]
 		}
 	}
 	return nil
+}
+
+// Recorded reports whether a record tells when this taint, of an observed effect, began.
+func (n NodeHistory) Recorded(t *v1.Taint) bool {
+	return slices.ContainsFunc(n.presences, func(p presence) bool {
+		return p.recorded && counts(&p.states[0].Taint, t)
+	})
+}
+
+// Found reports whether this process has found this taint, of an observed effect, in a list.
+func (n NodeHistory) Found(t *v1.Taint) bool {
+	return slices.ContainsFunc(n.presences, func(p presence) bool {
+		return slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
+	})
+}
+
+// Record returns the record of the node, or false if the node has no taints to record.
+func (n NodeHistory) Record(uid types.UID) (Record, bool) {
+	r := Record{UID: uid, Version: n.version, List: n.list}
+	for i := range n.presences {
+		if p := &n.presences[i]; p.role == noExecute || p.role == trigger {
+			r.Taints = append(r.Taints, p.states)
+		}
+	}
+	return r, len(r.Taints) > 0
 }

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Observation is what one look at a node shows of its taints, or the moment at which a record of the node is read.
+// Observation is what one look at a node shows of its taints.
 type Observation struct {
-	// UID of the node. Only [NodeHistory.Adopt] uses it.
-	UID types.UID
-
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
@@ -21,13 +20,8 @@ type Observation struct {
 	Keys       Keys
 	KeysBefore *Keys
 
-	// At is the moment of the observation. It carries the monotonic clock, so that times derived from it do not move
-	// when the wall clock is set.
-	At time.Time
-
-	// Ahead is by how much this process's wall clock is ahead of the API server's; 0 if they agree. An age that is
-	// computed from At and a time of the API is too long by this much.
-	Ahead time.Duration
+	// At is the moment of the observation.
+	At skew.Instant
 
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
@@ -37,13 +31,17 @@ type Observation struct {
 	Version, Before string
 
 	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,
-	// or when a watch could not continue where it broke off. A taint's timeAdded then shows what was missed. Without a
-	// gap the process saw the taint appear, and timeAdded is ignored.
+	// or when a watch could not continue where it broke off. Without a gap the process saw the taint appear, and
+	// timeAdded is ignored.
 	Gap bool
 
-	// Watched, with Gap and for a record, is the last moment before the gap at which a process is known to have watched
-	// the node; zero if no such moment is known.
+	// Watched and Reached, with Gap, are when this process last watched before, and up to which resourceVersion it knew
+	// all changes of nodes then; zero for the first list.
 	Watched time.Time
+	Reached string
+
+	// Written, with Gap, is when the list of taints was written according to managedFields; zero if they don't say.
+	Written time.Time
 
 	// Unknown, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
 	// observation, which is the latest possible start.
@@ -54,18 +52,15 @@ type Observation struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// only returns the observation of the taints in this role.
-func (o *Observation) only(r role) *Observation {
-	if r == noExecute {
-		return o // its effect tells it from the others
+// group returns the taints in this role that count as one with t.
+func (o *Observation) group(r role, t *v1.Taint) (taints []v1.Taint) {
+	for i := range o.Taints {
+		if counts(&o.Taints[i], t) && o.Keys.roleOf(&o.Taints[i]) == r {
+			taints = append(taints, o.Taints[i])
+		}
 	}
-	these := *o
-	these.Taints = slices.DeleteFunc(slices.Clone(o.Taints), func(t v1.Taint) bool { return o.Keys.roleOf(&t) != r })
-	return &these
+	return taints
 }
-
-// relisted reports whether a list shows this after a gap of the watch.
-func (o *Observation) relisted() bool { return o.Gap && !o.Watched.IsZero() }
 
 // added reports whether the previous observation says nothing about the taint, because the taint had no role then, or
 // another role. The two taints that the node lifecycle controller swaps are added together.
@@ -86,37 +81,77 @@ func (o *Observation) added(t *v1.Taint) bool {
 // found reports whether the taint, if it is new, may have been there before this observation.
 func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
 
-// listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. A NoSchedule taint does not
-// count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are
-// truncated to whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet,
-// the moment of the observation is late enough.
-func (o *Observation) listedSince(t *v1.Taint) time.Time {
-	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(o.At.Add(-o.Ahead)) ||
-		t.TimeAdded.Time.Before(o.Created) {
-		return o.unknown()
+// presence returns the presence of a group of taints after this observation; known is the one before, or nil. was and
+// list are fingerprints of the node's taints before and now.
+func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, list string) presence {
+	next := presence{role: r}
+	again := known != nil && o.Gap && known.isAnother(o, taints, was, list)
+	if known != nil && !again {
+		next = *known
 	}
-	since := o.moment(t.TimeAdded.Time)
-	if since.After(o.At) {
-		since = o.At
+	if o.found(&taints[0]) {
+		found := &finding{
+			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
+		}
+		switch {
+		case known != nil && !again:
+			next.again = found
+		case o.added(&taints[0]):
+			found.before = "" // it was not observed then
+			fallthrough
+		default:
+			next.found = found
+		}
 	}
-	if since.Before(o.Watched) {
-		return o.unknown() // the node did not have the taint then
+	before := statesAfter(next.states, taints, o.Version)
+	next.states = before
+	for i := range taints {
+		if !standing(before, &taints[i]) {
+			next.states = append(next.states, o.begin(&taints[i], before, again))
+		}
 	}
-	return since
+	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })
+	next.states = bound(next.states, o.Distinguishes)
+	next.history = historyOf(next.states)
+	return next
 }
 
-// moment returns a time of the API, rounded up, on this process's monotonic clock.
-func (o *Observation) moment(t time.Time) time.Time {
-	return o.At.Add(NextSecond(t).Sub(o.At)).Add(o.Ahead)
-}
-
-func (o *Observation) unknown() time.Time {
-	if o.Unknown.IsZero() {
-		return o.At
+// begin returns the state of a taint that the previous observation did not have. again means that the taint was set
+// again in the gap.
+func (o *Observation) begin(t *v1.Taint, known []TaintState, again bool) TaintState {
+	s := TaintState{From: o.Version, Found: o.found(t), Start: o.At.Late(o.At.Time), State: taint.State{
+		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded}, Since: o.At.Time,
+	}}
+	if !o.Gap {
+		return s
 	}
-	return o.Unknown
+	if !o.Watched.IsZero() {
+		s.Relisted, s.Listed = o.At.Time, s.Start
+	}
+	since, start := o.listed(t, again)
+	if len(known) == 0 || since.After(known[len(known)-1].Since) {
+		s.Since, s.Start = since, start
+	}
+	return s
 }
 
-// NextSecond returns the start of the next second. An API timestamp is cut off to whole seconds, and the true time is
-// before the next second.
-func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }
+// listed returns when a taint that a list shows began, also by the API server's clock: at its timeAdded if that is
+// credible. A NoSchedule taint does not count from its timeAdded, but from when a process first saw it while a policy
+// made it a trigger. If managedFields show that it was set again, it began then.
+func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
+	added := time.Time{}
+	switch {
+	case t.TimeAdded == nil && again:
+		added = o.Written
+	case t.TimeAdded != nil && t.Effect == v1.TaintEffectNoExecute && !t.TimeAdded.Time.Before(o.Created):
+		added = t.TimeAdded.Time
+	}
+	since, start = o.At.Timestamp(added), skew.NextSecond(added)
+	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have it then
+		since, start = o.At.Time, o.At.Late(o.At.Time)
+		if !o.Unknown.IsZero() {
+			since, start = o.Unknown, o.Unknown
+		}
+	}
+	return since, start
+}

@@ -3,11 +3,10 @@ package journal
 import (
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -20,7 +19,7 @@ func PartitionOf(node string) int {
 	return int(h.Sum32() % Partitions)
 }
 
-// StoredPartition is a partition in its stored form, independent of the store.
+// StoredPartition is a partition, or the state, in its stored form, independent of the store.
 type StoredPartition struct {
 	// Name identifies the stored partition in messages.
 	Name string
@@ -28,16 +27,8 @@ type StoredPartition struct {
 	// Version identifies one writing of the partition; empty while nothing is stored. Only the store interprets it.
 	Version string
 
-	// Data is the result of [Encode]. It must not be modified.
+	// Data is the result of [Encode] or [EncodeState]. It must not be modified.
 	Data map[string]string
-
-	// Stored is when it was stored, by the store's clock, truncated to the second; zero if the store does not record
-	// it.
-	Stored time.Time
-
-	// Received is when a watch reported this change; it carries the monotonic clock. Zero if the partition was read in
-	// this state.
-	Received time.Time
 }
 
 // Partition is the decoded content of a partition.
@@ -45,46 +36,38 @@ type Partition struct {
 	// Written is when the partition was written, by its writer's clock; zero if unknown.
 	Written time.Time
 
-	// Undone is when a leader last replaced what another client had written, by the leader's clock; zero if none has.
-	// What was converted from earlier writings may come from that client.
-	Undone time.Time
+	// LastWatch is when the writer had last watched then.
+	LastWatch
 
 	// Records are the records of the partition's nodes, by name.
 	Records map[string]Record
-
-	// Guards is the record of guards and holds, with wall times; nil if the partition has none. Only the first
-	// partition has one.
-	Guards *breaker.Record
 }
 
-// GuardsPartition is the number of the partition that has the record of guards and holds. It is part of the format.
-const GuardsPartition = 0
-
-// Head is the key of the entry that describes the partition. No node can have this name. It is part of the format.
+// Head is the key of the entry that describes the partition or the state. No node can have this name. It is part of the
+// format.
 const Head = "_journal"
 
 // formatVersion is the version of the format below.
 const formatVersion = 1
 
-// heading is the JSON form of the entry [Head]. The first releases did not know Guards and Triggers: they ignore them,
-// and drop them when they write. In entries of their own, these would not be ignored.
+// heading is the JSON form of the entry [Head] of a partition.
 type heading struct {
-	Version  int                        `json:"version"`
-	Written  time.Time                  `json:"written"`
-	Undone   time.Time                  `json:"undone,omitzero"`
-	Guards   json.RawMessage            `json:"guards,omitempty"`
-	Triggers map[string]json.RawMessage `json:"triggers,omitempty"` // an entry for each node
+	Version int       `json:"version"`
+	Written time.Time `json:"written"`
+
+	LastWatch
 }
 
-// entry is the JSON form of one node's record: of its NoExecute taints, or of its NoSchedule triggers.
+// entry is the JSON form of one node's record.
 type entry struct {
-	UID     string    `json:"uid"`
-	Version string    `json:"version,omitempty"`
-	Taints  [][]state `json:"taints"`
+	UID     string         `json:"uid"`
+	Version string         `json:"version,omitempty"`
+	List    string         `json:"list,omitempty"`
+	Taints  [][]entryState `json:"taints"`
 }
 
-// state is the JSON form of one state of a taint.
-type state struct {
+// entryState is the JSON form of one state of a taint.
+type entryState struct {
 	v1.Taint
 
 	Since time.Time `json:"since"`
@@ -93,4 +76,28 @@ type state struct {
 	Found bool      `json:"found,omitempty"`
 
 	Relisted time.Time `json:"relisted,omitzero"`
+}
+
+// Entries returns the partition's data without the entry [Head].
+func Entries(data map[string]string) map[string]string {
+	entries := maps.Clone(data)
+	delete(entries, Head)
+	return entries
+}
+
+// Size returns the size in bytes of a partition's data.
+func Size(data map[string]string) (bytes int) {
+	for key, value := range data {
+		bytes += len(key) + len(value)
+	}
+	return bytes
+}
+
+// encodeHead returns the entry [Head].
+func encodeHead(head any) string {
+	text, err := json.Marshal(head)
+	if err != nil {
+		return `{"version":1}` // only for years that JSON cannot represent
+	}
+	return string(text)
 }

@@ -6,162 +6,69 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // presence is the presence of one taint on one node, without an interruption that is known.
 type presence struct {
-	role role
-
-	// seen are the states that this process has observed.
-	seen taint.History
-
-	// from is the node's version at which this process first saw the taint.
-	from string
-
-	// found are the taints of this presence as they were found after a gap; nil if this process saw them appear.
-	found []v1.Taint
-
-	// absent, if the taints were found, is the node's version at the previous observation; empty if there was none.
-	absent string
-
-	// relisted is when the latest list after a gap of the watch showed the taint; zero if there was no such gap.
-	relisted time.Time
-
-	// shortened means that states of seen were dropped.
-	shortened bool
-
-	// recorded has the states of a record.
-	recorded recorded
-
-	// history is seen and recorded merged.
-	history taint.History
+	role     role
+	states   []TaintState  // sorted by Since
+	history  taint.History // the states for readers
+	found    *finding      // the list that showed it first; nil if this process has seen it appear
+	again    *finding      // the last list after a gap through which it continued; nil if there was none
+	recorded bool          // its start is a record's
 }
 
-// recorded is the history that a record holds.
-type recorded struct {
-	states  taint.History // on the clock of this process
-	read    taint.History // as it was read
-	version string        // of the node when the record's writer last saw its taints change
-	writing Writing       // that contained it
-
-	// relisted is the presence's relisted when the record was adopted. Later lists must not move a state that began
-	// again.
-	relisted time.Time
+// finding is a list, the first one or one after a gap of the watch, that has shown a presence.
+type finding struct {
+	version string     // of the node
+	before  string     // version of the node when this process saw it last before; empty if it never had
+	taints  []v1.Taint // those of the presence, as they were found
+	at      time.Time  // carries the monotonic clock
+	list    string     // fingerprint of all taints of the node; empty if each has its timeAdded
+	written time.Time  // when that list was written, according to managedFields
 }
 
-// newPresence returns a presence that begins with the observation.
-func newPresence(r role, t *v1.Taint, s *Observation) *presence {
-	p := &presence{role: r, from: s.Version}
-	if !s.found(t) {
-		return p
-	}
-	if !s.added(t) {
-		p.absent = s.Before
-	}
-	for i := range s.Taints {
-		if counts(&s.Taints[i], t) {
-			p.found = append(p.found, s.Taints[i])
-		}
-	}
-	return p
+// lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
+type lastSeen struct {
+	states  []TaintState
+	watched time.Time // on the monotonic clock of this process
+	list    string    // as in a finding
 }
 
-// observed returns the presence after an observation of its taint t.
-func (p *presence) observed(t *v1.Taint, s *Observation) presence {
-	now := *p
-	if s.relisted() {
-		now.relisted = s.At
-	}
-	now.seen = make(taint.History, 0, len(p.seen)+1)
-	for i := range p.seen {
-		now.seen = append(now.seen, again(p.seen[i], s))
-	}
-	for i := range s.Taints {
-		if counts(&s.Taints[i], t) && !standing(now.seen, &s.Taints[i]) {
-			now.seen = append(now.seen, begin(s, &s.Taints[i], p.history))
-		}
-	}
-	// If versions do not change, as those of a fake API server, nothing can show later which state outlasted which.
-	unmoved := !IsNewer(s.Version, s.Before) && !unchangedHistory(p.seen, now.seen)
-	if sorted(now.seen); len(now.seen) > States || unmoved {
-		all := len(now.seen)
-		now.seen = bound(dropCovered(now.seen), s.Distinguishes)
-		now.shortened = now.shortened || len(now.seen) < all
-	}
-	return now
+// isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints
+// of the node's taints before and after the gap.
+func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, list string) bool {
+	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
+		lastSeen{p.states, o.Watched, before}.differs(taints, list, o.Written, o.At)
 }
 
-// again returns a known state as the observation shows it.
-func again(state taint.State, s *Observation) taint.State {
-	now := present(s.Taints, &state.Taint)
-	switch {
-	case state.Ended:
-	case now == nil:
-		state.Ended, state.To = true, s.Version
-	default:
-		state.Taint.TimeAdded = now.TimeAdded
-	}
-	return state
-}
-
-// begin returns the state of a taint that the previous observation did not have.
-func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
-	state := taint.State{
-		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded},
-		Since: s.At, From: s.Version, FoundInList: s.found(t),
-	}
-	if !s.Gap {
-		return state
-	}
-	if s.relisted() {
-		state.Relisted = s.At
-	}
-	since := s.listedSince(t)
-	if len(known) == 0 || since.After(known[len(known)-1].Since) {
-		state.Since = since
-	}
-	return state
-}
-
-// renewed reports whether the taint that is observed after a gap is of another presence.
-func (p *presence) renewed(s *Observation) bool {
-	return renewed(slices.Concat(p.recorded.states, p.history), s)
-}
-
-// samePresence reports whether two presences are the same and have the same states, whatever lists have shown them.
-func samePresence(a, b presence) bool {
-	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
-}
-
-// renewed reports whether, as far as this can be seen after a gap, the known taint was removed and set again in
-// between.
-func renewed(known taint.History, s *Observation) bool {
-	for i := range s.Taints {
-		if t := &s.Taints[i]; counts(&known[0].Taint, t) && !isLater(known, s, t) {
-			return false
-		}
-	}
-	return true
+// differs reports whether, as far as the list of a node shows, the taints were removed and set again since.
+func (l lastSeen) differs(taints []v1.Taint, list string, written time.Time, at skew.Instant) bool {
+	rewritten := list != "" && list == l.list && !written.IsZero() && at.Timestamp(written).After(l.watched)
+	return !slices.ContainsFunc(taints, func(t v1.Taint) bool {
+		return !l.isLater(&t, at) && (t.TimeAdded != nil || !rewritten)
+	})
 }
 
 // isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
-// it shows this only if no process watched at that time: the node lifecycle controller sets timeAdded anew
-// whenever it swaps the two, and after it has restarted.
-func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
-	if t.TimeAdded == nil || isRecorded(known, t) {
+// it shows this only if nobody watched at that time: the node lifecycle controller sets timeAdded anew whenever it
+// swaps the two, and after it has restarted.
+func (l lastSeen) isLater(t *v1.Taint, at skew.Instant) bool {
+	if t.TimeAdded == nil || l.hasExactly(t) {
 		return false
 	}
-	added := s.moment(t.TimeAdded.Time)
-	if swapped(t.Key) && !added.After(s.Watched) {
+	added := at.Timestamp(t.TimeAdded.Time)
+	if swapped(t.Key) && !added.After(l.watched) {
 		return false
 	}
-	return added.After(slices.MaxFunc(known, bySince).Since)
+	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(s.Since) })
 }
 
-// isRecorded reports whether the history has the taint with exactly this timeAdded.
-func isRecorded(known taint.History, t *v1.Taint) bool {
-	return slices.ContainsFunc(known, func(s taint.State) bool {
+// hasExactly reports whether the states have the taint with exactly this timeAdded.
+func (l lastSeen) hasExactly(t *v1.Taint) bool {
+	return slices.ContainsFunc(l.states, func(s TaintState) bool {
 		return same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
 	})
 }

@@ -1,12 +1,13 @@
 package journal
 
 import (
+	"fmt"
+	"hash/fnv"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // counts reports whether two taints count as one, perhaps with different values: they have the same effect, and the
@@ -17,16 +18,6 @@ func counts(a, b *v1.Taint) bool {
 
 func swapped(key string) bool {
 	return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable
-}
-
-// find returns the history of the taint t, or nil.
-func find(histories []taint.History, t *v1.Taint) taint.History {
-	for _, h := range histories {
-		if counts(&h[0].Taint, t) {
-			return h
-		}
-	}
-	return nil
 }
 
 // same reports whether two taints have the same key, value and effect.
@@ -44,21 +35,30 @@ func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 	return nil
 }
 
-// standing reports whether the history has the taint in a state that has not ended.
-func standing(states taint.History, t *v1.Taint) bool {
-	return slices.ContainsFunc(states, func(s taint.State) bool { return !s.Ended && same(&s.Taint, t) })
+// fingerprint returns a text that differs for different lists of taints.
+func fingerprint(taints []v1.Taint) string {
+	h := fnv.New64a()
+	for i := range taints {
+		t := &taints[i]
+		added := time.Time{}
+		if t.TimeAdded != nil {
+			added = t.TimeAdded.Time
+		}
+		_, _ = fmt.Fprintf(h, "%s=%s:%s@%d\n", t.Key, t.Value, t.Effect, added.Unix()) // never fails
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// unchangedHistory reports whether two histories have equal states.
-func unchangedHistory(a, b taint.History) bool {
-	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
+// equalStates reports whether two histories have equal states for readers and in records.
+func equalStates(a, b []TaintState) bool {
+	return slices.EqualFunc(a, b, func(a, b TaintState) bool {
 		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Relisted.Equal(b.Relisted) &&
 			same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
 	})
 }
 
-// reaches reports whether one resourceVersion is certainly not older than the other.
-func reaches(version, other string) bool {
+// Reaches reports whether one resourceVersion is certainly not older than the other.
+func Reaches(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order >= 0
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -20,8 +21,11 @@ const (
 // StateObject is the number of the state where the partitions have theirs.
 const StateObject = Partitions
 
-// MaxConfig is the maximum size in bytes of a stored [Config].
-const MaxConfig = 256 << 10
+// The maximum sizes in bytes of a stored [Config], and of the stored record of guards and holds.
+const (
+	MaxConfig = 256 << 10
+	MaxGuards = 256 << 10
+)
 
 // StateName returns the name of the ConfigMap of the state, for partitions of this name.
 func StateName(name string) string { return name + "-state" }
@@ -93,6 +97,15 @@ type State struct {
 	Config *Config         // nil if there is none
 }
 
+// LastWatchOf returns when the last leader watched the nodes of this partition: when it wrote the partition or, if the
+// state shows that all changes were stored, when it wrote the state later.
+func (s *State) LastWatchOf(number int, p *Partition) LastWatch {
+	if slices.Contains(s.Unstored, number) || s.Watched.Before(p.Watched) {
+		return p.LastWatch
+	}
+	return s.LastWatch
+}
+
 // DecodeState parses the data of the state. Without data, the state is empty: no leader has written it. It returns an
 // error if the state is of an unknown format, or if its configuration can't be read; then Config is nil.
 func DecodeState(data map[string]string) (s State, err error) {
@@ -130,11 +143,7 @@ func decodeHead(text string, head any, version *int) error {
 // EncodeState returns the stored form of the state; config is the result of [Config.Encode], or empty.
 func EncodeState(h Heartbeat, guards json.RawMessage, config []byte) map[string]string {
 	h.Version = formatVersion
-	head, err := json.Marshal(h)
-	if err != nil {
-		head = []byte(`{"version":1}`) // only for years that JSON cannot represent
-	}
-	data := map[string]string{Head: string(head)}
+	data := map[string]string{Head: encodeHead(h)}
 	if len(guards) > 0 {
 		data[GuardsKey] = string(guards)
 	}

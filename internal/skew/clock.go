@@ -30,17 +30,20 @@ type Clock struct {
 // New returns a clock that has read no response.
 func New() *Clock { return &Clock{} }
 
-// Ahead returns by how much ages that are computed now from times of the API must be shortened; see [Interval.Excess].
-func (c *Clock) Ahead(now time.Time) time.Duration { return c.measured().Excess(now) }
+// Ahead returns by how much this process's wall clock is ahead now, at least and at most; see [Interval.Ahead].
+func (c *Clock) Ahead(now time.Time) (least, most time.Duration) { return c.measured().Ahead(now) }
 
-// Trouble returns an error while this process's clock may be more than Tolerance ahead of or behind the API server's.
+// tolerance is by how much clocks may differ without a warning.
+const tolerance = 2 * time.Second
+
+// Trouble returns an error while this process's clock is more than tolerance ahead of or behind the API server's.
 func (c *Clock) Trouble(now time.Time) error {
 	least, most := c.measured().Ahead(now)
 	switch {
-	case most > Tolerance:
+	case most > tolerance:
 		return fmt.Errorf("this process's clock is ahead of the API server's by %v to %v: ages taken from timestamps are shortened by that; set the clocks",
 			shown(max(least, 0)), shown(most))
-	case least < -Tolerance && most < 0:
+	case least < -tolerance && most < 0:
 		return fmt.Errorf("this process's clock is behind the API server's by %v to %v: evictions that count from timestamps come later by that; set the clocks",
 			shown(-most), shown(-least))
 	}
@@ -96,7 +99,7 @@ func (o observer) WrappedRoundTripper() http.RoundTripper { return o.RoundTrippe
 func (c *Clock) Register(r prometheus.Registerer) error {
 	err := r.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "taint_manager_clock_ahead_seconds",
-		Help: "By how much the clock of this process may be ahead of the API server's at most; negative where it is behind, and NaN while that is not known. Above 2, ages taken from timestamps are shortened by it.",
+		Help: "By how much the clock of this process may be ahead of the API server's at most; negative where it is behind, and NaN while that is not known. Ages taken from timestamps are shortened by it while it is positive.",
 	}, func() float64 { return c.aheadSeconds(time.Now()) }))
 	if err != nil {
 		return fmt.Errorf("registering metrics of the clock: %w", err)

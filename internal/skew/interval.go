@@ -2,9 +2,6 @@ package skew
 
 import "time"
 
-// Tolerance is how far this process's clock may be ahead before ages are shortened.
-const Tolerance = 2 * time.Second
-
 // Interval bounds what the API server's clock shows at a moment of this process. Both bounds run on the process's
 // monotonic clock, so a step of its wall clock does not move them. The zero value bounds nothing.
 type Interval struct {
@@ -39,14 +36,4 @@ func (i Interval) Ahead(now time.Time) (least, most time.Duration) {
 	}
 	wall := now.UnixNano() - int64(now.Sub(i.anchor)) // at the anchor
 	return time.Duration(wall - i.latest), time.Duration(wall - i.earliest)
-}
-
-// Excess returns by how much an age is too long that is computed now from a time of the API and the process's wall
-// clock: by as much as the process's clock may be ahead if that is more than Tolerance, otherwise 0. It is never
-// negative: no age becomes longer.
-func (i Interval) Excess(now time.Time) time.Duration {
-	if _, most := i.Ahead(now); most > Tolerance {
-		return most
-	}
-	return 0
 }

@@ -34,38 +34,33 @@ func TestIntervalsOfAnswersAreIntersected(t *testing.T) {
 		ahead       time.Duration
 		answers     []answer
 		least, most float64
-		excess      float64
 	}{
-		{"no answer", time.Hour, nil, 0, 0, 0},
-		{"one answer, clocks in step", 0, []answer{{10, 10.4, 10.5}}, -0.6, 0.5, 0},
-		{"one that took its time", 0, []answer{{10, 7, 10.5}}, -4, 0.5, 0},
-		{"two in different parts of the second", 0, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, -0.6, 0.125, 0},
-		{"one before the second turns, one after", 0, []answer{{10, 10.875, 10.9375}, {11, 11.0625, 11.125}}, -0.125, 0.125, 0},
-		{"ahead by 90 s", 90 * time.Second, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, 89.4, 90.125, 90.125},
-		{"behind by 90 s", -90 * time.Second, []answer{{10, 10.4, 10.5}}, -90.6, -89.5, 0},
-		{"ahead by less than the tolerance", 1500 * time.Millisecond, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, 0.9, 1.625, 0},
-		{"perhaps ahead by more: later, never earlier", 1500 * time.Millisecond, []answer{{10, 10.4, 10.75}}, 0.9, 2.25, 2.25},
-		{"servers with different clocks", 0, []answer{{10, 10.4, 10.5}, {5, 11, 11.25}}, -0.6, 6.25, 6.25},
+		{"no answer", time.Hour, nil, 0, 0},
+		{"one answer, clocks in step", 0, []answer{{10, 10.4, 10.5}}, -0.6, 0.5},
+		{"one that took its time", 0, []answer{{10, 7, 10.5}}, -4, 0.5},
+		{"two in different parts of the second", 0, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, -0.6, 0.125},
+		{"one before the second turns, one after", 0, []answer{{10, 10.875, 10.9375}, {11, 11.0625, 11.125}}, -0.125, 0.125},
+		{"ahead by 90 s", 90 * time.Second, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, 89.4, 90.125},
+		{"behind by 90 s", -90 * time.Second, []answer{{10, 10.4, 10.5}}, -90.6, -89.5},
+		{"ahead by less than the tolerance", 1500 * time.Millisecond, []answer{{10, 10.4, 10.5}, {11, 11.1, 11.125}}, 0.9, 1.625},
+		{"perhaps ahead by more: later, never earlier", 1500 * time.Millisecond, []answer{{10, 10.4, 10.75}}, 0.9, 2.25},
+		{"servers with different clocks", 0, []answer{{10, 10.4, 10.5}, {5, 11, 11.25}}, -0.6, 6.25},
 	} {
 		i := measured(c.ahead, c.answers...)
 		now := local(100, c.ahead)
 		least, most := i.Ahead(now)
-		if least != duration(c.least) || most != duration(c.most) || i.Excess(now) != duration(c.excess) {
-			t.Errorf("%s: ahead by %v to %v, excess %v; want %v to %v, %v s", c.name, least, most, i.Excess(now), c.least, c.most, c.excess)
+		if least != duration(c.least) || most != duration(c.most) {
+			t.Errorf("%s: ahead by %v to %v; want %v to %v s", c.name, least, most, c.least, c.most)
 		}
 	}
 }
 
-func TestTheProcessIsNotAheadAnyLongerOnceItsClockIsSetRight(t *testing.T) {
+func TestAClockThatIsSetIsAheadByAnotherTime(t *testing.T) {
 	i := measured(time.Hour, answer{10, 10.4, 10.5})
-	if got := i.Excess(local(60, time.Hour)); got != time.Hour+500*time.Millisecond {
-		t.Errorf("before, the excess is %v", got)
-	}
-	if got := i.Excess(local(60, 0)); got != 0 {
-		t.Errorf("once the clock is right, the excess is %v", got)
-	}
-	if got := i.Excess(local(60, 2*time.Hour)); got != 2*time.Hour+500*time.Millisecond {
-		t.Errorf("once the clock is set forward, the excess is %v", got)
+	for _, ahead := range []time.Duration{time.Hour, 0, 2 * time.Hour} {
+		if _, most := i.Ahead(local(60, ahead)); most != ahead+500*time.Millisecond {
+			t.Errorf("set to %v: ahead by %v at most", ahead, most)
+		}
 	}
 }
 
@@ -83,8 +78,8 @@ func TestTheTruthIsAlwaysWithinTheBounds(t *testing.T) {
 		}
 		now := local(at+r.Float64()*1000, ahead)
 		least, most := i.Ahead(now)
-		if ahead < least || ahead > most || i.Excess(now) < ahead && ahead > Tolerance {
-			t.Fatalf("ahead by %v; got %v to %v, excess %v", ahead, least, most, i.Excess(now))
+		if ahead < least || ahead > most {
+			t.Fatalf("ahead by %v; got %v to %v", ahead, least, most)
 		}
 	}
 }

@@ -276,7 +276,7 @@ func doesAsToldByExplain(s *scene) {
 		return said[string(pod.UID)].UID != ""
 	}
 	s.does(one, "shows why the budget admits no more")
-	s.does(other, "keeps it alone")
+	s.does(other, "keep only this pod")
 	if goes(other) || !goes(one) {
 		s.Error("the patch does not keep one of the pods alone")
 	}

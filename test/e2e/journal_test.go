@@ -16,7 +16,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -27,7 +26,6 @@ func TestTheJournal(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
 	t.Run("a partition that another hand has written is not overwritten", w.conflicts)
-	t.Run("the API server says when a partition was stored", w.storesWithItsTime)
 	t.Run("a partition as full as may be is taken", w.takesAFullPartition)
 	t.Run("other ConfigMaps are closed to the program", w.isConfined)
 }
@@ -54,35 +52,6 @@ func killedAndRestarted(s *scene) {
 	log, err := restarted.Log()
 	if err != nil || strings.Contains(log, "A problem of the journal") {
 		s.Errorf("error %v, the log:\n%s", err, log)
-	}
-}
-
-// storesWithItsTime writes a partition three times, with other clients' labels in between. The time that the API
-// server's metadata shows must be that of the partition's writing.
-func (w *world) storesWithItsTime(t *testing.T) {
-	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
-	content := journal.StoredPartition{}
-	for i := range 3 {
-		data, _ := journal.Encode(journal.Partition{Written: time.Now()})
-		before := time.Now().Truncate(time.Second)
-		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: content.Version, Data: data})
-		if err != nil {
-			t.Fatal(err)
-		}
-		after := time.Now()
-		if content, err = partitions.Read(t.Context(), 0); err != nil || content.Version != version || content.Stored.Before(before) || content.Stored.After(after) {
-			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, content.Version, version, content.Stored, err)
-		}
-		time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // for another second of a real API server, whose times are whole ones
-		label := fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, i)
-		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
-			t.Fatal(err)
-		}
-		if labelled, err := partitions.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(content.Stored) {
-			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, content.Stored, err)
-		} else {
-			content.Version = labelled.Version
-		}
 	}
 }
 
@@ -164,10 +133,12 @@ func (w *world) takesAFullPartition(t *testing.T) {
 	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
 	for i := range 3000 {
 		node := fmt.Sprintf("%0250d", i)
-		records[node] = journal.Record{UID: types.UID(node[:36]), Taints: []taint.History{{{Taint: gpu, Since: time.Now()}}}}
+		state := journal.TaintState{Start: time.Now()}
+		state.Taint = gpu
+		records[node] = journal.Record{UID: types.UID(node[:36]), Taints: [][]journal.TaintState{{state}}}
 	}
 	data, leftOut := journal.Encode(journal.Partition{Records: records, Written: time.Now()})
-	if len(leftOut.Nodes) == 0 {
+	if len(leftOut) == 0 {
 		t.Fatal("the partition is not full")
 	}
 	partitions := store.NewConfigMaps(w.asManager(t), "default", "full")

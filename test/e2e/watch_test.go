@@ -23,6 +23,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -163,7 +164,7 @@ type nobody struct{}
 func (nobody) NodeChanged(string)                      {}
 func (nobody) PodChanged(types.UID, string)            {}
 func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
-func (nobody) NodesListed()                            {}
+func (nobody) RecordChanged(string)                    {}
 func (nobody) NamespacesChanged()                      {}
 
 // noting records a way's requests, and refuses streamed lists if the way is plain, as an older server would.
@@ -280,7 +281,7 @@ func (s *scene) truth(now time.Time) seen {
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		if p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded {
-			truth.Pods[p.UID] = cluster.PodOf(p, cluster.BoundSince(p, now))
+			truth.Pods[p.UID] = cluster.PodOf(p, cluster.BoundSince(p, skew.Instant{Time: now}))
 		}
 	}
 	truth.Tolerations = tolerations(truth)

@@ -25,38 +25,28 @@ import (
 // notebook is a caller's own journal, in memory.
 type notebook struct {
 	mu     sync.Mutex
-	stored [journal.Partitions]journal.StoredPartition
-	turned chan struct{} // closed when a partition is written
+	stored [journal.StateObject + 1]journal.StoredPartition
 	writes int
 	broken error // the error of each call; nil if calls succeed
 }
 
-func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
+func newNotebook() *notebook { return &notebook{} }
 
-func (n *notebook) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
-	for ctx.Err() == nil {
-		n.mu.Lock()
-		content, turned, broken := n.stored[partition], n.turned, n.broken
-		n.mu.Unlock()
-		tell(content, broken)
-		select {
-		case <-turned:
-		case <-ctx.Done():
-		}
-	}
+func (n *notebook) Read(_ context.Context, number int) (journal.StoredPartition, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stored[number], n.broken
 }
 
-func (n *notebook) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
+func (n *notebook) Write(_ context.Context, number int, content journal.StoredPartition) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.writes++
-	if n.broken != nil || n.stored[partition].Version != content.Version {
+	if n.broken != nil || n.stored[number].Version != content.Version {
 		return "", errors.Join(n.broken, errors.New("not written"))
 	}
 	content.Version = strconv.Itoa(n.writes)
-	n.stored[partition] = content
-	close(n.turned)
-	n.turned = make(chan struct{})
+	n.stored[number] = content
 	return content.Version, nil
 }
 
@@ -146,7 +136,7 @@ func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
 
 // An eviction that is due when a process starts must wait for the journal. Otherwise it would be based on a start
 // that the journal corrects to a later one.
-func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
+func TestTheJournalIsReadBeforeTheFirstCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, partitions, evictor := aClient(), newNotebook(), newClock()
 		node := taintedNode()
@@ -169,11 +159,12 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 // slow is a journal that takes 3 seconds to be read.
 type slow struct{ *notebook }
 
-func (s slow) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
+func (s slow) Read(ctx context.Context, number int) (journal.StoredPartition, error) {
 	select {
 	case <-time.After(3 * time.Second):
-		s.notebook.Watch(ctx, partition, tell)
+		return s.notebook.Read(ctx, number)
 	case <-ctx.Done():
+		return journal.StoredPartition{}, ctx.Err()
 	}
 }
 
@@ -192,25 +183,11 @@ func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
 		}}
-		close(partitions.turned)
-		partitions.turned = make(chan struct{})
 		partitions.mu.Unlock()
 		time.Sleep(time.Minute)
 		evictor.goes(t, "p", 17*time.Second)
 		if err := r.JournalTrouble(); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-func TestTheManagerHasSyncedOnceTheJournalIsRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := start(t, aClient(), taintmanager.Options{Evictor: newClock(), Journal: slow{newNotebook()}})
-		for _, want := range []bool{false, true} {
-			time.Sleep(2 * time.Second)
-			if r.HasSynced() != want {
-				t.Errorf("in sync: %t, want %t", !want, want)
-			}
 		}
 	})
 }

@@ -149,7 +149,7 @@ func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
 				node.CreationTimestamp = metav1.NewTime(stamp.Add(-time.Hour))
 				pod.CreationTimestamp = node.CreationTimestamp
 				evictor := &recorder{}
-				o := taintmanager.Options{Evictor: evictor, Ahead: func(time.Time) time.Duration { return ahead }}
+				o := taintmanager.Options{Evictor: evictor, Ahead: func(time.Time) (least, most time.Duration) { return ahead, ahead }}
 				start(t, fake.NewClientset(node, pod), o)
 				time.Sleep(50 * time.Second)
 				if got := evictor.names(); len(got) > 0 {

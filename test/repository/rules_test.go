@@ -75,7 +75,7 @@ var pure = []string{
 	"internal/shard/drained.go", "internal/shard/pending.go", "internal/shard/view.go",
 	"internal/breaker/breakers.go", "internal/breaker/core.go", "internal/breaker/group.go", "internal/breaker/input.go",
 	"internal/breaker/record.go", "internal/breaker/trips.go",
-	"internal/journal/store/core.go", "internal/journal/store/guards.go", "internal/journal/store/input.go", "internal/journal/store/partition.go", "internal/journal/store/waiting.go", "internal/journal/store/write.go",
+	"internal/journal/store/core.go", "internal/journal/store/input.go", "internal/journal/store/object.go",
 }
 
 var (

@@ -82,7 +82,33 @@ func (s *server) flap(d *action, name string) {
 
 // changeTaints writes a changed list of taints to a node.
 func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
-	s.changeNode(name, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
+	s.changeNode(name, func(n *v1.Node) {
+		n.Spec.Taints = change(slices.Clone(n.Spec.Taints))
+		if s.managed != nil {
+			n.ManagedFields = s.managedFields(n.ManagedFields)
+		}
+	})
+}
+
+// managedFields returns the managedFields after the taints were written: mostly true, but sometimes missing, without a
+// time, as they were before, or of when a slow request was received.
+func (s *server) managedFields(before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	at := s.stamp()
+	entry := metav1.ManagedFieldsEntry{
+		Manager: "kubectl-taint", Operation: metav1.ManagedFieldsOperationUpdate, Time: &at,
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:taints":{}}}`),
+	}
+	switch s.managed.IntN(12) {
+	case 0:
+		return nil
+	case 1:
+		entry.Time = nil
+	case 2:
+		return before
+	case 3:
+		at.Time = at.Add(-span(s.managed, 0, 30*time.Second)).Truncate(time.Second)
+	}
+	return []metav1.ManagedFieldsEntry{entry}
 }
 
 // timed returns the taint as kubectl or a controller sets it now.
@@ -187,23 +213,23 @@ func (w *World) doFault(d *action) {
 // doPartition changes a partition of the journal; no replica takes part in it.
 func (w *World) doPartition(d *action) {
 	i := journal.PartitionOf(nodeName(d.node))
-	g := w.server.partitions[i]
-	if g.version == 0 {
+	o := w.server.objects[i]
+	if o.version == 0 {
 		return
 	}
 	switch d.kind {
 	case losePartition:
-		g.data, g.records, g.writer = nil, nil, nil
+		o.data, o.records = nil, nil
 	case forge:
-		w.server.forge(i, &g)
+		w.server.forge(i, &o)
+		w.counts["Forged"]++
 	}
-	w.replacePartition(i, &g)
+	w.server.replaceObject(i, o)
 }
 
-// forge makes all taints of a partition half a minute older, by their times or by the time of writing. The partition
-// claims to know all nodes as they are now.
-func (s *server) forge(i int, g *partition) {
-	content, _, err := journal.Decode(i, g.data)
+// forge makes all taints of a partition half a minute older. The partition claims to know all nodes as they are now.
+func (s *server) forge(i int, o *object) {
+	content, _, err := journal.Decode(i, o.data)
 	if err != nil {
 		return
 	}
@@ -212,21 +238,17 @@ func (s *server) forge(i int, g *partition) {
 		version, _ := strconv.Atoi(n.ResourceVersion)
 		latest = max(latest, version)
 	}
-	older := 30 * time.Second
-	if latest%2 == 0 {
-		content.Written, older = content.Written.Add(older), 0
-	}
 	for node, record := range content.Records {
 		record.Version = strconv.Itoa(latest)
 		content.Records[node] = record
-		for _, history := range record.Taints {
-			for j := range history {
-				history[j].Since = history[j].Since.Add(-older)
+		for _, states := range record.Taints {
+			for j := range states {
+				states[j].Start = states[j].Start.Add(-30 * time.Second)
 			}
 		}
 	}
-	g.data, _ = journal.Encode(content)
-	g.written, g.writer, g.forged = content.Written, nil, true
+	o.data, _ = journal.Encode(content)
+	o.forged = true
 }
 
 // doProcess performs an action on a process or its watches.
@@ -254,8 +276,6 @@ func (w *World) doProcess(d *action, p *process) {
 		w.clocks[d.replica] += d.lasts
 		p.clock.ahead = w.clocks[d.replica]
 		p.observer.ClockSet(p.clock.ahead)
-	case deafen:
-		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
 			p.release()

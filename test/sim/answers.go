@@ -42,6 +42,10 @@ func failed(r int) error {
 	return status(http.StatusInternalServerError, `failed calling webhook "guard": context deadline exceeded`)
 }
 
+func conflict() error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "journal", errors.New("it has changed"))
+}
+
 func denied() error {
 	return status(http.StatusForbidden, `admission webhook "guard" denied the request: not now`)
 }

@@ -92,19 +92,14 @@ func (d *drawer) unseen() {
 	}
 }
 
-// succession breaks watches of nodes, of the journal or of both, changes a taint before they are back, and then has the
-// leader hand over or end.
+// succession breaks watches of nodes, changes a taint before they are back, and then has the leader hand over or end.
 func (d *drawer) succession() {
 	d.at = preface + span(d.r, 0, d.plan.turmoil)
 	lasts := span(d.r, 2*time.Second, 20*time.Second)
-	what := d.r.IntN(4)
 	for replica := range d.plan.replicas {
 		gap := d.action(forgetWatch, d.at)
 		gap.replica, gap.pods, gap.lasts = replica, false, lasts
-		if what > 0 && d.r.IntN(4) > 0 {
-			d.add(gap)
-		}
-		if gap.kind = deafen; what == 0 || what == 3 && d.r.IntN(2) == 0 {
+		if d.r.IntN(2) > 0 {
 			d.add(gap)
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
@@ -101,7 +102,9 @@ func (g *governance) step(in breaker.Input) {
 		}
 	}
 	if do.Record != nil {
-		g.p.keeper.step(store.GuardsSet{Record: *do.Record})
+		text, err := json.Marshal(do.Record.Converted(g.p.instant().Late))
+		g.p.w.check(err)
+		g.p.keeper.step(store.GuardsSet{Text: text})
 	}
 	if do.Judge != nil {
 		g.replaceJudge(*do.Judge)

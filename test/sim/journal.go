@@ -1,11 +1,12 @@
 package sim
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
@@ -15,115 +16,33 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
-// partition is one partition of the journal on the server.
-type partition struct {
+// object is a partition of the journal, or the state, on the server.
+type object struct {
 	version int // 0 if it does not exist
 	data    map[string]string
 	records map[string]oracle.Record // the oracle's counterparts, by node
-	written time.Time                // by its writer's clock
-	stored  time.Duration            // true time
-	writer  *process                 // nil once others have written
+	last    oracle.LastWatch         // when the writer had last watched
 	forged  bool                     // the times are not those of the counterparts
 }
 
-// heard is a partition as a process has heard of it.
-type heard struct {
-	partition
-	way oracle.Way
-}
-
-// has reports whether the partition has a record of the node at this version, or a forged record.
-func (h *heard) has(node, version string) bool {
-	r, ok := h.records[node]
-	return ok && (h.forged || r.IsOf(version))
-}
-
-// keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
-// server, and makes the writes.
+// keeper is a process's core of the journal, with what its shell does: it makes the reads and writes.
 type keeper struct {
 	p     *process
 	core  *store.Core
 	timer time.Duration // when the core has a step due
 	terms int
+	began bool // the present term has begun: the first call is allowed
 
-	loaded bool // decisions may begin
-	synced bool
-	deaf   time.Duration // until then, the watch of the partitions is broken
-	heard  [journal.Partitions][]*heard
-	calls  [journal.Partitions]*request // the last writes
-	wrote  [journal.Partitions]int      // the terms in which the process has written last
+	read      [journal.StateObject + 1]object // as it was read last
+	calls     []*request
+	journaled breaker.Journaled
 }
 
 func newKeeper(p *process) keeper {
-	core := store.NewCore(store.CoreOptions{Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Excess})
-	return keeper{p: p, timer: never, core: core}
-}
-
-// list reads a partition, until that succeeds, and watches it from then on.
-func (k *keeper) list(i int) {
-	var read partition
-	k.p.send(&request{
-		do: func() error {
-			if k.p.w.server.strike(journalBroken) {
-				return failed(0)
-			}
-			read = k.p.w.server.partitions[i]
-			return nil
-		},
-		answer: func(err error) {
-			if err == nil {
-				k.hear(i, read, false)
-				k.watch(i, false)
-				return
-			}
-			k.step(store.Heard{Partition: i, Err: err})
-			k.p.after(time.Second, func() { k.list(i) })
-		},
+	core := store.NewCore(store.CoreOptions{
+		Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Ahead, Identity: p.name, Config: []byte(`{"method":"Delete"}`),
 	})
-}
-
-// watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
-// when that happened, and resumes.
-func (k *keeper) watch(i int, missed bool) {
-	w, all := k.p.w, k.heard[i]
-	switch {
-	case len(all) == 0: // it is not listed yet
-	case !w.server.answers() || k.deaf > w.now():
-		k.p.after(time.Second, func() { k.watch(i, true) })
-	case all[len(all)-1].version != w.server.partitions[i].version:
-		k.hear(i, w.server.partitions[i], !missed)
-	}
-}
-
-// hear passes a partition to the oracle, unless the process has written it in this term, and to the core.
-func (k *keeper) hear(i int, read partition, watched bool) {
-	h := &heard{read, oracle.Way{Stored: read.stored, Received: k.p.w.now(), Watched: watched}}
-	k.heard[i] = append(k.heard[i], h)
-	own := h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms
-	for node := range k.p.w.plan.nodes {
-		if name := nodeName(node); !own && !h.forged && journal.PartitionOf(name) == i {
-			r, ok := h.records[name]
-			k.p.observer.Heard(h.way, name, r, ok)
-		}
-	}
-	s := journal.StoredPartition{Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
-	if watched {
-		s.Received = k.p.Now()
-	}
-	if read.version > 0 {
-		s.Version = strconv.Itoa(read.version)
-	}
-	k.step(store.Heard{Partition: i, Content: &s})
-}
-
-// latest returns the latest partition that the process has heard of and for which is returns true, or nil.
-func (k *keeper) latest(i int, is func(*heard) bool) *heard {
-	for _, h := range slices.Backward(k.heard[i]) {
-		if is(h) {
-			return h
-		}
-	}
-	return nil
+	return keeper{p: p, timer: never, core: core}
 }
 
 // step passes one input to the core, and its effects on.
@@ -132,119 +51,150 @@ func (k *keeper) step(in store.Input) {
 		return
 	}
 	do := k.core.Step(k.p.Now(), in)
-	k.p.wakeBy(&k.timer, do.Next, func() { k.step(store.TimePassed{}) })
-	for _, node := range do.Adopted {
+	k.p.wakeBy(&k.timer, do.Next, func() { k.watched(); k.step(store.TimePassed{}) })
+	for _, node := range do.Explained {
 		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
 		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
 	}
 	for _, t := range do.Troubles {
-		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Partition, t.Kind, t.Text)
+		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Object, t.Kind, t.Text)
+	}
+	for _, r := range do.Reads {
+		k.send(k.readOf(r))
 	}
 	for i := range do.Writes {
-		k.write(&do.Writes[i])
+		k.send(k.writeOf(&do.Writes[i]))
 	}
 	if do.Guards != nil {
-		k.p.governance.step(breaker.RecordRead{Record: *do.Guards})
+		k.readGuards(*do.Guards)
 	}
-	if do.Loaded {
-		k.loaded = true
-		k.p.mayBegin()
+	if do.Began != 0 {
+		k.p.begin()
 	}
+}
+
+// watched tells the core how far the nodes were read.
+func (k *keeper) watched() {
+	at, version := k.p.feed.Delivered()
+	k.step(store.Watched{Last: store.Delivery{At: at, Version: version}})
 }
 
 // lead begins a term.
 func (k *keeper) lead() {
 	k.terms++
+	k.watched()
 	k.step(store.TermBegan{Term: k.terms})
 }
 
-// endTerm ends the term, and cuts the writes under way.
+// endTerm ends the term, and cuts the calls in flight.
 func (k *keeper) endTerm() {
+	k.began = false
 	k.step(store.TermEnded{Term: k.terms})
-	for _, call := range k.calls {
-		if call != nil && !k.p.dead {
+	calls := k.calls
+	k.calls = nil
+	for _, call := range calls {
+		if !k.p.dead {
 			call.deliver(k.p, canceled())
 		}
 	}
 }
 
-// journaled returns the record of holds that the journal has.
-func (k *keeper) journaled() breaker.Journaled {
-	r, known := k.core.Guards(k.p.Now())
-	return breaker.Journaled{Record: r, Known: known}
+func (k *keeper) send(r *request) {
+	k.calls = append(slices.DeleteFunc(k.calls, func(r *request) bool { return r.over }), r)
+	k.p.send(r)
 }
 
-// errConflict is the answer to a write of a partition that has changed since it was read.
-var errConflict = errors.New("the partition was written by somebody else")
+// readOf returns the request of a read.
+func (k *keeper) readOf(c store.Call) *request {
+	var read object
+	return &request{
+		do: func() error {
+			if k.p.w.server.strike(journalBroken) {
+				return failed(0)
+			}
+			read = k.p.w.server.objects[c.Number]
+			return nil
+		},
+		answer: func(err error) {
+			s := journal.StoredPartition{Data: read.data}
+			if read.version > 0 {
+				s.Version = strconv.Itoa(read.version)
+			}
+			k.read[c.Number] = read
+			k.watched()
+			k.step(store.Read{Term: c.Term, Number: c.Number, Content: s, Err: err})
+		},
+	}
+}
 
-// write makes a write of the core.
-func (k *keeper) write(w *store.Write) {
-	now := partition{data: w.Content.Data, writer: k.p, written: k.p.Now().Round(0), records: k.records(w)}
+// readGuards passes the record of guards and holds on, as the root does.
+func (k *keeper) readGuards(g store.Guards) {
+	j := breaker.Journaled{Unread: !g.Read}
+	if len(g.Text) > 0 {
+		record, err := breaker.Decode(g.Text)
+		k.p.w.check(err)
+		j.Record, j.Known = record.Converted(k.p.instant().Enter), true
+	}
+	if k.journaled = j; g.Read {
+		k.p.governance.step(breaker.RecordRead{Record: j.Record})
+	}
+}
+
+// writeOf returns the request of a write.
+func (k *keeper) writeOf(w *store.Write) *request {
+	now := object{data: w.Content.Data, records: k.records(w), last: k.p.observer.LastWatched()}
 	version, _ := strconv.Atoi(w.Content.Version)
-	call := &request{
+	return &request{
 		do: func() (err error) {
-			now.version, err = k.p.w.writePartition(w.Partition, version, now)
+			now.version, err = k.p.w.writeObject(w.Number, version, now)
 			return err
 		},
 		answer: func(err error) {
 			switch {
 			case err == nil:
-				k.wrote[w.Partition] = w.Term
-				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
-			case errors.Is(err, errConflict):
+				k.p.w.say(k.p.name, "has written object %d of the journal", w.Number)
+			case apierrors.IsConflict(err):
 				k.p.w.counts["Conflicts"]++
 			}
-			cut := w.Term != k.terms || k.p.term == nil
-			k.step(store.Written{Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err, Cut: cut})
+			k.watched()
+			k.step(store.Written{Term: w.Term, Number: w.Number, Version: strconv.Itoa(now.version), Err: err})
 		},
 	}
-	k.calls[w.Partition] = call
-	k.p.send(call)
 }
 
-// records returns the oracle's counterparts of the records that a process writes: of what it knows, or of a record that
-// it has heard of, and writes once more, because it has not read the node so far.
+// records returns the oracle's counterparts of the records that a process writes.
 func (k *keeper) records(w *store.Write) map[string]oracle.Record {
-	all, now := map[string]oracle.Record{}, k.p.w.now()
-	content, _, err := journal.Decode(w.Partition, w.Content.Data)
+	if w.Number == journal.StateObject {
+		return nil
+	}
+	all := map[string]oracle.Record{}
+	content, _, err := journal.Decode(w.Number, w.Content.Data)
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
-		version := content.Records[node].Version
-		h := k.latest(w.Partition, func(h *heard) bool { return h.writer != k.p && h.has(node, version) })
-		if h != nil && journal.IsNewer(version, k.p.feed.Reached()) {
-			k.p.w.excused = k.p.w.excused || h.forged
-			k.p.w.counts["Forwarded"]++
-			all[node] = k.p.observer.Forwarded(now, h.way, h.records[node])
-			continue
-		}
-		all[node], err = k.p.observer.Recorded(now, node, version)
+		all[node], err = k.p.observer.Recorded(node, content.Records[node].Version)
 		k.p.w.check(err)
 	}
 	return all
 }
 
-// writePartition writes a partition if its version is the one that was read.
-func (w *World) writePartition(i, version int, now partition) (int, error) {
+// writeObject writes an object if its version is the one that was read.
+func (w *World) writeObject(i, version int, now object) (int, error) {
 	s := w.server
 	switch {
 	case s.strike(journalBroken):
 		return 0, failed(0)
-	case s.partitions[i].version != version:
-		return 0, errConflict
+	case s.objects[i].version != version:
+		return 0, conflict()
 	}
-	now.stored = w.now()
-	w.replacePartition(i, &now)
-	return now.version, nil
+	return s.replaceObject(i, now), nil
 }
 
-// replacePartition writes the next version of a partition, and shows it to all replicas.
-func (w *World) replacePartition(i int, now *partition) {
-	w.server.version++
-	now.version = w.server.version
-	w.server.partitions[i] = *now
-	for _, p := range w.up() {
-		p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
-	}
+// replaceObject writes the next version of an object.
+func (s *server) replaceObject(i int, now object) int {
+	s.version++
+	now.version = s.version
+	s.objects[i] = now
+	return now.version
 }
 
 // source is the cache of a process, as its journal uses it.
@@ -253,23 +203,17 @@ type source struct {
 	p *process
 }
 
-// Adopt passes a record to the cache, and its counterpart to the oracle. What a standby makes of a forged record is
-// judged once the leader's next record has replaced it; a leader may go by it.
-func (s source) Adopt(node string, r journal.Record) bool {
-	p := s.p
-	h := p.keeper.latest(journal.PartitionOf(node), func(h *heard) bool {
-		return h.written.Equal(r.Writing.At) && h.has(node, r.Version)
-	})
-	if h != nil {
-		p.observer.Fooled(node, h.forged)
-		switch {
-		case !h.forged:
-			p.observer.Adopted(p.w.now(), h.way, h.records[node])
-		case p.term != nil:
-			p.w.excused = true
-		default:
-			p.w.counts["Forged"]++
+// Explain passes a record to the cache, and its counterpart to the oracle.
+func (s source) Explain(node string, r journal.Record, last journal.LastWatch) bool {
+	k := &s.p.keeper
+	number := journal.PartitionOf(node)
+	s.p.w.excused = s.p.w.excused || k.read[number].forged // nobody can tell
+	if theirs, ok := k.read[number].records[node]; ok && theirs.IsOf(r.Version) {
+		by := k.read[number].last
+		if head, _, err := journal.Decode(number, k.read[number].data); err == nil && head.LastWatch != last {
+			by = k.read[journal.StateObject].last
 		}
+		s.p.observer.Explained(s.p.w.now(), theirs, by)
 	}
-	return s.Feed.Adopt(node, r)
+	return s.Feed.Explain(node, r, last)
 }

@@ -243,7 +243,7 @@ func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error
 		return true, list, nil
 	}
 	m.say("lists %d nodes", len(nodes))
-	m.observer.ListedNodes(b.now(), nodes, how)
+	m.observer.ListedNodes(b.now(), nodes, int64(b.server.version), how)
 	list := &v1.NodeList{ListMeta: meta}
 	for _, n := range nodes {
 		list.Items = append(list.Items, *n.DeepCopy())

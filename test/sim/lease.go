@@ -54,11 +54,16 @@ func (p *process) elect() {
 // lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
-	p.w.excused = p.w.excused || p.observer.IsFooled()
 	p.term, p.cutTerm = context.WithCancel(context.Background())
 	p.renewed = p.Now()
 	p.keeper.lead()
-	p.governance.step(breaker.LeadershipBegan{Journaled: p.keeper.journaled()})
+}
+
+// begin allows the first call of a term: the journal was read.
+func (p *process) begin() {
+	p.w.say(p.name, "begins its term")
+	p.keeper.began = true
+	p.governance.step(breaker.LeadershipBegan{Journaled: p.keeper.journaled})
 	p.dispatcher.step(dispatch.TermBegan{})
 }
 
@@ -69,8 +74,9 @@ func (p *process) endTerm() {
 	}
 	p.cutTerm()
 	p.term = nil
+	began := p.keeper.began
 	p.keeper.endTerm()
-	if p.dead {
+	if p.dead || !began {
 		return
 	}
 	p.dispatcher.step(dispatch.TermEnded{})

@@ -53,7 +53,7 @@ func (d *desk) PodChanged(uid types.UID, _ string) { d.tell(shard.PodChanged{UID
 
 // NodesChanged, NodesListed and NamespacesChanged are of no use to a shard.
 func (d *desk) NodesChanged([]breaker.NodeChange, bool) {}
-func (d *desk) NodesListed()                            {}
+func (d *desk) RecordChanged(string)                    {}
 func (d *desk) NamespacesChanged()                      {}
 
 func (d *desk) tell(in shard.Input) {
@@ -114,7 +114,7 @@ func (d *desk) list() {
 			d.t.Fatal(err)
 		}
 	}
-	d.observer.ListedNodes(d.line.time, nil, oracle.FirstListed)
+	d.observer.ListedNodes(d.line.time, nil, 0, oracle.FirstListed)
 	d.observer.ListedPods(d.line.time, nil, oracle.FirstListed)
 }
 

@@ -50,8 +50,7 @@ const (
 	handOver       kind = "hand over"
 	losePartition  kind = "journal partition lost"
 	touchPartition kind = "journal partition written by others"
-	journalBroken  kind = "journal can't be written"
-	deafen         kind = "watch of the journal breaks"
+	journalBroken  kind = "journal can't be read or written"
 	forge          kind = "journal partition forged"
 )
 

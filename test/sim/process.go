@@ -69,7 +69,7 @@ func (w *World) start(replica int) {
 	p.asksTheTime()
 	w.processes[replica] = p
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.Now)
-	p.feed.SetAhead(p.skew.Excess)
+	p.feed.SetAhead(p.skew.Ahead)
 	p.govern()
 	p.dispatcher = p.newDispatcher()
 	for range w.plan.shards {
@@ -81,9 +81,6 @@ func (w *World) start(replica int) {
 	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
 	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
 	p.keeper = newKeeper(p)
-	for i := range journal.Partitions {
-		p.keeper.list(i)
-	}
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 
@@ -104,10 +101,13 @@ func (p *process) asksTheTime() {
 	least, most := p.skew.Ahead(p.Now())
 	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
 		p.clock.ahead-p.w.oracle.ServerAhead, least, most)
-	if p.skew.Excess(p.Now()) > 0 {
+	if least > 0 {
 		p.w.counts["Ahead"]++
 	}
 }
+
+// instant returns the present moment, with what the process knows of the API server's clock.
+func (p *process) instant() skew.Instant { return skew.Ahead(p.skew.Ahead).At(p.Now()) }
 
 // after schedules a function that the process runs later, if it still runs then, and not while it is frozen.
 func (p *process) after(d time.Duration, do func()) {
@@ -200,13 +200,12 @@ func (p *process) stopped(bound time.Duration) {
 }
 
 // NodeChanged is called by the cache.
-func (p *process) NodeChanged(name string) {
-	p.shardOf(name).put(shard.NodeChanged{Name: name})
+func (p *process) NodeChanged(name string) { p.shardOf(name).put(shard.NodeChanged{Name: name}) }
+
+// RecordChanged is called by the cache.
+func (p *process) RecordChanged(name string) {
 	p.keeper.step(store.NodesChanged{Partition: journal.PartitionOf(name)})
 }
-
-// NodesListed is called by the cache.
-func (p *process) NodesListed() { p.keeper.step(store.NodesListed{}) }
 
 // PodChanged is called by the cache.
 func (p *process) PodChanged(uid types.UID, node string) {
@@ -249,20 +248,15 @@ func listed[T any](s *stream, to cache.TransformingStore, list []T, version stri
 	p.mayBegin()
 }
 
-// mayBegin starts judging once the first lists have arrived, and the journal was read or the read has failed.
+// mayBegin starts judging once the first lists have arrived.
 func (p *process) mayBegin() {
 	if p.started || !p.feed.HasSynced() {
 		return
 	}
-	if !p.keeper.synced {
-		p.keeper.synced = true
-		p.keeper.step(store.Synced{})
-	}
-	if p.started || !p.keeper.loaded {
-		return
-	}
 	p.started = true
-	p.governance.step(breaker.Ready{Journaled: p.keeper.journaled()})
+	p.keeper.watched()
+	p.keeper.step(store.Synced{})
+	p.governance.step(breaker.Ready{Journaled: p.keeper.journaled})
 	for _, s := range p.shards {
 		s.soon()
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -70,11 +71,12 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	born       map[string]int         // how many nodes and pods of a name there have been
-	shapes     map[types.UID]podShape // what pods were created with
-	faults     map[kind]time.Duration // when they end
-	partitions [journal.Partitions]partition
-	lease      lease
+	born    map[string]int                  // how many nodes and pods of a name there have been
+	shapes  map[types.UID]podShape          // what pods were created with
+	faults  map[kind]time.Duration          // when they end
+	objects [journal.StateObject + 1]object // of the journal
+	managed *rand.Rand                      // draws how managedFields are written; nil: not at all
+	lease   lease
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {

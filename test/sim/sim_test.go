@@ -66,8 +66,8 @@ func expected(policies bool) []string {
 	if policies {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
-	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Told Forgotten Probes
-		Edited Forwarded Forged LostAnswers Conflicts StaleLists Ahead`)
+	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Forgotten Probes
+		Edited Forged LostAnswers Conflicts StaleLists Ahead`)
 	for _, k := range slices.Concat(common(), faults()) {
 		names = append(names, string(k))
 	}

@@ -82,7 +82,8 @@ func (s *stream) list() {
 			s.p.observer.ListedPods(s.w.now(), pods, how)
 			listed(s, s.p.feed.Pods(), pods, "")
 		} else {
-			s.p.observer.ListedNodes(s.w.now(), nodes, how)
+			number, _ := strconv.ParseInt(version, 10, 64)
+			s.p.observer.ListedNodes(s.w.now(), nodes, number, how)
 			listed(s, s.p.feed.Nodes(), nodes, version)
 		}
 		all := s.listing

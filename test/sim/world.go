@@ -80,6 +80,7 @@ func newWorld(p *plan, o Options) *World {
 	})
 	w.oracle.ServerAhead = p.serverAhead
 	w.server = newServer(w, w.oracle, w.wrote)
+	w.server.managed = w.rand(13)
 	w.time = time.Minute
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))
@@ -147,7 +148,7 @@ func (w *World) calmDown() {
 			continue
 		}
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
-		p.frozen, p.keeper.deaf = 0, 0
+		p.frozen = 0
 		p.thaw()
 	}
 }

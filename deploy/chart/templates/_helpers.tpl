@@ -140,6 +140,7 @@ subjects:
 {{- range until 8 }}
 - {{ include "taint-manager.leaseName" $ }}-journal-{{ . }}
 {{- end }}
+- {{ include "taint-manager.leaseName" . }}-journal-state
 {{- end }}
 
 {{- define "taint-manager.method" -}}

@@ -1,55 +1,48 @@
 package store
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
-	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
 const (
-	// loadTimeout is how long the first decision waits for partitions that do not answer.
-	loadTimeout = 10 * time.Second
+	// beginTimeout is how long a term waits for the journal, and for the nodes up to the versions of its records.
+	beginTimeout = 10 * time.Second
 
-	// writeInterval is the shortest time between two writes of a partition.
+	// writeInterval is the shortest time between two writes of an object.
 	writeInterval = time.Second
 
 	// throughput is how many bytes of a large partition are written in a second.
 	throughput = 256 << 10
 
-	// stampEvery is how often a partition that has records is written although nothing has changed. The age of a
-	// partition then shows whether its writer could still write it.
-	stampEvery = 20 * time.Second
+	// beatEvery is how often the state is written although nothing has changed.
+	beatEvery = 20 * time.Second
 
-	// staleAfter is how much older than the last proof of a leader a partition may be.
-	staleAfter = 3 * stampEvery
-
-	// longestRetry is the longest time between two attempts to write a partition.
+	// longestRetry is the longest time between two attempts to read or to write an object.
 	longestRetry = 30 * time.Second
 
-	// pollInterval is the time between two checks whether this process leads, and how far the nodes have been read.
-	pollInterval = time.Second
+	// longestUnread is the longest time between two attempts to read an object that may be read.
+	longestUnread = 4 * time.Second
 
-	// unreachedAfter is how long a record waits until the nodes have been read up to its version.
-	unreachedAfter = time.Minute
+	// pollInterval is the time between two checks how far the nodes were read, and whether this process leads.
+	pollInterval = 50 * time.Millisecond
 )
 
 // Source has the nodes.
 type Source interface {
-	// Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies make triggers.
-	Tainted() []*taint.Node
+	// Records returns the records of the tainted nodes of a partition, by name.
+	Records(partition int) map[string]journal.Record
 
-	// Adopt merges a record into the history of a node, and reports whether the history changed; see
-	// [journal.NodeHistory.Adopt].
-	Adopt(node string, record journal.Record) bool
-
-	// Reached returns the resourceVersion up to which all changes of nodes are known; "" if that is not known.
-	Reached() string
+	// Explain lets a record explain what was found of a node, and reports whether that changes its history; see
+	// [journal.NodeHistory.Explain].
+	Explain(node string, r journal.Record, last journal.LastWatch) bool
 }
 
-// CoreOptions are the parameters of a [Core]. Source, Leading and Ahead are required.
+// CoreOptions are the parameters of a [Core]. Source and Leading are required.
 type CoreOptions struct {
 	// Source has the nodes to record. Step calls it.
 	Source Source
@@ -57,42 +50,61 @@ type CoreOptions struct {
 	// Leading is called right before each write; if it returns false, nothing is written.
 	Leading func() bool
 
-	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
-	// [journal.Observation].Ahead.
-	Ahead func(now time.Time) time.Duration
+	// Ahead returns by how much this process's wall clock is ahead of the API server's.
+	Ahead skew.Ahead
+
+	// Identity is the name of this process, for readers.
+	Identity string
+
+	// Config is the configuration with which the process starts, as [journal.Config.Encode] returns it.
+	Config []byte
 
 	// ReadOnly keeps the core from writing.
 	ReadOnly bool
 
-	// LastLed is the last time at which another process is known to have led. A partition that had not been written for
-	// long by then could not be written, and is not believed. Zero means unknown.
-	LastLed time.Time
-
-	// None means that there are no partitions.
+	// None means that there is no journal.
 	None bool
 }
 
-// Core decides when the journal is read, adopted and written. It is not safe for concurrent use.
+// phase is how far a term is.
+type phase int
+
+const (
+	standby   phase = iota
+	reading         // the objects are read, and the nodes up to the versions of their records
+	beginning       // the records were applied, and the configuration is written
+	leading
+)
+
+// Core decides when the journal is read and written. It is not safe for concurrent use.
+//
+// Invariants: an object is written only after it was read in the term; no write of an earlier term changes the state of
+// an object; phase == leading after Effects.Began.
 type Core struct {
-	options    CoreOptions
-	partitions []*partition
-	guards     guards
-	term       int // the present term; 0 if this process does not lead
+	options CoreOptions
+	objects []*object
+	synced  bool
+	last    Delivery
 
-	synced, loaded bool
-	loadDeadline   time.Time // when decisions begin without the partitions that were not read
-	flushes        []chan struct{}
+	term     int // the present term; 0 if this process does not lead
+	phase    phase
+	deadline time.Time // when the term begins without what was not read
 
-	now     time.Time // of the step under way
+	guards     json.RawMessage
+	config     []byte
+	publishing []chan struct{} // wait for the state
+	flushes    []chan struct{} // wait for all objects
+
+	now     time.Time // of the step in progress
 	effects *Effects
 }
 
-// NewCore returns the logic of a journal that was not read yet.
+// NewCore returns the logic of a journal of a process that does not lead.
 func NewCore(o CoreOptions) *Core {
-	c := &Core{options: o}
-	for number := range journal.Partitions {
+	c := &Core{options: o, config: o.Config}
+	for number := range journal.StateObject + 1 {
 		if !o.None {
-			c.partitions = append(c.partitions, newPartition(c, number))
+			c.objects = append(c.objects, &object{Core: c, number: number, problems: map[Kind]string{}})
 		}
 	}
 	return c
@@ -103,11 +115,15 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
 	c.apply(in)
-	for _, p := range c.partitions {
-		p.work()
+	for _, o := range c.objects {
+		o.readIfDue()
 	}
-	c.load()
-	c.flushed()
+	c.explain()
+	for _, o := range c.objects {
+		o.writeIfDue()
+	}
+	c.begin()
+	c.answer()
 	c.effects.Next = c.next()
 	return effects
 }
@@ -115,73 +131,116 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 func (c *Core) apply(in Input) {
 	switch in := in.(type) {
 	case Synced:
-		c.synced, c.loadDeadline = true, c.now.Add(loadTimeout)
-	case TermBegan:
-		c.changeTerm(in.Term)
-	case TermEnded:
-		if in.Term == c.term {
-			c.changeTerm(0)
-		}
-	case GuardsSet:
-		c.guards.record = &in.Record
-		c.change(journal.GuardsPartition)
+		c.synced, c.deadline = true, c.now.Add(beginTimeout)
+	case Watched:
+		c.last = in.Last
 	case NodesChanged:
 		c.change(in.Partition)
-	case NodesListed:
-		for _, p := range c.partitions {
-			p.offerAgain()
+	case TermBegan:
+		c.changeTerm(in.Term, reading)
+		c.deadline = c.now.Add(beginTimeout)
+	case TermEnded:
+		if in.Term == c.term {
+			c.changeTerm(0, standby)
 		}
-	case Heard:
-		c.partitions[in.Partition].hear(in)
+	case GuardsSet:
+		c.guards = in.Text
+		c.change(journal.StateObject)
+	case ConfigSet:
+		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
+		c.change(journal.StateObject)
+		c.atOnce(journal.StateObject)
+	case Read:
+		if in.Term == c.term {
+			c.objects[in.Number].answered(in)
+		}
 	case Written:
-		c.partitions[in.Partition].answered(in)
+		if in.Term == c.term {
+			c.objects[in.Number].written(in)
+		}
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
-		for _, p := range c.partitions {
-			p.retry = time.Time{} // a flush waits for the partition
+		for number := range c.objects {
+			c.atOnce(number)
 		}
 	}
 }
 
-// change notes that a partition may have to be written.
-func (c *Core) change(partition int) {
-	if len(c.partitions) > 0 {
-		c.partitions[partition].dirty = true
+// change notes that an object may have to be written.
+func (c *Core) change(number int) {
+	if len(c.objects) > 0 {
+		c.objects[number].dirty = true
 	}
 }
 
-// changeTerm begins a term, or ends the present one if the number is 0.
-func (c *Core) changeTerm(term int) {
-	c.term = term
-	c.guards.lead(c.now, term != 0)
-	for _, p := range c.partitions {
-		p.standBy()
+// atOnce makes an object be written without the wait after a failure.
+func (c *Core) atOnce(number int) {
+	if len(c.objects) > 0 {
+		c.objects[number].retry = time.Time{}
 	}
 }
 
-// writes reports whether this process may write.
-func (c *Core) writes() bool { return c.term != 0 && !c.options.ReadOnly }
+// changeTerm begins or ends a term.
+func (c *Core) changeTerm(term int, p phase) {
+	c.term, c.phase = term, p
+	for _, o := range c.objects {
+		o.reset()
+	}
+}
 
-// load decides when decisions may begin: once each partition was read or found to be forbidden, or after a while.
-func (c *Core) load() {
-	if c.loaded || !c.synced {
+// explain applies what was read, once the nodes are known up to the newest record, or after a while. What is read later
+// is applied when it comes.
+func (c *Core) explain() {
+	if c.term == 0 || !c.synced {
 		return
 	}
-	for _, p := range c.partitions {
-		if !p.known && c.now.Before(c.loadDeadline) {
+	if c.phase == reading {
+		waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
+		if waits && c.now.Before(c.deadline) {
 			return
 		}
 	}
-	c.loaded, c.effects.Loaded = true, true
-	for _, p := range c.partitions {
-		p.reportMissing()
+	for _, o := range c.objects {
+		if o.opened && !o.applied {
+			o.explain()
+		}
+	}
+	if c.phase == reading {
+		c.phase = beginning
+		if c.effects.Guards == nil {
+			c.effects.Guards = &Guards{Read: c.options.None}
+		}
 	}
 }
 
-// flushed answers the flushes once no partition has anything to write.
-func (c *Core) flushed() {
-	if !slices.ContainsFunc(c.partitions, (*partition).isWriting) {
-		c.effects.Flushed, c.flushes = c.flushes, nil
+// begin begins the term once the state with the configuration is written, or can't be.
+func (c *Core) begin() {
+	if c.phase != beginning {
+		return
+	}
+	if state := c.state(); state == nil || !state.isWriting() || !c.now.Before(c.deadline) {
+		c.phase, c.effects.Began = leading, c.term
+	}
+}
+
+// state returns the object of the state; nil if there is no journal.
+func (c *Core) state() *object {
+	if len(c.objects) == 0 {
+		return nil
+	}
+	return c.objects[journal.StateObject]
+}
+
+// writes reports whether this process may write.
+func (c *Core) writes() bool { return c.phase >= beginning && !c.options.ReadOnly }
+
+// answer answers those that wait for writes.
+func (c *Core) answer() {
+	if state := c.state(); c.phase < beginning || state == nil || !state.isWriting() {
+		c.effects.Done, c.publishing = append(c.effects.Done, c.publishing...), nil
+	}
+	if !slices.ContainsFunc(c.objects, (*object).isWriting) {
+		c.effects.Done, c.flushes = append(c.effects.Done, c.flushes...), nil
 	}
 }
 
@@ -195,15 +254,18 @@ func (c *Core) next() (next time.Time) {
 			next = at
 		}
 	}
-	if c.synced && !c.loaded {
-		soon(c.loadDeadline)
+	if c.phase == reading && c.synced {
+		soon(c.now.Add(pollInterval))
 	}
-	for _, p := range c.partitions {
-		if at, due := p.due(); due {
+	if c.phase == beginning {
+		soon(c.deadline)
+	}
+	for _, o := range c.objects {
+		if at, due := o.readDue(); due {
 			soon(at)
 		}
-		if len(p.waiting) > 0 {
-			soon(c.now.Add(pollInterval))
+		if at, due := o.writeDue(); due {
+			soon(at)
 		}
 	}
 	return next
@@ -211,11 +273,27 @@ func (c *Core) next() (next time.Time) {
 
 // Records returns the number of nodes that the partitions record.
 func (c *Core) Records() (n int) {
-	for _, p := range c.partitions {
-		n += p.records
+	for _, o := range c.objects {
+		n += o.records
 	}
 	return n
 }
 
-// Guards returns the record of guards and holds at the time now; see [Keeper.Guards].
-func (c *Core) Guards(now time.Time) (r breaker.Record, known bool) { return c.guards.at(now) }
+// lastWatch returns when this process last watched, by the API server's clock.
+func (c *Core) lastWatch() (last journal.LastWatch) {
+	if !c.last.At.IsZero() {
+		last = journal.LastWatch{Watched: c.options.Ahead.At(c.now).Early(c.last.At), Reached: c.last.Version}
+	}
+	return last
+}
+
+// heartbeat returns the state's entry of this moment.
+func (c *Core) heartbeat() journal.Heartbeat {
+	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
+	for _, o := range c.objects[:journal.Partitions] {
+		if o.dirty || o.busy || !o.opened {
+			h.Unstored = append(h.Unstored, o.number)
+		}
+	}
+	return h
+}

@@ -1,13 +1,13 @@
-// Package store keeps the journal, which holds the start of each taint, so that a restart does not change a countdown.
+// Package store keeps the journal by term, so that a restart or a change of leader changes no countdown.
 //
-// [Core] is pure, except that it calls its [Source]: [Core.Step] takes one input, such as what the watch of a partition
-// shows, and returns the effects, such as the writes to make. [Keeper] is the goroutine around it.
+// [Core] is pure, except that it calls its [Source]: [Core.Step] takes one input, such as the answer to a read, and
+// returns the effects, such as the writes to make. [Keeper] is the goroutine around it.
 //
-// A keeper reads the partitions before the first decision and merges them into the histories of the nodes. On a standby
-// it adopts the leader's writings. On the leader it writes each partition whose nodes' taints have
-// changed, at most once a second. It writes the nodes that exist at that moment, so nodes and taints that are gone
-// disappear from the journal. [ConfigMaps] stores the partitions; other stores are possible.
+// A process that begins to lead reads the partitions and the state once, and lets the records explain what it has found
+// in its lists of nodes. Then the term begins: the first call is allowed. From then on it only writes: a partition when
+// the taints of its nodes change, the state every 20 seconds and when guards or the configuration change. It replaces
+// what others write, and standbys do neither. [ConfigMaps] stores the journal; other stores are possible.
 //
-// No problem of the journal delays anything for long or makes an eviction earlier: unreadable and invalid records count
-// as missing, and [Keeper.Trouble], the log and the metrics report it.
+// No problem of the journal delays a term by more than 10 seconds or makes an eviction earlier: what can't be read
+// counts as missing, and [Keeper.Trouble], the log and the metrics report it.
 package store

@@ -1,32 +1,30 @@
 package store
 
 import (
+	"encoding/json"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // Input is an event for a [Core].
 type Input interface{ input() }
 
-// Synced reports that the source has all nodes. It comes once. Contents that were heard before are processed then,
-// because a record of an unknown node has no effect.
+// Synced reports that the source has all nodes. It comes once.
 type Synced struct{}
 
-// Heard reports what the watch of a partition shows: its content, or the error of a read, or a content and the error of
-// a later read.
-type Heard struct {
-	Partition int
-	Content   *journal.StoredPartition // nil if none was read
-	Err       error                    // nil if the last read succeeded
+// Watched reports the last delivery of the node watch. All [NodesChanged] up to it come before: a state that has it
+// has no partition with changes that are not stored.
+type Watched struct{ Last Delivery }
+
+// Delivery is the last list, event or bookmark of the node watch.
+type Delivery struct {
+	At      time.Time // carries the monotonic clock; zero before the first list
+	Version string    // the resourceVersion up to which all changes of nodes are known
 }
 
-// NodesChanged reports that the taints of nodes of this partition have changed, or that such nodes were deleted.
+// NodesChanged reports that records of nodes of this partition have changed.
 type NodesChanged struct{ Partition int }
-
-// NodesListed reports that the source has taken in a list of all nodes.
-type NodesListed struct{}
 
 // TermBegan begins a term of leadership. Numbers of terms are positive, and each is used once.
 type TermBegan struct{ Term int }
@@ -34,71 +32,94 @@ type TermBegan struct{ Term int }
 // TermEnded ends the term with this number.
 type TermEnded struct{ Term int }
 
-// Written answers a write: with the new version, or with an error. Cut means that the call was cancelled, because the
-// term or the process ends.
+// Read answers a read, with the content or an error.
+type Read struct {
+	Term, Number int
+	Content      journal.StoredPartition
+	Err          error
+}
+
+// Written answers a write: with the new version, or with an error.
 type Written struct {
-	Partition int
-	Version   string
-	Err       error
-	Cut       bool
+	Term, Number int
+	Version      string
+	Err          error
 }
 
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
-type GuardsSet struct{ Record breaker.Record }
+type GuardsSet struct{ Text json.RawMessage }
 
-// Flush asks for all changes to be written. Effects.Flushed answers it once all are written, or once another attempt
-// has failed.
+// ConfigSet sets the configuration that this process writes while it leads. Effects.Done answers it once the
+// configuration is written, or an attempt has failed, or if this process does not write.
+type ConfigSet struct {
+	Text []byte
+	Done chan struct{}
+}
+
+// Flush asks for all changes to be written. Effects.Done answers it once all are written, or once another attempt has
+// failed.
 type Flush struct{ Done chan struct{} }
 
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
 
 func (Synced) input()       {}
-func (Heard) input()        {}
+func (Watched) input()      {}
 func (NodesChanged) input() {}
-func (NodesListed) input()  {}
 func (TermBegan) input()    {}
 func (TermEnded) input()    {}
+func (Read) input()         {}
 func (Written) input()      {}
 func (GuardsSet) input()    {}
+func (ConfigSet) input()    {}
 func (Flush) input()        {}
 func (TimePassed) input()   {}
 
 // Effects are the results of a step.
 type Effects struct {
-	// Writes are the writes to make. A partition has at most one at a time: the next follows after [Written].
+	// Reads and Writes are the calls to make. An object has at most one at a time.
+	Reads  []Call
 	Writes []Write
 
-	// Adopted are the nodes whose histories a record has changed.
-	Adopted []string
+	// Explained are the nodes whose histories a record has changed.
+	Explained []string
 
-	// Guards is the record of guards and holds that another process has written; nil if no such record was read, or if
-	// its partition is not believed.
-	Guards *breaker.Record
+	// Guards is the record of guards and holds that was read; nil if none was read in this step.
+	Guards *Guards
+
+	// Began is the number of the term that has begun: the first call is allowed; else 0. It is set once in a term.
+	Began int
 
 	// Troubles are the problems that have changed.
 	Troubles []Trouble
 
-	// Flushed are the flushes that are done.
-	Flushed []chan struct{}
-
-	// Loaded means that decisions may begin. It is set once.
-	Loaded bool
+	// Done are the channels of Flush and ConfigSet that are answered.
+	Done []chan struct{}
 
 	// Next is when the next step is due if nothing else happens before; zero if none is due.
 	Next time.Time
 }
 
-// Write is a write to make: [Partitions.Write] with this content, during this term.
-type Write struct {
-	Term, Partition int
-	Content         journal.StoredPartition
+// Guards is the record of guards and holds as it is stored.
+type Guards struct {
+	Text json.RawMessage // empty if nobody has stored one
+	Read bool            // false: it could not be read so far
 }
 
-// Trouble is a change of one problem of one partition.
+// Call is a call for an object, during a term. Numbers are those of the partitions, and [journal.StateObject].
+type Call struct{ Term, Number int }
+
+// Write is a write to make: [Objects.Write] with this content.
+type Write struct {
+	Call
+
+	Content journal.StoredPartition
+}
+
+// Trouble is a change of one problem of one object.
 type Trouble struct {
-	Partition string // its name
-	Kind      Kind
-	New       bool   // the partition had no problem of this kind
-	Text      string // empty if the problem is over
+	Object string // its name
+	Kind   Kind
+	New    bool   // the object had no problem of this kind
+	Text   string // empty if the problem is over
 }

@@ -2,51 +2,52 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // callTimeout bounds one call.
 const callTimeout = 10 * time.Second
 
-// Partitions stores the partitions of a journal. Several goroutines call its methods, one goroutine per partition and
-// method. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: the keeper does not wait
-// for a partition that is Forbidden.
-type Partitions interface {
-	// Watch calls report with the partition's content, and again after each change, until the context ends. If reading
-	// fails, Watch calls report with the error and tries again. A partition that does not exist has no version. report
-	// does not block.
-	Watch(ctx context.Context, partition int, report func(journal.StoredPartition, error))
+// Objects stores the partitions of a journal, and its state, which has the number [journal.StateObject]. Several
+// goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a
+// term does not wait for an object that is Forbidden.
+type Objects interface {
+	// Read reads the content as it is now. An object that does not exist has no version.
+	Read(ctx context.Context, number int) (journal.StoredPartition, error)
 
-	// Write replaces the content of this version, or creates the partition if the version is empty, and returns the new
-	// version. If the partition has another version by now, it stores nothing and returns an error.
-	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
+	// Write replaces the content of this version, or creates the object if the version is empty, and returns the new
+	// version. If the object has another version by now, it stores nothing and returns an error.
+	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. If Leading is nil, only Lead's context decides. If Ahead is nil, the clocks
+// Options are the parameters of a keeper. If Leading is nil, only Begin's context decides. If Ahead is nil, the clocks
 // agree.
 type Options struct {
 	CoreOptions
 
-	// Partitions stores the journal. If it is nil, there is no journal, and the keeper does nothing.
-	Partitions Partitions
+	// Objects stores the journal. If it is nil, there is no journal.
+	Objects Objects
 
 	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
 	Synced <-chan struct{}
 
-	// Adopted is called after a record has changed the history of a node. It must not block. Required.
-	Adopted func(node string)
+	// Watched returns the last delivery of the node watch. [Keeper.NodeChanged] must be called for all changes before
+	// it reports them. Required.
+	Watched func() Delivery
 
-	// GuardsRead is called with the record of guards and holds that another process has written, as [Keeper.Guards]
-	// returns it from then on. It must not block. Required.
-	GuardsRead func(breaker.Record)
+	// Explained is called after a record has changed the history of a node. It must not block. Required.
+	Explained func(node string)
+
+	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again when
+	// it was read late, or when another client has written it. It must not block. Required.
+	GuardsRead func(Guards)
 
 	// Metrics counts what the keeper does. Nil means no metrics.
 	Metrics *Metrics
@@ -61,16 +62,15 @@ type Keeper struct {
 	core     *Core       // only Run's goroutine uses it
 	timer    *time.Timer // of the next step; likewise
 	troubles *troubles
-	guards   atomic.Pointer[guards] // of the core, after its last step
-	loaded   chan struct{}
 	ended    chan struct{}
 	wake     chan struct{}
 	running  sync.WaitGroup
 
 	mu     sync.Mutex
-	inputs []Input         // that were not processed
-	terms  int             // so far
-	term   context.Context // the latest one
+	inputs []Input // that were not processed
+	terms  int     // so far
+	term   context.Context
+	began  chan struct{} // is closed when the latest term has begun
 }
 
 // New returns a keeper that does nothing before Run.
@@ -78,37 +78,23 @@ func New(o Options) *Keeper {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	if o.Ahead == nil {
-		o.Ahead = func(time.Time) time.Duration { return 0 }
-	}
 	if o.Metrics == nil {
 		o.Metrics, _ = NewMetrics(nil) // nothing can fail
 	}
 	k := &Keeper{
 		options: o, troubles: newTroubles(o.Logger, o.Metrics),
-		loaded: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1),
+		ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	core := o.CoreOptions
-	core.Leading, core.None = k.leads, o.Partitions == nil
+	core.Leading, core.None = k.leads, o.Objects == nil
 	k.core = NewCore(core)
-	k.guards.Store(&guards{})
 	return k
 }
 
-// Run reads the journal, and writes it while leading, until the context ends. It may be called only once.
+// Run reads the journal when a term begins, and writes it during the term, until the context ends. It may be called
+// only once.
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.leave()
-	for number := range len(k.core.partitions) {
-		k.running.Go(func() {
-			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
-				if err != nil {
-					k.put(Heard{number, nil, err})
-					return
-				}
-				k.put(Heard{number, &s, nil})
-			})
-		})
-	}
 	synced := k.options.Synced
 	k.timer = time.NewTimer(time.Hour)
 	defer k.timer.Stop()
@@ -120,13 +106,22 @@ func (k *Keeper) Run(ctx context.Context) {
 			synced = nil
 			k.step(ctx, Synced{})
 		case <-k.wake:
-			for _, in := range k.take() {
-				k.step(ctx, in)
-			}
+			k.processInputs(ctx)
 		case <-k.timer.C:
+			k.processInputs(ctx)
 			k.step(ctx, TimePassed{})
 		}
 	}
+}
+
+// processInputs processes the inputs that wait. The last delivery of the watch is read before them, and processed after
+// them: by then all changes up to it are known.
+func (k *Keeper) processInputs(ctx context.Context) {
+	last := k.options.Watched()
+	for _, in := range k.take() {
+		k.step(ctx, in)
+	}
+	k.step(ctx, Watched{last})
 }
 
 // leave waits for the goroutines that Run has started, and sets the metrics to zero.
@@ -162,25 +157,27 @@ func (k *Keeper) take() (inputs []Input) {
 // step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
-	k.guards.Store(new(k.core.guards))
 	for i := range effects.Troubles {
 		k.troubles.note(&effects.Troubles[i])
 	}
-	for _, node := range effects.Adopted {
-		k.options.Adopted(node)
+	for _, node := range effects.Explained {
+		k.options.Explained(node)
 	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
-	term := k.latestTerm()
+	number, term, began := k.latestTerm()
+	for _, r := range effects.Reads {
+		k.running.Go(func() { k.read(ctx, term, r) })
+	}
 	for _, w := range effects.Writes {
 		k.running.Go(func() { k.write(ctx, term, w) })
 	}
 	k.options.Metrics.entries.Set(float64(k.core.Records()))
-	if effects.Loaded {
-		close(k.loaded)
+	if effects.Began != 0 && effects.Began == number {
+		close(began)
 	}
-	for _, done := range effects.Flushed {
+	for _, done := range effects.Done {
 		close(done)
 	}
 	if k.timer.Stop(); !effects.Next.IsZero() {
@@ -188,60 +185,85 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	}
 }
 
-// write makes a write. It is cancelled when its term ends, and when Run does.
-func (k *Keeper) write(ctx, term context.Context, w Write) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+// call bounds a call: it is cancelled when its term ends, and when Run does.
+func call(ctx, term context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	stop := context.AfterFunc(term, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// read makes a read.
+func (k *Keeper) read(ctx, term context.Context, r Call) {
+	ctx, cancel := call(ctx, term)
 	defer cancel()
-	defer context.AfterFunc(term, cancel)() // the call ends with its term, too
-	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
+	content, err := k.options.Objects.Read(ctx, r.Number)
+	k.put(Read{r.Term, r.Number, content, err})
+}
+
+// write makes a write.
+func (k *Keeper) write(ctx, term context.Context, w Write) {
+	ctx, cancel := call(ctx, term)
+	defer cancel()
+	version, err := k.options.Objects.Write(ctx, w.Number, w.Content)
 	k.options.Metrics.wrote(err)
-	k.put(Written{w.Partition, version, err, term.Err() != nil || ctx.Err() != nil})
+	k.put(Written{w.Term, w.Number, version, err})
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool { return k.latestTerm().Err() == nil && k.options.Leading() }
-
-func (k *Keeper) latestTerm() context.Context {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.term
+func (k *Keeper) leads() bool {
+	_, term, _ := k.latestTerm()
+	return term.Err() == nil && k.options.Leading()
 }
 
-// Loaded returns a channel that is closed once the source has the records, or, if the journal is not available,
-// some seconds after the source has synced. Decisions must wait for it.
-func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
+func (k *Keeper) latestTerm() (int, context.Context, chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.terms, k.term, k.began
+}
 
-// NodeChanged notes that the taints of a node have changed, or that the node was deleted. It does not block.
+// NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
-// NodesListed notes that the source has taken in a list of all nodes. It does not block.
-func (k *Keeper) NodesListed() { k.put(NodesListed{}) }
-
-// Lead permits writing until the context ends. It returns at once.
-func (k *Keeper) Lead(ctx context.Context) {
+// Begin begins a term that lasts until the context ends: it reads the journal, applies it, and publishes the
+// configuration. It returns false if the context, or Run, ends first; otherwise the first call is allowed.
+func (k *Keeper) Begin(ctx context.Context) bool {
 	k.mu.Lock()
 	k.terms++
-	number := k.terms
-	k.term = ctx
+	number, began := k.terms, make(chan struct{})
+	k.term, k.began = ctx, began
 	k.mu.Unlock()
 	k.put(TermBegan{number})
 	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
+	select {
+	case <-began:
+		return ctx.Err() == nil
+	case <-k.ended:
+	case <-ctx.Done():
+	}
+	return false
 }
 
-// SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
-// the record carry the monotonic clock. It does not block.
-func (k *Keeper) SetGuards(r breaker.Record) { k.put(GuardsSet{r}) }
+// SetGuards sets the record that this process writes while it leads: at once, but at most once a second. Its times are
+// by the API server's clock. It does not block.
+func (k *Keeper) SetGuards(text json.RawMessage) { k.put(GuardsSet{text}) }
 
-// Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
-// clock. known is false if the journal cannot be read, has no record, or was not written for too long: then the ends of
-// all holds so far are unknown. It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has
-// read over into its own writings until it sets one.
-func (k *Keeper) Guards() (r breaker.Record, known bool) { return k.guards.Load().at(time.Now()) }
+// SetConfig sets the configuration that this process publishes while it leads, as [journal.Config.Encode] returns it.
+// If this process leads, SetConfig blocks until it is written or an attempt has failed, or until the context or Run
+// ends.
+func (k *Keeper) SetConfig(ctx context.Context, text []byte) {
+	done := make(chan struct{})
+	k.put(ConfigSet{text, done})
+	k.await(ctx, done)
+}
 
 // Flush waits until all changes are written, or one more attempt has failed, or the context or Run ends.
 func (k *Keeper) Flush(ctx context.Context) {
 	done := make(chan struct{})
 	k.put(Flush{done})
+	k.await(ctx, done)
+}
+
+func (k *Keeper) await(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:
 	case <-k.ended:

@@ -11,7 +11,7 @@ import (
 // The results of a write: a metric's label.
 const (
 	writeOK       = "ok"
-	writeConflict = "conflict" // another client has written the partition
+	writeConflict = "conflict" // another client has written it
 	writeRefused  = "refused"  // a permission is missing
 	writeFailed   = "failed"
 )
@@ -28,15 +28,15 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_journal_writes_total",
-			Help: "Writes of partitions of the journal of taints, by result.",
+			Help: "Writes of ConfigMaps of the journal, by result.",
 		}, []string{"result"}),
 		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "taint_manager_journal_problems",
-			Help: "Partitions of the journal of taints that have a problem of this kind.",
+			Help: "ConfigMaps of the journal that have a problem of this kind.",
 		}, []string{"kind"}),
 		entries: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "taint_manager_journal_records",
-			Help: "Nodes that the journal of taints has a record of.",
+			Help: "Nodes that the journal of this leader has a record of.",
 		}),
 	}
 	if r != nil {

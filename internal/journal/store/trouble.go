@@ -12,17 +12,15 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// Kind is the kind of a partition's problem; it is the label of a metric.
+// Kind is the kind of an object's problem; it is the label of a metric.
 type Kind string
 
 const (
 	unread    Kind = "unread"
 	unwritten Kind = "unwritten"
-	foreign   Kind = "version"
+	version   Kind = "version"
 	invalid   Kind = "invalid"
 	full      Kind = "full"
-	stale     Kind = "stale"
-	unreached Kind = "unreached"
 )
 
 // phrases describe the kinds of problems, in the order in which they are reported.
@@ -32,37 +30,46 @@ var phrases = []struct {
 }{
 	{unread, "can't be read"},
 	{unwritten, "can't be written"},
-	{foreign, "are of an unknown version"},
+	{version, "are of an unknown version"},
 	{invalid, "have invalid entries"},
 	{full, "cannot hold all nodes"},
-	{stale, "were not written for too long"},
-	{unreached, "have records of nodes that were not read so far"},
 }
 
-// logInterval is the time in which no further problem of the same kind and partition is logged.
+// logInterval is the time in which no further problem of the same kind and object is logged.
 const logInterval = time.Minute
 
-// problem notes a problem of the partition; an empty text removes it.
-func (p *partition) problem(k Kind, text string) {
+// problem notes a problem of the object; an empty text removes it.
+func (o *object) problem(k Kind, text string) {
 	text = truncate.Text(text)
-	before := p.problems[k]
+	before := o.problems[k]
 	if text == before {
 		return
 	}
-	p.problems[k] = text
+	o.problems[k] = text
 	if text == "" {
-		delete(p.problems, k)
+		delete(o.problems, k)
 	}
-	p.effects.Troubles = append(p.effects.Troubles, Trouble{p.name(), k, before == "", text})
+	o.effects.Troubles = append(o.effects.Troubles, Trouble{o.label(), k, before == "", text})
+}
+
+// label returns the name of the object for messages.
+func (o *object) label() string {
+	switch {
+	case o.name != "":
+		return o.name
+	case o.isState():
+		return "the state"
+	}
+	return fmt.Sprintf("partition %d", o.number)
 }
 
 // fail notes an error as a problem; nil removes it.
-func (p *partition) fail(k Kind, err error) {
+func (o *object) fail(k Kind, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	p.problem(k, text)
+	o.problem(k, text)
 }
 
 // joined joins the first values to a text, which ends with the number of the others.
@@ -77,18 +84,18 @@ func joined[T any](values []T, most int, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// troubles counts the problems of all partitions and logs them. It is safe for concurrent use.
+// troubles counts the problems of all objects and logs them. It is safe for concurrent use.
 type troubles struct {
 	logger  logr.Logger
 	metrics *Metrics
 
-	mu         sync.Mutex
-	partitions map[Kind]int // that have such a problem
-	logged     map[string]time.Time
+	mu      sync.Mutex
+	objects map[Kind]int // that have such a problem
+	logged  map[string]time.Time
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	return &troubles{logger: logger, metrics: m, partitions: map[Kind]int{}, logged: map[string]time.Time{}}
+	return &troubles{logger: logger, metrics: m, objects: map[Kind]int{}, logged: map[string]time.Time{}}
 }
 
 // note notes a change of a problem.
@@ -103,37 +110,37 @@ func (t *troubles) note(one *Trouble) {
 		return
 	}
 	t.add(one.Kind, -1)
-	if t.partitions[one.Kind] == 0 {
+	if t.objects[one.Kind] == 0 {
 		t.logger.Info("A problem of the journal is over", "kind", one.Kind)
 	}
 }
 
-// log logs a problem. Problems that seldom concern one partition only are logged once for all of them.
+// log logs a problem. Problems that seldom concern one object only are logged once for all of them.
 func (t *troubles) log(one *Trouble) {
 	topic := string(one.Kind)
 	if one.Kind != unread && one.Kind != unwritten {
-		topic += one.Partition
+		topic += one.Object
 	}
 	if last, ok := t.logged[topic]; ok && time.Since(last) < logInterval {
 		return
 	}
 	t.logged[topic] = time.Now()
-	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "partition",
-		one.Partition, "problem", one.Text)
+	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "object",
+		one.Object, "problem", one.Text)
 }
 
 // forget removes all problems without logging that.
 func (t *troubles) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for k, n := range t.partitions {
+	for k, n := range t.objects {
 		t.add(k, -n)
 	}
 }
 
 func (t *troubles) add(k Kind, n int) {
-	t.partitions[k] += n
-	t.metrics.problems.WithLabelValues(string(k)).Set(float64(t.partitions[k]))
+	t.objects[k] += n
+	t.metrics.problems.WithLabelValues(string(k)).Set(float64(t.objects[k]))
 }
 
 // summary returns a short description of all problems; nil if there are none.
@@ -142,8 +149,8 @@ func (t *troubles) summary() error {
 	defer t.mu.Unlock()
 	var parts []string
 	for _, p := range phrases {
-		if n := t.partitions[p.kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("partitions that %s: %d", p.phrase, n))
+		if n := t.objects[p.kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("ConfigMaps that %s: %d", p.phrase, n))
 		}
 	}
 	if len(parts) == 0 {

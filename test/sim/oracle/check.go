@@ -61,9 +61,6 @@ func (p *Process) Settled(at time.Duration, queued int, held map[types.UID]Held)
 		if h.Queued {
 			queued--
 		}
-		if p.fooled[s.pod.Spec.NodeName] {
-			continue
-		}
 		if err := p.settled(at, s, h); err != nil {
 			return err
 		}

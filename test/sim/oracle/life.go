@@ -3,9 +3,11 @@ package oracle
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -20,6 +22,7 @@ type state struct {
 	pair
 	added    *metav1.Time // its timeAdded, as last shown
 	lo, hi   time.Duration
+	recorded span // bounds of its start as it is recorded, by the API server's clock
 	from, to int  // the steps of the life at which the state was present: from ≤ step < to
 	seen     bool // the process saw it appear
 }
@@ -33,29 +36,24 @@ func pairOf(t *v1.Taint) pair { return pair{t.Key, t.Value} }
 type life struct {
 	group    string
 	states   []state
-	heard    []state       // from records, adopted or not
-	recorded int64         // the latest node version of such a record
-	taken    bool          // that record was certainly adopted
-	late     time.Duration // the longest delivery of a record that was received: adopted times stay that late
-	shown    []int64       // by step, a showing that has changed the life: the node's version; 0 for those of a record
-	total    int           // number of states so far, including those of adopted records
+	heard    []state // from records
+	recorded int64   // the latest node version of such a record
+	shown    []int64 // by step, a showing that has changed the life: the node's version; 0 for those of a record
+	total    int     // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
 	// without the taint at the version absentAt, if at all.
 	found    bool
 	foundAs  []*v1.Taint
 	foundBy  time.Duration // when it was found
-	foundAt  int64         // the version at which it was found
+	foundIn  *v1.Node      // the node as it was found
 	absentAt int64
 
 	// doubted means that the taint may or may not be the one that the process knew before.
 	doubted bool
 
-	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one. gone is the latest
-	// version of the node at which the taint was absent then, as long as no record that the process has received shows
-	// that.
-	bridged bool
-	gone    int64
+	// gap is the version at which the process last saw the node before its latest gap through which the life continued.
+	gap int64
 
 	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all
 	// pods were known: then the oldest states are dropped. Otherwise states are joined.
@@ -70,26 +68,30 @@ type skew struct{ lo, hi time.Duration }
 // answer is cut off to the second, and the answer takes time.
 const uncertain = 1500 * time.Millisecond
 
-// skewAt returns the skew for a process that is ahead of the API server by that much. docs/semantics.md, "Clocks":
-// where the process may be ahead by more than 2 s, each age is shortened by as much; no age is lengthened.
-func skewAt(ahead time.Duration) skew {
-	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
-	switch {
-	case ahead > tolerance+margin:
-		return skew{0, uncertain}
-	case ahead > tolerance-uncertain-margin:
-		return skew{-ahead, max(uncertain, -ahead)}
-	}
-	return skew{-ahead, -ahead}
+// skewAt returns the skew for a process that is ahead of the API server by that much. docs/semantics.md, "Clocks": the
+// smaller age counts that the process's clock and the API server's give.
+func skewAt(ahead time.Duration) skew { return skew{max(-ahead, 0), max(uncertain, -ahead)} }
+
+// recordedAt returns by how much a moment of such a process is recorded later than it was: docs/semantics.md, "Clocks":
+// the later time of the two clocks is recorded, rounded up to the millisecond.
+func recordedAt(ahead time.Duration) skew {
+	return skew{max(ahead, 0), max(uncertain, ahead) + time.Millisecond}
 }
 
-// view is how a process is shown a node.
+// view is how a process is shown a node, or reads a record of it.
 type view struct {
-	at      time.Duration
-	how     How
-	skew    skew          // of timestamps of the API
-	watched time.Duration // the last proof that a process watched before a gap
-	zero    time.Duration // Unix time at the true moment zero, by the API server's clock
+	at   time.Duration
+	how  How
+	skew skew          // of timestamps of the API
+	zero time.Duration // Unix time at the true moment zero, by the API server's clock
+
+	// What was known before a gap, or to the writer of a record.
+	watched time.Duration // when it last watched
+	margin  time.Duration // by how much earlier that may have been recorded
+	reached int64         // up to which version it knew all nodes
+	before  []v1.Taint    // the node's taints, as it knew them; nil if it did not know the node
+
+	now *v1.Node // as it is shown, or was found
 }
 
 // span is the time between two moments.
@@ -121,25 +123,56 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 
 // continues reports, after a gap, whether the process may take the taint for the one it knows, and whether it must.
 //
-// docs/semantics.md, "Since when a taint is there": a taint without timeAdded that was removed and set again while
-// no process watched counts as one. So it must if there is no timeAdded. Timestamps of the API are whole seconds, so
-// it must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not
-// later than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it
-// continues too if timeAdded is not later than the last proof that a process watched.
+// docs/semantics.md, "Since when a taint is there": a node that has not changed since it was last watched has the same
+// taints. A taint without timeAdded that was removed and set again while no process watched counts as one, unless
+// managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so it
+// must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not later
+// than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it continues too
+// if timeAdded is not later than the last proof that a process watched.
 func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
+	if number(v.now.ResourceVersion) <= v.reached {
+		return true, true
+	}
+	mayRewrite, mustRewrite := v.rewritten()
 	for _, t := range taints {
-		if t.TimeAdded == nil || knows(l.states, t) {
+		if t.TimeAdded == nil {
+			may, must = may || !mustRewrite, must || !mayRewrite
+			continue
+		}
+		if knows(l.states, t) {
 			return true, true
 		}
 		may = may || knows(l.heard, t)
 		added := v.moment(t.TimeAdded.Unix())
 		if group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
-			must = must || added.hi <= v.watched
+			must = must || added.hi <= v.watched-v.margin
 		}
 		may = may || added.lo <= l.latest()
 	}
 	return may, must
+}
+
+// rewritten reports whether managedFields may, or must, show that the same list of taints was written since the last
+// look, so that each of them was set again.
+func (v *view) rewritten() (may, must bool) {
+	written := written(v.now)
+	if written == nil || !equality.Semantic.DeepEqual(v.before, v.now.Spec.Taints) {
+		return false, false
+	}
+	at := v.moment(written.Unix())
+	return at.hi > v.watched-v.margin, at.lo > v.watched
+}
+
+// written returns the time of the managedFields of a node's list of taints; nil if there is none.
+func written(n *v1.Node) (last *metav1.Time) {
+	for _, m := range n.ManagedFields {
+		owns := m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), "f:taints")
+		if owns && m.Time != nil && (last == nil || m.Time.After(last.Time)) {
+			last = m.Time
+		}
+	}
+	return last
 }
 
 // knows reports whether one of the states is the taint with the same timeAdded.
@@ -181,16 +214,18 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 		changed = changed || !s.added.Equal(t.TimeAdded)
 		s.added = t.TimeAdded
 	}
+	by := recordedAt(p.ahead)
 	for _, t := range taints {
 		if slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == pairOf(t) }) {
 			continue
 		}
 		lo, hi := p.begin(k, v, t)
-		if k.version <= l.recorded || !seen {
+		if !seen {
 			lo, hi = l.orRecorded(lo, hi)
 		}
 		l.states = append(l.states, state{
 			pair: pairOf(t), added: t.TimeAdded, lo: lo, hi: hi, from: now, to: standing, seen: seen,
+			recorded: span{lo, later(hi, by.hi)},
 		})
 		l.total++
 		changed = true
@@ -201,24 +236,13 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 	return changed
 }
 
-// orRecorded returns the bounds of a state that a record may have contained before the process was shown it. The state
-// may count from any time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
+// orRecorded returns the bounds of a state that a list has shown after a record was read: states are in the order in
+// which they began.
 func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 	for i := range l.heard {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
 	}
 	return lo, hi
-}
-
-// stepAt returns the last step at this version or an earlier one; -1 if there is none.
-func (l *life) stepAt(version int64) int {
-	last := -1
-	for i, shown := range l.shown {
-		if shown <= version {
-			last = i
-		}
-	}
-	return last
 }
 
 // at returns the states that were present at a step.
@@ -241,14 +265,15 @@ func like(states []*state, s *state) *state {
 	return lastOf(states, func(other *state) bool { return other.pair == s.pair })
 }
 
-// copied returns the life with its bounds moved later by the skew.
-func (l *life) copied(by skew) *life {
+// entered returns the recorded life as it counts for a process with this skew: not from before the node's creation, and
+// at the latest from when the process found it.
+func (l *life) entered(by skew, created, found time.Duration) *life {
 	c := *l
-	c.states, c.shown = slices.Clone(l.states), make([]int64, len(l.shown))
+	c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
 	for i := range c.states {
-		c.states[i].lo += min(by.lo, 0)
-		c.states[i].seen = false
-		c.states[i].hi = later(c.states[i].hi, max(by.hi, 0))
+		s := &c.states[i]
+		s.lo, s.hi = later(s.recorded.lo, by.lo), later(s.recorded.hi, by.hi)
+		s.lo, s.hi, s.seen = min(s.lo, found), min(max(s.hi, created), found), false
 	}
 	return &c
 }

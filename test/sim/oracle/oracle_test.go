@@ -38,6 +38,9 @@ func (s *scene) write(second float64, taints ...v1.Taint) *v1.Node {
 	return s.node
 }
 
+// latest returns the version of the node.
+func (s *scene) latest() int64 { return int64(s.version) }
+
 func (s *scene) stamp(second int64) metav1.Time {
 	return metav1.Time{Time: s.Epoch.Add(time.Duration(second) * time.Second)}
 }
@@ -91,15 +94,15 @@ func TestWhatIsSeenToAppearCountsFromTheWriteToTheSight(t *testing.T) {
 func TestATimeAddedCountsOnlyForWhatWasFound(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{s.write(5.25, s.timed(tainted("gpu", ""), 5))}, FirstListed)
-	s.wantBounds(t, 15.25, 16)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(5.25, s.timed(tainted("gpu", ""), 5))}, s.latest(), FirstListed)
+	s.wantBounds(t, 15.25, 17.5) // the process may be ahead by 1.5 s
 }
 
 func TestATimeAddedInTheFutureOrBeforeTheNodeIsNotBelieved(t *testing.T) {
 	for _, added := range []int64{30, -10} {
 		s := newScene()
 		s.pod(bearing("gpu", 10))
-		s.p.ListedNodes(at(9), []*v1.Node{s.write(5, s.timed(tainted("gpu", ""), added))}, FirstListed)
+		s.p.ListedNodes(at(9), []*v1.Node{s.write(5, s.timed(tainted("gpu", ""), added))}, s.latest(), FirstListed)
 		s.wantBounds(t, 15, 19)
 	}
 }
@@ -109,7 +112,7 @@ func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.write(6)
-	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, Relisted)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, s.latest(), Relisted)
 	s.wantBounds(t, 15, 15)
 	if s.Seen["OneByException"] != 1 {
 		t.Errorf("counted %d exceptions", s.Seen["OneByException"])
@@ -130,7 +133,7 @@ func TestALaterTimeAddedMeansANewTaintAfterAGap(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, s.timed(tainted("gpu", ""), 5)), false)
 	s.write(6)
-	s.p.ListedNodes(at(12), []*v1.Node{s.write(8.5, s.timed(tainted("gpu", ""), 8))}, Relisted)
+	s.p.ListedNodes(at(12), []*v1.Node{s.write(8.5, s.timed(tainted("gpu", ""), 8))}, s.latest(), Relisted)
 	s.wantBounds(t, 18.5, 22)
 }
 
@@ -151,10 +154,10 @@ func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 	s.wantBounds(t, 17, 17) // value 2, since second 6, is tolerated without a limit
 }
 
-// recorded returns what the writer records of the node at second 5.25.
+// recorded returns what the writer records of the node.
 func recorded(t *testing.T, writer *Process) Record {
 	t.Helper()
-	r, err := writer.Recorded(at(5.25), "n", strconv.FormatInt(writer.node("n").changed, 10))
+	r, err := writer.Recorded("n", strconv.FormatInt(writer.node("n").changed, 10))
 	wantRule(t, err, "")
 	return r
 }
@@ -165,7 +168,7 @@ func TestARecordContainsExactlyWhatItsWriterWasShown(t *testing.T) {
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", "1")), false)
 	s.p.WatchedNode(at(7), s.write(7, tainted("gpu", "1")), false)
 	for version, want := range map[string]string{"1": Records, "2": "", "3": "", "4": Records} {
-		_, err := s.p.Recorded(at(8), "n", version)
+		_, err := s.p.Recorded("n", version)
 		t.Log("version", version)
 		wantRule(t, err, want)
 	}
@@ -178,10 +181,10 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	writer.WatchedNode(at(5.25), n, false)
 	record := recorded(t, writer)
 	s.pod(bearing("gpu", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.ListedNodes(at(9), []*v1.Node{n}, s.latest(), FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(at(9), Way{Stored: at(5.25)}, record)
-	s.wantBounds(t, 15, 15.25)
+	s.p.Explained(at(9), record, writer.LastWatched())
+	s.wantBounds(t, 15, 18.251)
 }
 
 func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
@@ -190,10 +193,10 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.ListedNodes(at(9), []*v1.Node{n}, s.latest(), FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(at(11), Way{Stored: at(5.25)}, recorded(t, writer))
-	s.wantBounds(t, 15, 15.25)
+	s.p.Explained(at(11), recorded(t, writer), writer.LastWatched())
+	s.wantBounds(t, 15, 18.251)
 }
 
 func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
@@ -202,10 +205,10 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.ListedNodes(at(9), []*v1.Node{n}, s.latest(), FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(at(13), Way{Stored: at(5.25)}, recorded(t, writer))
+	s.p.Explained(at(13), recorded(t, writer), writer.LastWatched())
 	s.wantBounds(t, 22, 22) // value 2 is tolerated without a limit
 }
 
@@ -214,9 +217,9 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	writer := s.Started("writer", 0)
 	writer.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.pod(bearing("gpu", 10))
-	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
-	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(at(9), Way{Stored: at(5.25)}, recorded(t, writer))
+	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, s.latest(), FirstListed)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, s.latest(), Relisted)
+	s.p.Explained(at(9), recorded(t, writer), writer.LastWatched())
 	s.wantBounds(t, 18, 19)
 }
 
@@ -224,15 +227,14 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		writer, reader float64 // how far their clocks are ahead
-		how            Way
 		lo, hi         float64
 	}{
-		{"in step", 0, 0, Way{Stored: at(5.5)}, 15, 15.25},
-		{"the writer a little behind", -1, 0, Way{Stored: at(5.25)}, 14, 16.25},
-		{"the writer far behind: not earlier", -60, 0, Way{Stored: at(5.25)}, 15, 16.25},
-		{"the reader far ahead: not earlier", 0, 60, Way{Stored: at(5.25)}, 15, 17.75},
-		{"both far ahead", 60, 60, Way{Stored: at(5.25)}, 15, 17.75},
-		{"received: as late as that", -60, 60, Way{Watched: true, Received: at(7.25)}, 15, 17.25},
+		{"in step", 0, 0, 15, 18.251},
+		{"the writer behind", -60, 0, 15, 18.251},
+		{"the reader far ahead", 0, 60, 15, 18.251},
+		{"the writer a little ahead", 2, 0, 15, 18.751},
+		{"the writer far ahead: as it was found", 60, 0, 15, 19},
+		{"the reader a little behind", 0, -2, 17, 18.751},
 	} {
 		s := newScene()
 		s.p = s.Started("reader", at(c.reader))
@@ -240,8 +242,37 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 		n := s.write(5, tainted("gpu", ""))
 		writer.WatchedNode(at(5.25), n, false)
 		s.pod(bearing("gpu", 10))
-		s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-		s.p.Adopted(at(9), c.how, recorded(t, writer))
+		s.p.ListedNodes(at(9), []*v1.Node{n}, s.latest(), FirstListed)
+		s.p.Explained(at(9), recorded(t, writer), writer.LastWatched())
+		t.Log(c.name)
+		s.wantBounds(t, c.lo, c.hi)
+	}
+}
+
+// managed sets the time of the node's managedFields.
+func (s *scene) managed(n *v1.Node, second int64) *v1.Node {
+	n.ManagedFields = []metav1.ManagedFieldsEntry{{Time: new(s.stamp(second)), FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:taints":{}}}`)}}
+	return n
+}
+
+// A taint without timeAdded that was set again unseen counts from the time of its managedFields, if that is later than
+// the last look, and the list is the same.
+func TestManagedFieldsMayMakeAStartLater(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		written int64
+		taints  []v1.Taint
+		lo, hi  float64
+	}{
+		{"the same list", 7, []v1.Taint{tainted("gpu", "")}, 17, 19},
+		{"written before", 1, []v1.Taint{tainted("gpu", "")}, 15, 15},
+		{"another list", 7, []v1.Taint{tainted("gpu", ""), tainted("disk", "")}, 15, 15},
+	} {
+		s := newScene()
+		s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
+		s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+		s.write(6)
+		s.p.ListedNodes(at(9), []*v1.Node{s.managed(s.write(7, c.taints...), c.written)}, s.latest(), Relisted)
 		t.Log(c.name)
 		s.wantBounds(t, c.lo, c.hi)
 	}
@@ -376,70 +407,17 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// twoWriters returns a process that has seen the taint gpu appear, at version 1 of the node, and the record of
-// another one that has found it at version 2.
-func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
-	t.Helper()
-	saw = s.Started("saw", 0)
-	saw.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	n = s.write(5.125, tainted("gpu", ""))
-	late := s.Started("found", 0)
-	late.ListedNodes(at(5.25), []*v1.Node{n}, FirstListed)
-	return saw, recorded(t, late), n
-}
-
-// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last one.
-func TestARecordWhoseWriterHasObservedLessIsIgnored(t *testing.T) {
-	s := newScene()
-	saw, found, n := twoWriters(t, s)
-	s.pod(bearing("gpu", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(at(9), Way{Stored: at(5.5)}, found)
-	s.wantBounds(t, 15, 15.25)
-	s.p.Adopted(at(10), Way{Watched: true, Received: at(10)}, recorded(t, saw))
-	s.wantBounds(t, 15, 15.25)
-}
-
-func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
-	for shown, want := range map[bool]string{true: Records, false: ""} {
-		s := newScene()
-		saw, found, n := twoWriters(t, s)
-		if shown {
-			saw.WatchedNode(at(7), n, false)
-		}
-		saw.Adopted(at(8), Way{Watched: true, Received: at(8)}, found)
-		_, err := saw.Recorded(at(9), "n", "1")
-		t.Log("it was shown as much:", shown)
-		wantRule(t, err, want)
-	}
-}
-
-// States are in the order in which they began.
-func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T) {
-	s := newScene()
-	s.p = s.Started("reader", -time.Hour)
-	writer := s.Started("writer", 0)
-	n := s.write(5, tainted("load", "1"))
-	writer.WatchedNode(at(5.25), n, false)
-	s.pod(v1.Toleration{Key: "load", Value: "1"}, bearing("load", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
-	s.wantBounds(t, 21, 22)
-	s.p.Adopted(at(20), Way{Stored: at(5.5)}, recorded(t, writer))
-	s.wantBounds(t, 21, 30) // recorded an hour late, but not later than it was read
-}
-
 func TestATaintIsShownSinceTheFirstSight(t *testing.T) {
 	s := newScene()
 	s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
-	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, s.timed(tainted("gpu", "1"), 7), tainted("disk", ""))}, Relisted)
-	s.Started("later", 0).ListedNodes(at(20), []*v1.Node{s.node}, Relisted)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, s.timed(tainted("gpu", "1"), 7), tainted("disk", ""))}, s.latest(), Relisted)
+	s.Started("later", 0).ListedNodes(at(20), []*v1.Node{s.node}, s.latest(), Relisted)
 	for key, want := range map[string]time.Duration{"gpu": at(5.5), "disk": at(9), "load": far} {
 		if got := s.ShownSince("n", key); got != want {
 			t.Errorf("%s: got %v, want %v", key, got, want)
 		}
 	}
-	s.Started("first", 0).ListedNodes(at(20), []*v1.Node{s.node}, FirstListed)
+	s.Started("first", 0).ListedNodes(at(20), []*v1.Node{s.node}, s.latest(), FirstListed)
 	if got := s.ShownSince("n", "gpu"); got != 0 {
 		t.Errorf("found in a first list: got %v", got)
 	}

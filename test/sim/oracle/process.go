@@ -48,21 +48,16 @@ type Process struct {
 	pods    []*podView // all that were ever in view, the latest last
 	watched time.Duration
 
-	heard  map[string]heardRecord // the latest ones, by node
-	fooled map[string]bool        // nodes of which a forged record was adopted
+	reached int64 // up to which version it knows all nodes
 
 	listedNodes, listedPods bool
 
 	ahead time.Duration // how far its wall clock is ahead of the API server's
-	set   bool          // its wall clock was set
 }
 
 // Started records that a process has started, whose wall clock is ahead of the true time by that much.
 func (o *Oracle) Started(name string, ahead time.Duration) *Process {
-	p := &Process{
-		Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead, heard: map[string]heardRecord{},
-		fooled: map[string]bool{},
-	}
+	p := &Process{Name: name, oracle: o, watched: none, ahead: ahead - o.ServerAhead}
 	o.processes = append(o.processes, p)
 	return p
 }
@@ -76,7 +71,7 @@ func (p *Process) Nodes() (all []*v1.Node) {
 }
 
 // ClockSet records that the wall clock of the process was set.
-func (p *Process) ClockSet(ahead time.Duration) { p.ahead, p.set = ahead-p.oracle.ServerAhead, true }
+func (p *Process) ClockSet(ahead time.Duration) { p.ahead = ahead - p.oracle.ServerAhead }
 
 func (p *Process) view(at time.Duration, how How) *view {
 	v := &view{
@@ -84,14 +79,14 @@ func (p *Process) view(at time.Duration, how How) *view {
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {
-		v.watched = p.watched
+		v.watched, v.reached = p.watched, p.reached
 	}
 	return v
 }
 
 // WatchedNode records that the node watch has shown a node; if gone is set, n is its last version.
 func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
-	p.watched = at
+	p.watched, p.reached = at, max(p.reached, number(n.ResourceVersion))
 	if gone {
 		p.nodeGone(n.Name)
 		return
@@ -99,16 +94,15 @@ func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
 	p.nodeShown(at, n, Watched)
 }
 
-// ListedNodes records that the process was shown all existing nodes.
-func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
+// ListedNodes records that the process was shown all existing nodes, as they were at that version.
+func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, version int64, how How) {
 	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool {
 		return !slices.ContainsFunc(all, func(n *v1.Node) bool { return n.Name == k.node.Name })
 	})
 	for _, n := range all {
 		p.nodeShown(at, n, how)
 	}
-	p.watched = at
-	p.listedNodes = true
+	p.watched, p.reached, p.listedNodes = at, max(p.reached, version), true
 }
 
 // nodeShown records that the process was shown a node.
@@ -123,12 +117,14 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 		*k = nodeView{changed: version, since: k.since}
 	}
 	before := k.version
+	if v.now = n; k.node != nil {
+		v.before = k.node.Spec.Taints
+	}
 	k.node, k.version = n, version
 	if p.observe(k, v, before) {
 		k.changed = version
 	}
 	k.noteSince(v)
-	p.endExcuse(k)
 }
 
 // noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
@@ -185,7 +181,7 @@ func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life
 	if l == nil {
 		l = &life{group: g, absentAt: before}
 		if v.how != Watched {
-			l.found, l.foundAs, l.foundBy, l.foundAt = true, taints, v.at, k.version
+			l.found, l.foundAs, l.foundBy, l.foundIn = true, taints, v.at, k.node
 		}
 	}
 	if changed = p.take(l, k, v); changed {
@@ -205,18 +201,17 @@ func (p *Process) count(l *life, k *nodeView) {
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
 func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints []*v1.Taint) *life {
 	may, must := l.continues(taints, v)
-	gone := p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group)
 	switch {
 	case !may:
 		p.oracle.Seen["Renewed"]++
 		return nil
-	case gone > 0:
+	case p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group) > 0:
 		p.oracle.Seen["OneByException"]++
-		l.bridged, l.gone = true, gone
 	}
-	if !must || l.recorded > before { // a record may contain states from within the gap
+	l.gap = before
+	if !must {
 		l.widen(far, v.at)
-		l.doubted = l.doubted || !must
+		l.doubted = true
 	}
 	return l
 }
@@ -226,6 +221,11 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 // when a taint is there"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
 func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
+	if w := written(v.now); v.how == Relisted && t.TimeAdded == nil && w != nil {
+		if may, _ := v.rewritten(); may { // docs/journal.md: then it counts from this time, which may be too early
+			lo = min(lo, v.moment(w.Unix()).lo)
+		}
+	}
 	if v.how == Watched || t.TimeAdded == nil {
 		return lo, v.at
 	}

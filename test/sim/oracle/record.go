@@ -14,143 +14,114 @@ type Record struct {
 	node    string
 	uid     types.UID
 	version int64
+	taints  []v1.Taint // of the node, as the writer was shown them last
 	lives   []*life
-	written time.Duration
-	ahead   time.Duration // how far the writer's wall clock was ahead of the API server's
-	set     bool          // the clock was set before
 }
 
 // IsOf reports whether the record is of this version of the node.
 func (r *Record) IsOf(version string) bool { return strconv.FormatInt(r.version, 10) == version }
 
-// Way is how a process has received a record.
-type Way struct {
-	Stored   time.Duration // when the API server stored it
-	Received time.Duration
-	Watched  bool // it was received when it was stored, not found later
-}
-
 // Recorded returns what the process records of a node now. It returns an error if the process was not shown the
-// present taints at that version of the node, or if it has adopted a record of a later version that it was shown, too.
-func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
+// present taints at that version of the node, or if it has read a record of a later version that it was shown, too.
+func (p *Process) Recorded(node, version string) (Record, error) {
 	k := p.node(node)
-	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead, set: p.set}
-	least := k.changed
+	r := Record{node: node, uid: k.node.UID, version: number(version), taints: k.node.Spec.Taints}
 	for _, l := range k.lives {
-		r.lives = append(r.lives, l.copied(skew{}))
-		if l.taken && l.recorded <= k.version {
-			least = max(least, l.recorded)
-		}
+		c := *l
+		c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
+		r.lives = append(r.lives, &c)
 	}
-	if r.version < least || r.version > k.version {
+	if r.version < k.changed || r.version > k.version {
 		return r, Broken(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
-			node, r.version, least, k.version)
+			node, r.version, k.changed, k.version)
 	}
 	return r, nil
 }
 
-// Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
-// clock of the process, and perhaps later.
-func (p *Process) Forwarded(at time.Duration, how Way, r Record) Record {
-	by := p.between(&how, &r)
-	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead, set: p.set}
-	for _, l := range r.lives {
-		l = l.copied(by)
-		l.clamp(at)
-		forwarded.lives = append(forwarded.lives, l)
-	}
-	return forwarded
+// LastWatch is when a process last watched the nodes.
+type LastWatch struct {
+	At      time.Duration
+	Reached int64
 }
 
-// heardRecord is a record that a process has received.
-type heardRecord struct {
-	how    Way
-	record Record
-}
+// LastWatched returns when the process last watched the nodes.
+func (p *Process) LastWatched() LastWatch { return LastWatch{p.watched, p.reached} }
 
-// Heard records that the process has received a record of a node, adopted or not, or that the latest writing has none.
-func (p *Process) Heard(how Way, node string, r Record, some bool) {
-	if delete(p.heard, node); !some {
-		return
-	}
-	p.heard[node] = heardRecord{how, r}
-	if k := p.node(node); k != nil {
-		p.endExcuse(k)
-	}
-}
-
-// endExcuse withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch
-// counts as one only if no record shows it. A record does if its writer has watched the node since the taint was
-// absent. It counts from when this process has seen the node up to the version of the record.
-func (p *Process) endExcuse(k *nodeView) {
-	h, ok := p.heard[k.node.Name]
-	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
-		return
-	}
-	by := p.between(&h.how, &h.record)
-	for _, l := range k.lives {
-		theirs := lifeIn(h.record.lives, l.group)
-		if l.gone == 0 || h.record.version <= l.gone || theirs == nil || theirs.bridged || theirs.found {
-			continue
-		}
-		theirs = theirs.copied(by)
-		for i := range l.states {
-			s := &l.states[i]
-			s.lo, s.hi = max(s.lo, theirs.earliest()), max(s.hi, theirs.earliest())
-		}
-		l.gone = 0
-		p.oracle.Seen["Told"]++
-	}
-}
-
-// Fooled records whether the record of a node that the process has adopted last is a forged one. As long as it is, the
-// pods of the node are not judged.
-func (p *Process) Fooled(node string, forged bool) {
-	if delete(p.fooled, node); forged {
-		p.fooled[node] = true
-	}
-}
-
-// IsFooled reports whether the process goes by a forged record.
-func (p *Process) IsFooled() bool { return len(p.fooled) > 0 }
-
-// Adopted records that the process has read a record. The record proves only what it contains: its writer did not
-// see a swap of not-ready and unreachable that is not in it. In the program a record wins over the process's own
-// observations if its writer may have seen this very life, so that all replicas have one deadline.
-func (p *Process) Adopted(at time.Duration, how Way, r Record) {
+// Explained records that the process has begun a term, and has read a record of a node, whose writer last watched then.
+// docs/journal.md: a record only explains what the process has found in a list.
+func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
 		return // another node, or none
 	}
-	v := p.view(at, FirstListed)
 	for i, own := range k.lives {
-		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
-			by := p.between(&how, &r)
-			if how.Watched {
-				own.late = max(own.late, by.hi)
-			}
-			theirs = theirs.copied(skew{by.lo, max(by.hi, own.late)})
-			theirs.late = own.late
-			theirs.widen(far, v.creation(k.node))
-			theirs.clamp(at)
-			if own.found && !own.doubted {
-				k.lives[i] = p.adoptFound(own, theirs, k, v, r.version)
-			} else {
-				isNew := r.version > own.recorded
-				own.join(theirs, r.version)
-				own.taken = own.taken || isNew && !own.doubted && r.version <= k.version
-			}
-			p.count(k.lives[i], k)
+		if theirs := lifeIn(r.lives, own.group); theirs != nil {
+			k.lives[i] = p.explain(own, theirs, k, &r, last, at)
 		}
 	}
 }
 
-// clamp moves later starts to this moment.
-func (l *life) clamp(latest time.Duration) {
-	for i := range l.states {
-		s := &l.states[i]
-		s.lo, s.hi = min(s.lo, latest), min(s.hi, latest)
+// explain returns the life after a record of it was read. Where the record may or may not be about this life, the
+// bounds cover both.
+func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWatch, at time.Duration) *life {
+	v := p.view(at, FirstListed)
+	entered := theirs.entered(v.skew, v.creation(k.node), at)
+	switch {
+	case !own.found && own.gap == 0: // the process has seen it appear
+		return own
+	case own.gap > 0 && r.version > own.gap, own.found && own.absentAt > 0 && r.version > own.absentAt:
+		own.join(entered, r.version)
+		return own
+	case !own.found || own.absentAt > 0:
+		return own
 	}
+	has := slices.ContainsFunc(theirs.states, func(s state) bool { return hasPair(own.foundAs, s.pair) })
+	if !has && own.group != v1.TaintNodeUnreachable {
+		return own // the value that was found is another one
+	}
+	found := number(own.foundIn.ResourceVersion)
+	v.skew, v.now, v.before = skew{0, time.Millisecond}, own.foundIn, r.taints
+	v.watched, v.margin, v.reached = last.At, uncertain+2*time.Millisecond, max(last.Reached, r.version)
+	may, must := theirs.asRecorded().continues(own.foundAs, v)
+	if !may {
+		p.oracle.Seen["Renewed"]++
+		own.lowerTo(v)
+		return own
+	}
+	entered = theirs.entered(skewAt(p.ahead), p.view(at, FirstListed).creation(k.node), own.foundBy)
+	if p.oracle.nodes[k.node.UID].absentAt(r.version, k.version, own.group) > 0 {
+		p.oracle.Seen["OneByException"]++
+	}
+	standing := entered.at(len(entered.shown) - 1)
+	if !must || r.version > found || own.recorded > 0 || !sameStates(own.at(0), standing) {
+		own.join(entered, r.version)
+		if !must {
+			own.lowerTo(v)
+		}
+		return own
+	}
+	entered.carryOn(own)
+	entered.found, entered.foundAs, entered.foundBy, entered.foundIn = true, own.foundAs, own.foundBy, own.foundIn
+	entered.absentAt, entered.recorded, entered.gap = own.absentAt, r.version, own.gap
+	p.oracle.Seen["TakenOver"]++
+	return entered
+}
+
+// asRecorded returns the life with the bounds of its recorded starts.
+func (l *life) asRecorded() *life { return l.entered(skew{}, none, far) }
+
+// lowerTo lowers the bounds to the time at which managedFields say that the taints were written, which may be too
+// early.
+func (l *life) lowerTo(v *view) {
+	if w := written(v.now); w != nil {
+		for i := range l.states {
+			l.states[i].lo = min(l.states[i].lo, v.moment(w.Unix()).lo)
+		}
+	}
+}
+
+func hasPair(taints []*v1.Taint, p pair) bool {
+	return slices.ContainsFunc(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
 
 // creation returns the node's creation by the process's clock. docs/semantics.md, "Since when a taint is there": a
@@ -159,91 +130,22 @@ func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
-// between bounds how much later the times of a record count for its reader. If the reader watched the partition
-// change, the ages are those at the time of the writing, so the times are later by the delivery. If it found the
-// partition, see found. A writer whose clock was set rounds times up to whole seconds.
-func (p *Process) between(how *Way, r *Record) (by skew) {
-	if how.Watched {
-		by.hi = how.Received - r.written
-	} else {
-		by = p.found(r.ahead, how.Stored-r.written)
-	}
-	if r.set {
-		by.lo -= 10 * time.Millisecond
-		by.hi += time.Second
-	}
-	return by
-}
-
-// found returns the skew of a record that was found in a partition: the difference of the wall clocks of writer and
-// reader, unless the API server's time of the writing, which counts like all times of the API, shows that this is
-// more than 2 s.
-func (p *Process) found(writerAhead, took time.Duration) (by skew) {
-	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
-	byWriter, byServer := writerAhead-p.ahead, skewAt(p.ahead)
-	byServer.hi += took + time.Second
-	least, most := byServer.lo-byWriter, byServer.hi-byWriter
-	switch {
-	case least > -tolerance+margin && most < tolerance-margin:
-		return skew{byWriter, byWriter}
-	case most < -tolerance-margin || least > tolerance+margin:
-		return byServer
-	}
-	return skew{min(byServer.lo, byWriter), max(byServer.hi, byWriter)}
-}
-
-// adoptFound handles a taint that was found after a gap: it counts from the record. Wall times are converted once,
-// when a record is read, so a record that is read again may count as it did before.
-func (p *Process) adoptFound(own, theirs *life, k *nodeView, v *view, version int64) *life {
-	may, must := theirs.continues(own.foundAs, v)
-	if version >= own.foundAt {
-		may, must = true, must || theirs.total <= kept // the writer had seen what was found
-	}
-	if !may {
-		return own
-	}
-	// docs/adr/0026-the-store-is-a-step.md: the later writing wins, and a process that received it no longer knows the
-	// last one. It may count as before where this record says nothing of it.
-	if version < own.recorded {
-		if !own.taken {
-			own.join(theirs, version)
-		}
-		return own
-	}
-	if p.oracle.nodes[k.node.UID].absentAt(version, k.version, own.group) > 0 {
-		p.oracle.Seen["OneByException"]++
-		theirs.bridged = true
-	}
-	last := max(own.stepAt(version), 0)
-	equal := sameStates(own.at(last), theirs.at(len(theirs.shown)-1))
-	if !must || version > k.changed || version == own.recorded || !equal {
-		own.join(theirs, version)
-		return own
-	}
-	theirs.carryOn(own, last, version)
-	theirs.found, theirs.foundAs, theirs.foundBy, theirs.foundAt = own.found, own.foundAs, own.foundBy, own.foundAt
-	theirs.absentAt, theirs.recorded, theirs.taken = own.absentAt, version, true
-	p.oracle.Seen["TakenOver"]++
-	return theirs
-}
-
 // join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
 func (l *life) join(other *life, version int64) {
-	latest := other.latest()
-	if l.found || other.hasMore(l) {
-		latest = max(latest, l.latest(), l.foundBy)
+	l.widen(other.earliest(), max(other.latest(), l.latest()))
+	for i := range l.states {
+		for j := range other.states {
+			r, o := &l.states[i].recorded, other.states[j].recorded
+			r.lo, r.hi = min(r.lo, o.lo), max(r.hi, o.hi)
+		}
 	}
-	l.widen(other.earliest(), latest)
-	if version > l.recorded {
-		l.recorded, l.taken = version, false
-	}
+	l.recorded = max(l.recorded, version)
 	l.heard = together(l.heard, other.states, other.heard)
 	l.total += other.total
 	l.dropped = l.dropped || other.dropped || l.total > kept
 }
 
-// together returns all these states. It merges states of one taint with one timeAdded, because processes read each
-// other's records again and again; the bounds then cover both.
+// together returns all these states. It merges states of one taint with one timeAdded; the bounds then cover both.
 func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
@@ -260,21 +162,11 @@ func together(lists ...[]state) (all []state) {
 	return all
 }
 
-// hasMore reports whether the life has states that the other one lacks. A pod may tolerate these, so that an
-// exposure begins after them.
-func (l *life) hasMore(than *life) bool {
-	return slices.ContainsFunc(l.states, func(s state) bool {
-		return !slices.ContainsFunc(than.states, func(t state) bool { return t.pair == s.pair })
-	})
-}
-
-// carryOn continues a recorded life of this version after that step of the process's own life. The recorded life
-// then knows the taints as this process was shown them, and a state that the process saw appear may count from that
-// moment. States are in the order in which they began, so a state that was found in a list since may count from as
-// late as the recorded ones.
-func (l *life) carryOn(own *life, last int, version int64) {
+// carryOn continues a recorded life by the process's own life, which it found as the record has it. States are in the
+// order in which they began, so a state that was found in a list since may count from as late as the recorded ones.
+func (l *life) carryOn(own *life) {
 	steps, latest := len(l.shown), l.latest()
-	shift, now := steps-1-last, l.at(steps-1)
+	shift, now := steps-1, l.at(steps-1)
 	for i := range own.states {
 		s := own.states[i]
 		if s.to != standing {
@@ -290,12 +182,8 @@ func (l *life) carryOn(own *life, last int, version int64) {
 		case s.to >= steps:
 			same := like(now, &own.states[i])
 			same.to, same.added = s.to, s.added
-			if s.seen {
-				same.lo, same.hi, same.seen = min(same.lo, s.lo), max(same.hi, s.hi), true
-			}
 		}
 	}
-	l.shown[steps-1] = min(version, own.shown[last])
-	l.shown = append(l.shown, own.shown[last+1:]...)
+	l.shown = append(l.shown, own.shown[1:]...)
 	l.dropped = l.dropped || own.dropped
 }

@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/skew"
+)
+
+// Reader is the process that reads a record of a node, at that moment.
+type Reader struct {
+	At      skew.Instant
+	UID     types.UID // of the node
+	Created time.Time // the node's creation time by the API server's clock
+	Keys    Keys
+
+	// LastWatch is when the writer of the record last watched.
+	LastWatch
+
+	// Distinguishes is as in an [Observation].
+	Distinguishes func(a, b *v1.Taint) bool
+}
+
+// Explain returns the history with the starts of a record of the node, and reports whether that changes it. A record
+// only explains what this process has found in a list, the first one or one after a gap of its watch: a taint that it
+// has seen appear keeps its time. The record is not used for a taint
+//
+//   - if the record is of a node with another UID, or lacks the taint with the value that was found (not-ready and
+//     unreachable count as one taint with two values);
+//   - if this process has seen the node later than the recorded state began, without that state;
+//   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
+//
+// The node must have reached the version of the record. Starts are not before the node's creation.
+func (n NodeHistory) Explain(r Record, now Reader) (NodeHistory, bool) {
+	if r.UID != now.UID {
+		return n, false
+	}
+	next, changed := n, false
+	next.presences = slices.Clone(n.presences)
+	for i := range next.presences {
+		p := &next.presences[i]
+		if p.role == audited {
+			continue
+		}
+		explained, ok := p.explained(&r, &now)
+		changed = changed || ok && !equalStates(p.states, explained.states)
+		*p = explained // also if only starts are recorded as they were read
+	}
+	if IsNewer(r.Version, n.version) {
+		next.version = r.Version
+	}
+	return next, changed
+}
+
+// entered returns recorded states with their times on the monotonic clock of this process, in their order, and not
+// before the node's creation.
+func (r *Reader) entered(states []TaintState) []TaintState {
+	least := r.At.Add(-max(r.At.Sub(r.At.Enter(r.Created)), 0))
+	for i := range states {
+		s := &states[i]
+		s.Since = latest(r.At.Enter(s.Start), least)
+		least = s.Since
+		if !s.Listed.IsZero() {
+			s.Relisted = r.At.Enter(s.Listed)
+		}
+	}
+	return states
+}
+
+// explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
+// gap has shown is explained by a state that the writer has seen appear in the gap.
+func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
+	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
+		return now.Keys.roleOf(&s.Taint) != p.role
+	})
+	theirs = now.entered(theirs)
+	if p.again != nil {
+		last := p.again.lastOf(theirs)
+		if last >= 0 && !theirs[last].Found && IsNewer(theirs[last].From, p.again.before) {
+			return p.explainedBy(p.again, theirs, last, r, now), true
+		}
+	}
+	if p.found == nil {
+		return *p, false
+	}
+	last := p.found.lastOf(theirs)
+	if last < 0 && len(theirs) > 0 && swapped(theirs[0].Taint.Key) {
+		last = len(theirs) - 1 // the two of the pair count as one taint
+	}
+	if last < 0 || p.found.before != "" && !IsNewer(theirs[last].From, p.found.before) {
+		return *p, false
+	}
+	return p.explainedBy(p.found, theirs, last, r, now), true
+}
+
+// explainedBy returns the presence with the recorded states theirs up to the last one that was found in the list,
+// followed by the states that this process has seen since.
+func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Reader) presence {
+	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
+		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
+		if seen.differs(found.taints, found.list, found.written, now.At) {
+			return p.setAgain(found, &seen, now)
+		}
+	}
+	explained := *p
+	explained.states, explained.recorded = found.continuing(theirs[:last+1], p.states), true
+	explained.states = bound(explained.states, now.Distinguishes)
+	explained.history = historyOf(explained.states)
+	return explained
+}
+
+// lastOf returns the index of the last recorded state that was found: it has the same taint, and began by the version
+// at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1
+// means that no state was found.
+func (f *finding) lastOf(theirs []TaintState) int {
+	first := -1
+	for i := len(theirs) - 1; i >= 0; i-- {
+		s := &theirs[i]
+		switch {
+		case present(f.taints, &s.Taint) == nil:
+		case !IsNewer(s.From, f.version):
+			return i
+		case s.Found:
+			first = i
+		}
+	}
+	return first
+}
+
+// continuing returns the recorded states, of which those that are not on the node have ended, followed by the states
+// that this process has found and that are not among them, or has seen appear since. What was found had begun by then.
+func (f *finding) continuing(theirs, own []TaintState) []TaintState {
+	states, own := slices.Clone(theirs), slices.Clone(own)
+	for i := len(states) - 1; i >= 0; i-- {
+		s := &states[i]
+		if !s.Ended {
+			s.Ended, s.To = true, f.version // at the latest
+		}
+		if s.Since.After(f.at) {
+			s.Since = f.at
+		}
+		for j := len(own) - 1; j >= 0; j-- {
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, f.version) {
+				s.Ended, s.To, s.Taint.TimeAdded = o.Ended, o.To, o.Taint.TimeAdded
+				if o.Relisted.After(s.Relisted) {
+					s.Relisted, s.Listed = o.Relisted, o.Listed
+				}
+				own = slices.Delete(own, j, j+1)
+				break
+			}
+		}
+	}
+	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
+		return o.From != f.version && !IsNewer(o.From, f.version) // it began before the gap
+	})...))
+}
+
+// setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
+// began when managedFields say that they were written.
+func (p *presence) setAgain(found *finding, seen *lastSeen, now *Reader) presence {
+	next := *p
+	next.states = slices.Clone(p.states)
+	for i := range next.states {
+		s := &next.states[i]
+		since := now.At.Timestamp(found.written)
+		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && since.After(seen.watched) {
+			s.Since, s.Start = since, skew.NextSecond(found.written)
+		}
+	}
+	next.history = historyOf(next.states)
+	return next
+}

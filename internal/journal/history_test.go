@@ -1,0 +1,345 @@
+package journal_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/faketime"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func second(s float64) time.Time {
+	d := time.Duration(s * float64(time.Second))
+	return faketime.Of(noon.Add(d), d)
+}
+
+// tainted parses "gpu", "gpu=a" or "gpu=a@5", which has its timeAdded at that second; the effect is NoExecute.
+func tainted(texts ...string) (taints []v1.Taint) {
+	for _, text := range texts {
+		text, added, timed := strings.Cut(text, "@")
+		key, value, _ := strings.Cut(text, "=")
+		t := v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute}
+		if timed {
+			var s int
+			_, _ = fmt.Sscan(added, &s)
+			t.TimeAdded = &metav1.Time{Time: noon.Add(time.Duration(s) * time.Second)}
+		}
+		taints = append(taints, t)
+	}
+	return taints
+}
+
+// watcher is the history of the node n as one process sees it.
+type watcher struct {
+	history journal.NodeHistory
+	before  string
+	last    journal.LastWatch
+}
+
+// sees shows the node by an event of the watch at that second, which is also its version.
+func (w *watcher) sees(at int, taints ...string) *watcher { return w.observe(at, at, false, 0, taints) }
+
+// finds shows the node, which has that version, by a list at that second; written is the time of its managedFields, if
+// not zero.
+func (w *watcher) finds(at, version, written int, taints ...string) *watcher {
+	return w.observe(at, version, true, written, taints)
+}
+
+func (w *watcher) observe(at, version int, listed bool, written int, taints []string) *watcher {
+	o := journal.Observation{
+		Taints: tainted(taints...), At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour),
+		Version: fmt.Sprint(version), Before: w.before, Gap: listed,
+	}
+	if listed && !w.last.Watched.IsZero() {
+		o.Watched, o.Reached = w.last.Watched, w.last.Reached
+	}
+	if written != 0 {
+		o.Written = noon.Add(time.Duration(written) * time.Second)
+	}
+	w.history, _ = w.history.Observe(o)
+	w.before, w.last = o.Version, journal.LastWatch{Watched: second(float64(at)), Reached: fmt.Sprint(max(at, version))}
+	return w
+}
+
+// record returns the record that the process writes, as it is stored and read again.
+func (w *watcher) record(t *testing.T) journal.Record {
+	t.Helper()
+	r, ok := w.history.Record("u")
+	if !ok {
+		t.Fatal("there is nothing to record")
+	}
+	data, leftOut := journal.Encode(journal.Partition{Records: map[string]journal.Record{"n": r}})
+	p, problems, err := journal.Decode(journal.PartitionOf("n"), data)
+	if err != nil || len(problems)+len(leftOut) > 0 {
+		t.Fatal(err, problems, leftOut)
+	}
+	return p.Records["n"]
+}
+
+// reads reads the record of another process at that second.
+func (w *watcher) reads(t *testing.T, at float64, writer *watcher) *watcher {
+	t.Helper()
+	w.history, _ = w.history.Explain(writer.record(t), journal.Reader{
+		At: skew.Instant{Time: second(at)}, UID: "u", Created: noon.Add(-time.Hour), LastWatch: writer.last,
+	})
+	return w
+}
+
+// String returns the states, such as "gpu=a@5 gpu=b@7"; a state that has ended is in parentheses.
+func (w *watcher) String() string {
+	var texts []string
+	for _, history := range w.history.Taints() {
+		for _, s := range history {
+			text := fmt.Sprintf("%s@%g", strings.TrimSuffix(s.Taint.Key+"="+s.Taint.Value, "="), s.Since.Sub(second(0)).Seconds())
+			if s.Ended {
+				text = "(" + text + ")"
+			}
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+func process() *watcher { return &watcher{} }
+
+const ready, unreachable = v1.TaintNodeNotReady, v1.TaintNodeUnreachable
+
+func TestSinceWhenATaintIsThere(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		node *watcher
+		want string
+	}{
+		{"seen to appear", process().sees(1).sees(5, "gpu"), "gpu@5"},
+		{"seen to appear: its timeAdded does not count", process().sees(1).sees(5, "gpu@2"), "gpu@5"},
+		{"found", process().finds(9, 5, 0, "gpu"), "gpu@9"},
+		{"found: from the second after its timeAdded", process().finds(9, 5, 0, "gpu@2"), "gpu@3"},
+		{"found: its timeAdded is in the future", process().finds(9, 5, 0, "gpu@20"), "gpu@9"},
+		{"found: its timeAdded is before the node's creation", process().finds(9, 5, 0, "gpu@-4000"), "gpu@9"},
+		{"found: managedFields are never a start", process().finds(9, 5, 5, "gpu"), "gpu@9"},
+		{"with another value", process().sees(1).sees(5, "gpu=a").sees(7, "gpu=b"), "(gpu=a@5) gpu=b@7"},
+		{"lifted and set again", process().sees(5, "gpu").sees(6).sees(7, "gpu"), "gpu@7"},
+		{"swapped", process().sees(1).sees(5, ready+"@5").sees(7, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@7"},
+		{"one within the other", process().sees(5, ready).sees(6, ready, unreachable).sees(7, ready), ready + "@5"},
+		{"two at once, of which one is from the future", process().finds(9, 5, 0, ready+"@20", unreachable+"@2"), unreachable + "@3 " + ready + "@9"},
+	} {
+		if got := c.node.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A watch breaks after second 5, and a list shows the node at second 20.
+func TestAfterAGapATaintContinuesUnlessItWasSetAgain(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		taint   string // at second 5
+		version int    // in the list
+		written int    // by managedFields
+		found   []string
+		want    string
+	}{
+		{"unchanged", "gpu", 5, 5, []string{"gpu"}, "gpu@5"},
+		{"without timeAdded: nothing shows that it was set again", "gpu", 9, 0, []string{"gpu"}, "gpu@5"},
+		{"managedFields show that it was written since", "gpu", 9, 9, []string{"gpu"}, "gpu@10"},
+		{"they are older than the last look", "gpu", 9, 3, []string{"gpu"}, "gpu@5"},
+		{"they are of another list", "gpu", 9, 9, []string{"gpu", "disk"}, "gpu@5 disk@20"},
+		{"they show it for a node that has not changed", "gpu", 5, 9, []string{"gpu"}, "gpu@5"},
+		{"they are in the future", "gpu", 9, 30, []string{"gpu"}, "gpu@20"},
+		{"the same timeAdded", "gpu@4", 9, 9, []string{"gpu@4"}, "gpu@5"},
+		{"a later timeAdded", "gpu@4", 9, 0, []string{"gpu@8"}, "gpu@9"},
+		{"a later timeAdded of a node that has not changed", "gpu@4", 5, 0, []string{"gpu@8"}, "gpu@5"},
+		{"a swap after the last look", ready + "@4", 9, 0, []string{unreachable + "@8"}, unreachable + "@9"},
+		{"a swap before it", ready + "@4", 9, 0, []string{unreachable + "@4"}, "(" + ready + "@5) " + unreachable + "@20"},
+		{"another value", "gpu=a", 9, 0, []string{"gpu=b"}, "(gpu=a@5) gpu=b@20"},
+		{"another one", "gpu", 9, 0, []string{"disk@8"}, "disk@9"},
+		{"one that claims to be older than the last look", "gpu", 9, 0, []string{"disk@3"}, "disk@20"},
+	} {
+		w := process().sees(1).sees(5, c.taint).finds(20, c.version, c.written, c.found...)
+		if got := w.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The leader has seen the taint at second 5; the next one reads its record at second 30.
+func TestARecordExplainsWhatWasFound(t *testing.T) {
+	leader := func() *watcher { return process().sees(1).sees(5, "gpu=a") }
+	for _, c := range []struct {
+		name     string
+		writer   *watcher
+		node     *watcher
+		explains string
+	}{
+		{"in the first list", leader(), process().finds(20, 5, 0, "gpu=a"), "gpu=a@5"},
+		{"though its timeAdded is older", process().sees(1).sees(5, "gpu@2"), process().finds(20, 5, 0, "gpu@2"), "gpu@5"},
+		{"with its earlier states", leader().sees(7, "gpu=b"), process().finds(20, 7, 0, "gpu=b"), "(gpu=a@5) gpu=b@7"},
+		{"up to what was found", leader().sees(7, "gpu=b"), process().finds(6, 5, 0, "gpu=a").sees(7, "gpu=b").sees(9, "gpu=c"), "(gpu=a@5) (gpu=b@7) gpu=c@9"},
+		{"and what was seen since", leader(), process().finds(20, 5, 0, "gpu=a").sees(25, "gpu=b"), "(gpu=a@5) gpu=b@25"},
+		{"with another value: not", leader(), process().finds(20, 9, 0, "gpu=b"), "gpu=b@20"},
+		{"what was seen to appear: not", process().finds(6, 5, 0, "gpu"), process().sees(1).sees(5, "gpu"), "gpu@5"},
+		{"what was seen to be lifted, and set again: not", leader(), process().finds(6, 5, 0, "gpu=a").sees(7).sees(8, "gpu=a"), "gpu=a@8"},
+		{"a later timeAdded: not", leader(), process().finds(20, 9, 0, "gpu=a@8"), "gpu=a@9"},
+		{"a later timeAdded, which the writer has seen", process().sees(1).sees(5, "gpu").sees(9, "gpu@8"), process().finds(20, 9, 0, "gpu@8"), "gpu@5"},
+		{"managedFields show that it was written since", leader(), process().finds(20, 9, 9, "gpu=a"), "gpu=a@10"},
+		{"managedFields that are older than the last look", leader(), process().finds(20, 9, 3, "gpu=a"), "gpu=a@5"},
+		{"managedFields of another list", leader(), process().finds(20, 9, 9, "gpu=a", "disk"), "gpu=a@5 disk@20"},
+		{"a swap after the last look: not", process().sees(1).sees(5, ready+"@5"), process().finds(20, 9, 0, unreachable+"@8"), unreachable + "@9"},
+		{"a swap before the last look", process().sees(1).sees(5, ready+"@5").sees(9, ready+"@5"), process().finds(20, 10, 0, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@8"},
+		{"after a gap of its own: what the writer saw set again in it", leader().sees(10).sees(12, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@12"},
+		{"after a gap of its own: not what it knows", leader(), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
+		{"after a gap of its own: what it had found before", leader(), process().finds(7, 5, 0, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
+		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
+	} {
+		if got := c.node.reads(t, 30, c.writer).String(); got != c.explains {
+			t.Errorf("%s: %s, want %s", c.name, got, c.explains)
+		}
+	}
+}
+
+func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
+	w := process().finds(20, 5, 0, "gpu")
+	r := process().sees(1).sees(5, "gpu").record(t)
+	r.UID = "other"
+	if _, changed := w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u"}); changed {
+		t.Error("it is used")
+	}
+}
+
+func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
+	w := process().finds(20, 5, 0, "gpu")
+	r := process().sees(1).sees(5, "gpu").record(t)
+	w.history, _ = w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u", Created: noon.Add(15 * time.Second)})
+	if got := w.String(); got != "gpu@15" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Each leader finds the taint in its first list, with a clock that is off by some seconds.
+func TestTenTermsMoveNoStart(t *testing.T) {
+	writer := process().sees(1).sees(5, "gpu")
+	first := writer.record(t)
+	for term := range 10 {
+		next := process().finds(20+term, 5, 0, "gpu")
+		next.history, _ = next.history.Explain(writer.record(t), journal.Reader{
+			At:  skew.Instant{Time: second(40 + float64(term)), Min: -3 * time.Second, Max: 4 * time.Second},
+			UID: "u", LastWatch: writer.last,
+		})
+		writer = next
+	}
+	if last := writer.record(t); !last.Taints[0][0].Start.Equal(first.Taints[0][0].Start) {
+		t.Errorf("recorded was %v, and then %v", first.Taints[0][0].Start, last.Taints[0][0].Start)
+	}
+}
+
+func TestWithMoreThanEightStatesThoseThatNoPodDistinguishesAreJoined(t *testing.T) {
+	all := func(apart func(a, b *v1.Taint) bool) string {
+		w := process()
+		for i := range 12 {
+			o := journal.Observation{Taints: tainted(fmt.Sprint("load=", i)), At: skew.Instant{Time: second(float64(i))}, Version: fmt.Sprint(i + 1), Before: w.before, Distinguishes: apart}
+			w.history, _ = w.history.Observe(o)
+			w.before = o.Version
+		}
+		return w.String()
+	}
+	if got := all(func(_, _ *v1.Taint) bool { return false }); !strings.Contains(got, "@0) ") || strings.Count(got, "@") != 8 {
+		t.Errorf("joined: %s", got)
+	}
+	if got := all(nil); strings.Contains(got, "@0)") || strings.Count(got, "@") != 8 {
+		t.Errorf("the oldest are dropped: %s", got)
+	}
+}
+
+func TestOnlyTheEntryOfTheListOfTaintsCountsOfManagedFields(t *testing.T) {
+	entry := func(s int, fields string) metav1.ManagedFieldsEntry {
+		e := metav1.ManagedFieldsEntry{Manager: fmt.Sprint("of ", s), FieldsV1: metav1.NewFieldsV1(fields)}
+		if s != 0 {
+			e.Time = &metav1.Time{Time: noon.Add(time.Duration(s) * time.Second)}
+		}
+		return e
+	}
+	const own = `{"f:spec":{"f:taints":{}}}`
+	for name, c := range map[string]struct {
+		entries []metav1.ManagedFieldsEntry
+		want    string
+	}{
+		"none":                          {nil, ""},
+		"one":                           {[]metav1.ManagedFieldsEntry{entry(9, `{"f:metadata":{"f:labels":{}}}`), entry(5, own)}, "of 5"},
+		"the latest of several":         {[]metav1.ManagedFieldsEntry{entry(5, own), entry(7, own), entry(6, own)}, "of 7"},
+		"without a time":                {[]metav1.ManagedFieldsEntry{entry(0, own)}, ""},
+		"of another field of that name": {[]metav1.ManagedFieldsEntry{entry(5, `{"f:metadata":{"f:annotations":{"f:taints":{}}}}`)}, ""},
+		"not JSON":                      {[]metav1.ManagedFieldsEntry{entry(5, `"f:taints"`)}, ""},
+		"without fields":                {[]metav1.ManagedFieldsEntry{{Time: new(metav1.Now())}}, ""},
+	} {
+		got := ""
+		if written := journal.TaintsWritten(c.entries); written != nil {
+			got = written.Manager
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
+	good := `{"uid":"u","version":"5","taints":[[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T12:00:05Z"}]]}`
+	for name, bad := range map[string]string{
+		"no JSON": "{", "no uid": strings.Replace(good, `"uid":"u",`, "", 1), "no taints": `{"uid":"u"}`,
+		"no start": strings.Replace(good, "2026-01-01T12:00:05Z", "0001-01-01T00:00:00Z", 1),
+		"no key":   strings.Replace(good, `"key":"gpu",`, "", 1),
+		"effect":   strings.Replace(good, "NoExecute", "PreferNoSchedule", 1),
+		"past":     strings.Replace(good, `"since"`, `"past":true,"since"`, 1),
+		"too big":  strings.Replace(good, "gpu", strings.Repeat("g", 1<<17), 1),
+	} {
+		number := journal.PartitionOf("n")
+		other := "m"
+		for i := 0; journal.PartitionOf(other) != number; i++ {
+			other = fmt.Sprint("m", i)
+		}
+		p, problems, err := journal.Decode(number, map[string]string{journal.Head: `{"version":1}`, "n": bad, other: good})
+		if err != nil || len(problems) != 1 || len(p.Records) != 1 || p.Records[other].Version != "5" {
+			t.Errorf("%s: %v, %v, %v", name, p.Records, problems, err)
+		}
+	}
+	if _, _, err := journal.Decode(0, map[string]string{journal.Head: `{"version":2}`}); err == nil {
+		t.Error("another version is read")
+	}
+}
+
+// Ten thousand nodes that are not ready fit, and of more those with the youngest taints are left out.
+func TestTenThousandNodesFit(t *testing.T) {
+	fill := func(nodes int) (most int, leftOut []string) {
+		partitions := make([]map[string]journal.Record, journal.Partitions)
+		for i := range nodes {
+			name := fmt.Sprintf("ip-10-%d-%d.eu-central-1.compute.internal", i/250, i%250)
+			s := journal.TaintState{State: taint.State{Taint: tainted(unreachable + "@5")[0]}, From: "123456789", Start: second(float64(i))}
+			number := journal.PartitionOf(name)
+			if partitions[number] == nil {
+				partitions[number] = map[string]journal.Record{}
+			}
+			partitions[number][name] = journal.Record{UID: "5e0c0000-0000-4000-8000-000000000000", Version: "123456789", Taints: [][]journal.TaintState{{s}}}
+		}
+		for _, records := range partitions {
+			data, left := journal.Encode(journal.Partition{Records: records})
+			most, leftOut = max(most, journal.Size(data)), append(leftOut, left...)
+		}
+		return most, leftOut
+	}
+	most, leftOut := fill(10_000)
+	if len(leftOut) > 0 || most > 500_000 {
+		t.Errorf("%d bytes; %d nodes are left out", most, len(leftOut))
+	}
+	if most, leftOut = fill(40_000); most > 900_000 || len(leftOut) == 0 || strings.HasPrefix(leftOut[0], "ip-10-0-") {
+		t.Errorf("%d bytes; %d nodes are left out, the first is %s", most, len(leftOut), leftOut[0])
+	}
+	t.Log("the largest partition of 10,000 nodes:", most)
+}

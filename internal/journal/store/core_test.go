@@ -1,0 +1,552 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/faketime"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// server stores the objects of a journal. A fault fails the calls for which it returns an error.
+type server struct {
+	stored  [journal.StateObject + 1]journal.StoredPartition
+	version int
+	writes  []string // such as "3 at 7s"
+	fault   func(verb string, number int) error
+}
+
+// process is a core with what its shell does. It is the source of the core: the records are by node.
+type process struct {
+	t         *testing.T
+	server    *server
+	core      *store.Core
+	now, next float64 // in seconds
+	term      int
+	records   map[string]journal.Record
+	explained map[string]journal.LastWatch
+	guards    []string
+	began     float64 // 0: not yet
+	troubles  map[store.Kind]int
+	slow      float64 // how long each call takes
+	calls     []call
+	done      int
+}
+
+// call is a call that was not answered yet.
+type call struct {
+	at float64
+	do func()
+}
+
+func newServer() *server { return &server{fault: func(string, int) error { return nil }} }
+
+func (s *server) start(t *testing.T, change ...func(*store.CoreOptions)) *process {
+	p := &process{
+		t: t, server: s, now: 1, records: map[string]journal.Record{}, explained: map[string]journal.LastWatch{},
+		troubles: map[store.Kind]int{},
+	}
+	o := store.CoreOptions{Source: p, Leading: func() bool { return p.term > 0 }, Identity: "me", Config: []byte(`{"method":"Delete"}`)}
+	for _, c := range change {
+		c(&o)
+	}
+	p.core = store.NewCore(o)
+	p.step(store.Synced{})
+	return p
+}
+
+func (p *process) Records(partition int) map[string]journal.Record {
+	records := maps.Clone(p.records)
+	maps.DeleteFunc(records, func(node string, _ journal.Record) bool { return journal.PartitionOf(node) != partition })
+	return records
+}
+
+func (p *process) Explain(node string, _ journal.Record, last journal.LastWatch) bool {
+	p.explained[node] = last
+	return true
+}
+
+func at(seconds float64) time.Time {
+	d := time.Duration(seconds * float64(time.Second))
+	return faketime.Of(noon.Add(d), d)
+}
+
+func (p *process) step(in store.Input) {
+	do := p.core.Step(at(p.now), in)
+	for _, r := range do.Reads {
+		p.call(func() {
+			content, err := p.server.stored[r.Number], p.server.fault("get", r.Number)
+			p.step(store.Read{Term: r.Term, Number: r.Number, Content: content, Err: err})
+		})
+	}
+	for _, w := range do.Writes {
+		p.call(func() {
+			version, err := p.server.write(w, p.now)
+			p.step(store.Written{Term: w.Term, Number: w.Number, Version: version, Err: err})
+		})
+	}
+	if do.Guards != nil {
+		p.guards = append(p.guards, map[bool]string{false: "unread"}[do.Guards.Read]+string(do.Guards.Text))
+	}
+	if do.Began == p.term && p.term > 0 {
+		p.began = p.now
+	}
+	for _, t := range do.Troubles {
+		switch {
+		case t.New:
+			p.troubles[t.Kind]++
+		case t.Text == "":
+			if p.troubles[t.Kind]--; p.troubles[t.Kind] == 0 {
+				delete(p.troubles, t.Kind)
+			}
+		}
+	}
+	p.done += len(do.Done)
+	if p.next = 0; !do.Next.IsZero() {
+		p.next = do.Next.Sub(at(0)).Seconds()
+	}
+}
+
+func (p *process) call(do func()) { p.calls = append(p.calls, call{p.now + p.slow, do}) }
+
+func (s *server) write(w store.Write, now float64) (string, error) {
+	if err := s.fault("put", w.Number); err != nil {
+		return "", err
+	}
+	if s.stored[w.Number].Version != w.Content.Version {
+		return "", apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("it has changed"))
+	}
+	s.version++
+	content := w.Content
+	content.Version = strconv.Itoa(s.version)
+	s.stored[w.Number] = content
+	s.writes = append(s.writes, fmt.Sprintf("%d at %gs", w.Number, now))
+	return content.Version, nil
+}
+
+// until lets the time pass up to that second.
+func (p *process) until(second float64) *process {
+	for {
+		i := slices.IndexFunc(p.calls, func(c call) bool { return c.at <= second })
+		for j, c := range p.calls {
+			if i >= 0 && c.at < p.calls[i].at {
+				i = j
+			}
+		}
+		switch {
+		case i >= 0 && (p.next == 0 || p.calls[i].at <= p.next):
+			c := p.calls[i]
+			p.calls = slices.Delete(p.calls, i, i+1)
+			p.now = max(p.now, c.at)
+			c.do()
+		case p.next > 0 && p.next <= second:
+			p.now = max(p.now, p.next)
+			p.step(store.TimePassed{})
+		default:
+			p.now = second
+			return p
+		}
+	}
+}
+
+func (p *process) lead() *process {
+	p.term++
+	p.began = 0
+	p.step(store.TermBegan{Term: p.term})
+	return p
+}
+
+func (p *process) resign() {
+	term := p.term
+	p.term = 0
+	p.step(store.TermEnded{Term: term})
+	p.term = term
+}
+
+// taint gives a node of partition 3 a record with this version.
+func (p *process) taint(version string) {
+	s := journal.TaintState{Start: at(5)}
+	s.Taint = v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
+	p.records[nodeOf3()] = journal.Record{UID: "u", Version: version, Taints: [][]journal.TaintState{{s}}}
+	p.step(store.NodesChanged{Partition: 3})
+}
+
+// watched tells the core that the node watch has delivered this version now.
+func (p *process) watched(version string) {
+	p.step(store.Watched{Last: store.Delivery{At: at(p.now), Version: version}})
+}
+
+func nodeOf3() string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprint("node-", i); journal.PartitionOf(name) == 3 {
+			return name
+		}
+	}
+}
+
+func (p *process) state() journal.State {
+	p.t.Helper()
+	s, err := journal.DecodeState(p.server.stored[journal.StateObject].Data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// led returns a server on which a leader has recorded a node at version 7, which it last watched at second 2, and a
+// record of guards.
+func led(t *testing.T) *server {
+	s := newServer()
+	p := s.start(t)
+	p.watched("7")
+	p.lead().until(2)
+	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[]}`)})
+	p.taint("7")
+	p.until(30)
+	p.resign()
+	s.writes = nil
+	return s
+}
+
+func forbidden() error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))
+}
+
+func TestATermBeginsOnceTheJournalIsReadAndTheConfigurationPublished(t *testing.T) {
+	s := led(t)
+	p := s.start(t)
+	p.until(40)
+	if p.core.Records() != 0 || len(p.calls) > 0 {
+		t.Error("a standby reads the journal")
+	}
+	p.watched("9")
+	p.slow = 0.25
+	p.lead().until(41)
+	if p.began != 40.5 {
+		t.Errorf("it begins at second %v, not after a read and a write", p.began)
+	}
+	if last, ok := p.explained[nodeOf3()]; !ok || last.Reached != "7" || !last.Watched.Equal(at(1)) {
+		t.Errorf("explained are %v", p.explained)
+	}
+	if got := strings.Join(p.guards, " "); got != `{"trips":[]}` {
+		t.Errorf("guards: %s", got)
+	}
+	if got := s.writes[0]; got != "8 at 40.5s" {
+		t.Errorf("written first is %s", got)
+	}
+	if got := p.state(); got.Config == nil || got.Config.Method != "Delete" || got.Leader != "me" || got.Reached != "9" || !got.Watched.Equal(at(40)) {
+		t.Errorf("published is %+v", got)
+	}
+}
+
+func TestATermWaitsForTheNodesUpToTheVersionsOfTheRecords(t *testing.T) {
+	p := led(t).start(t).until(40)
+	p.watched("6")
+	p.lead().until(43)
+	if p.began != 0 {
+		t.Fatal("it has begun")
+	}
+	p.watched("7")
+	p.until(43.1)
+	if p.began == 0 || len(p.explained) != 1 {
+		t.Errorf("it has begun at %v; explained are %v", p.began, p.explained)
+	}
+}
+
+func TestAfterTenSecondsATermBeginsWithoutWhatWasNotReachedOrRead(t *testing.T) {
+	p := led(t).start(t).until(40)
+	p.watched("6")
+	p.lead().until(60)
+	if p.began != 50 || len(p.explained) != 0 {
+		t.Errorf("not reached: it has begun at %v; explained are %v", p.began, p.explained)
+	}
+	s := led(t)
+	s.fault = func(verb string, number int) error {
+		if verb == "get" && number == 3 {
+			return errors.New("no answer")
+		}
+		return nil
+	}
+	p = s.start(t).until(40)
+	p.watched("9")
+	p.taint("9")
+	p.lead().until(60)
+	if p.began != 50 || len(p.explained) != 0 || p.troubles["unread"] != 1 {
+		t.Errorf("not read: it has begun at %v; explained are %v; troubles %v", p.began, p.explained, p.troubles)
+	}
+	if slices.ContainsFunc(s.writes, func(w string) bool { return strings.HasPrefix(w, "3 ") }) || !slices.Equal(p.state().Unstored, []int{3}) {
+		t.Errorf("written: %v; unstored are %v", s.writes, p.state().Unstored)
+	}
+	s.fault = func(string, int) error { return nil }
+	p.until(70)
+	if len(p.explained) != 1 || len(p.troubles) != 0 || !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"9"`) {
+		t.Errorf("read late: explained are %v, troubles %v, stored is %v", p.explained, p.troubles, s.stored[3].Data)
+	}
+}
+
+func TestWhileTheGuardsAreUnreadThatIsSaid(t *testing.T) {
+	s := led(t)
+	s.fault = func(verb string, number int) error {
+		if verb == "get" && number == journal.StateObject {
+			return errors.New("no answer")
+		}
+		return nil
+	}
+	p := s.start(t).until(40)
+	p.watched("9")
+	p.lead().until(60)
+	s.fault = func(string, int) error { return nil }
+	p.until(70)
+	if got := strings.Join(p.guards, " "); p.began != 50 || got != `unread {"trips":[]}` {
+		t.Errorf("it has begun at %v; guards: %s", p.began, got)
+	}
+}
+
+func TestWhatIsForbiddenDelaysNoTerm(t *testing.T) {
+	for _, verb := range []string{"get", "put"} {
+		s := led(t)
+		s.fault = func(v string, _ int) error {
+			if v == verb {
+				return forbidden()
+			}
+			return nil
+		}
+		p := s.start(t).until(40)
+		p.watched("9")
+		p.lead().until(100)
+		if p.began != 40 || len(p.troubles) != 1 {
+			t.Errorf("%s: it has begun at %v; troubles %v", verb, p.began, p.troubles)
+		}
+	}
+}
+
+func TestAnObjectOfAnotherFormatIsNeitherUsedNorOverwritten(t *testing.T) {
+	s := led(t)
+	for number := range s.stored {
+		s.stored[number] = journal.StoredPartition{Version: "1", Data: map[string]string{journal.Head: `{"version":2}`, nodeOf3(): "new"}}
+	}
+	p := s.start(t).until(40)
+	p.watched("9")
+	p.lead()
+	p.taint("9")
+	p.until(100)
+	if p.began != 40 || len(p.explained) > 0 || len(s.writes) > 0 || p.troubles["version"] != 9 || p.guards[0] != "unread" {
+		t.Errorf("it has begun at %v; explained %v, written %v, troubles %v, guards %v", p.began, p.explained, s.writes, p.troubles, p.guards)
+	}
+	for number := range s.stored {
+		s.stored[number] = journal.StoredPartition{} // an operator has deleted them
+	}
+	p.until(200)
+	if len(p.troubles) > 0 || !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"9"`) {
+		t.Errorf("once they are deleted: troubles %v, stored %v", p.troubles, s.stored[3].Data)
+	}
+}
+
+func TestALeaderWritesAPartitionWhenItsNodesChangeAtMostOnceASecond(t *testing.T) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	s.writes = nil
+	p.taint("2")
+	p.until(10.25)
+	p.taint("3")
+	p.until(10.5)
+	p.taint("4")
+	p.until(15)
+	p.step(store.NodesChanged{Partition: 3}) // nothing has changed
+	p.until(20)
+	if got := strings.Join(s.writes, ", "); got != "3 at 10s, 3 at 11s" {
+		t.Errorf("written: %s", got)
+	}
+	p.until(121)
+	if got := strings.Join(s.writes[2:], ", "); got != "8 at 21s, 8 at 41s, 8 at 61s, 8 at 81s, 8 at 101s, 8 at 121s" {
+		t.Errorf("then: %s", got)
+	}
+}
+
+// A leader that no longer watches writes on, and its heartbeats do not say that it watches.
+func TestAHeartbeatDoesNotMoveTheLastWatch(t *testing.T) {
+	p := newServer().start(t)
+	p.watched("5")
+	p.lead().until(100)
+	if got := p.state(); !got.Watched.Equal(at(1)) || got.Reached != "5" || got.Written.Before(at(80)) {
+		t.Errorf("got %+v", got.Heartbeat)
+	}
+}
+
+func TestAPartitionThatCantBeWrittenIsListedAndTriedAgain(t *testing.T) {
+	s := newServer()
+	s.fault = func(verb string, number int) error {
+		if verb == "put" && number == 3 {
+			return errors.New("webhook")
+		}
+		return nil
+	}
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	p.taint("2")
+	p.until(45)
+	if got := p.state().Unstored; !slices.Equal(got, []int{3}) || p.troubles["unwritten"] != 1 {
+		t.Errorf("unstored are %v; troubles %v", got, p.troubles)
+	}
+	s.fault = func(string, int) error { return nil }
+	p.until(130)
+	if got := p.state().Unstored; len(got) > 0 || len(p.troubles) > 0 {
+		t.Errorf("then unstored are %v; troubles %v", got, p.troubles)
+	}
+}
+
+func TestWhatOthersWriteIsReplacedByTheNextWrite(t *testing.T) {
+	for name, stored := range map[string]journal.StoredPartition{
+		"edited": {Version: "900", Data: map[string]string{journal.Head: `{"version":1}`}}, "deleted": {},
+		"of another format": {Version: "900", Data: map[string]string{journal.Head: `{"version":2}`}},
+	} {
+		s := newServer()
+		p := s.start(t)
+		p.watched("1")
+		p.lead()
+		p.taint("2")
+		p.until(10)
+		s.stored[3], s.writes = stored, nil
+		p.until(12)
+		if len(s.writes) > 0 {
+			t.Errorf("%s: written at once: %v", name, s.writes)
+		}
+		p.taint("3")
+		p.until(15)
+		if !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"3"`) || len(s.writes) != 1 {
+			t.Errorf("%s: stored is %v; written %v", name, s.stored[3].Data, s.writes)
+		}
+	}
+}
+
+func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	s.stored[journal.StateObject] = journal.StoredPartition{Version: "900", Data: journal.EncodeState(journal.Heartbeat{}, []byte(`{"trips":[1]}`), nil)}
+	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[2]}`)})
+	p.until(15)
+	if got := strings.Join(p.guards, " "); strings.TrimSpace(got) != `{"trips":[1]}` {
+		t.Errorf("passed on: %q", got)
+	}
+	if got := string(p.state().Guards); got != `{"trips":[2]}` {
+		t.Errorf("stored: %s", got)
+	}
+}
+
+func TestAReloadWaitsForTheConfigurationToBePublished(t *testing.T) {
+	for name, fault := range map[string]func(string, int) error{
+		"published": func(string, int) error { return nil }, "forbidden": func(string, int) error { return forbidden() },
+	} {
+		s := newServer()
+		p := s.start(t)
+		p.watched("1")
+		p.lead().until(10)
+		s.fault, p.slow = fault, 0.5
+		p.step(store.ConfigSet{Text: []byte(`{"method":"Evict"}`), Done: make(chan struct{})})
+		if p.until(10.4); p.done != 0 {
+			t.Errorf("%s: it does not wait", name)
+		}
+		if p.until(10.6); p.done != 1 {
+			t.Errorf("%s: it still waits", name)
+		}
+		if got := p.state().Config.Method; (got == "Evict") != (name == "published") {
+			t.Errorf("%s: the method is %s", name, got)
+		}
+	}
+	p := newServer().start(t)
+	if p.step(store.ConfigSet{Text: []byte(`{}`), Done: make(chan struct{})}); p.done != 1 {
+		t.Error("a standby waits")
+	}
+}
+
+func TestAFlushWaitsForAllWritesOrAFailure(t *testing.T) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	p.taint("2")
+	p.until(10.2)
+	p.taint("3")
+	p.step(store.Flush{Done: make(chan struct{})})
+	if p.until(10.9); p.done != 0 {
+		t.Error("it does not wait")
+	}
+	if p.until(11); p.done != 1 {
+		t.Error("it still waits")
+	}
+}
+
+func TestAWriteWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	s.fault = func(verb string, number int) error { return nil }
+	lost := true
+	inner := s.fault
+	s.fault = func(verb string, number int) error {
+		if verb == "put" && number == 3 && lost {
+			lost = false
+			data, _ := journal.Encode(journal.Partition{Records: p.Records(3)})
+			s.stored[3] = journal.StoredPartition{Version: "77", Data: data}
+			return errors.New("connection lost")
+		}
+		return inner(verb, number)
+	}
+	s.writes = nil
+	p.taint("2")
+	p.until(19)
+	if len(s.writes) > 0 || len(p.troubles) > 0 {
+		t.Errorf("written: %v; troubles %v", s.writes, p.troubles)
+	}
+}
+
+func TestADryRunReadsAndDoesNotWrite(t *testing.T) {
+	s := led(t)
+	p := s.start(t, func(o *store.CoreOptions) { o.ReadOnly = true }).until(40)
+	p.watched("9")
+	p.lead().until(100)
+	if p.began != 40 || len(p.explained) != 1 || len(s.writes) > 0 {
+		t.Errorf("it has begun at %v; explained %v, written %v", p.began, p.explained, s.writes)
+	}
+}
+
+func TestWithoutAJournalATermBeginsAtOnce(t *testing.T) {
+	p := newServer().start(t, func(o *store.CoreOptions) { o.None = true }).until(5)
+	p.lead().until(6)
+	if p.began != 5 || len(p.guards) != 1 || p.guards[0] != "" {
+		t.Errorf("it has begun at %v; guards %q", p.began, p.guards)
+	}
+}
+
+func TestATermThatHasEndedReadsAndWritesNothing(t *testing.T) {
+	s := led(t)
+	p := s.start(t).until(40)
+	p.slow = 5
+	p.watched("9")
+	p.lead().until(41)
+	p.resign()
+	p.until(100)
+	if p.began != 0 || len(p.explained) > 0 || len(s.writes) > 0 {
+		t.Errorf("it has begun at %v; explained %v, written %v", p.began, p.explained, s.writes)
+	}
+}

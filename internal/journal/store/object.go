@@ -1,0 +1,257 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+)
+
+// object is a partition, or the state.
+type object struct {
+	*Core
+	number int
+	name   string // for messages; empty until it was read
+
+	busy  bool          // a call of this term is not answered
+	retry time.Time     // no read or write starts before; a flush resets it
+	pause time.Duration // after the last call, if it failed
+	paced time.Time     // no write starts before
+
+	opened    bool // version and data are what was read or written last
+	useless   bool // nobody waits for it: reading it is forbidden, or it was found in another format
+	applied   bool // what was read first in the term was applied
+	version   string
+	data      map[string]string
+	partition *journal.Partition // what was read first in the term, until it is applied
+	state     *journal.State     // likewise
+
+	dirty   bool              // there may be something to write
+	sent    map[string]string // by the last write
+	beat    time.Time         // when the state was last written
+	records int               // the nodes that it records
+
+	problems map[Kind]string
+}
+
+// reset begins a term, or ends one: nothing is known of the object.
+func (o *object) reset() {
+	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
+	for k := range maps.Clone(o.problems) {
+		o.problem(k, "")
+	}
+}
+
+// isState reports whether the object is the state.
+func (o *object) isState() bool { return o.number == journal.StateObject }
+
+// reached reports whether the nodes are known up to the newest record that was read.
+func (o *object) reached() bool {
+	if o.partition == nil {
+		return true
+	}
+	for _, r := range o.partition.Records {
+		if journal.IsNewer(r.Version, o.last.Version) {
+			return false
+		}
+	}
+	return true
+}
+
+// readDue returns when the object is read; false if it is not.
+func (o *object) readDue() (time.Time, bool) { return o.retry, o.term != 0 && !o.opened && !o.busy }
+
+// readIfDue starts a read if one is due.
+func (o *object) readIfDue() {
+	if at, due := o.readDue(); due && !o.now.Before(at) {
+		o.busy = true
+		o.effects.Reads = append(o.effects.Reads, Call{o.term, o.number})
+	}
+}
+
+// answered processes the answer to a read.
+func (o *object) answered(in Read) {
+	o.busy = false
+	o.fail(unread, in.Err)
+	if in.Err != nil {
+		o.useless = apierrors.IsForbidden(in.Err)
+		o.readLater()
+		return
+	}
+	o.name, o.version, o.data = in.Content.Name, in.Content.Version, in.Content.Data
+	o.opened, o.retry = true, time.Time{}
+	if o.applied {
+		o.readGuards()
+		return
+	}
+	o.pause = 0
+	if err := o.open(); err != nil {
+		o.opened, o.useless = false, true
+		o.readLater()
+	}
+}
+
+// readLater puts the next read off after a failure.
+func (o *object) readLater() {
+	if o.putOff(); !o.useless && o.pause > longestUnread {
+		o.pause, o.retry = longestUnread, o.now.Add(longestUnread)
+	}
+	if o.useless {
+		o.retry = o.now.Add(longestRetry)
+	}
+}
+
+// putOff puts the next call off after a failure.
+func (o *object) putOff() {
+	o.pause = min(max(2*o.pause, time.Second), longestRetry)
+	o.retry = o.now.Add(o.pause)
+}
+
+// open decodes what was read first in the term. It returns an error if the object is of another format, which is
+// neither used nor overwritten.
+func (o *object) open() error {
+	if o.isState() {
+		state, err := journal.DecodeState(o.data)
+		known := len(o.data) == 0 || state.Version != 0
+		if known {
+			o.state = &state
+			o.fail(invalid, err)
+			err = nil
+		}
+		o.fail(version, err)
+		return err
+	}
+	p, dropped, err := journal.Decode(o.number, o.data)
+	o.fail(version, err)
+	o.problem(invalid, joined(dropped, 10, "; "))
+	o.partition, o.records = &p, len(p.Records)
+	return err
+}
+
+// explain applies what was read first in the term. Records of nodes that this process has not reached are not used: the
+// present state of these nodes can't show which presence of a taint a record is about.
+func (o *object) explain() {
+	o.applied = true
+	if o.isState() {
+		o.effects.Guards = &Guards{o.state.Guards, true}
+		return
+	}
+	p, last := o.partition, o.partition.LastWatch
+	if state := o.objects[journal.StateObject].state; state != nil {
+		last = state.LastWatchOf(o.number, p)
+	}
+	o.partition = nil
+	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
+		r := p.Records[node]
+		if !journal.IsNewer(r.Version, o.last.Version) && o.options.Source.Explain(node, r, last) {
+			o.effects.Explained = append(o.effects.Explained, node)
+		}
+	}
+}
+
+// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept.
+func (o *object) readGuards() {
+	text := o.data[journal.GuardsKey]
+	if o.isState() && text != "" && text != string(o.guards) && text != o.sent[journal.GuardsKey] {
+		o.effects.Guards = &Guards{[]byte(text), true}
+	}
+}
+
+// writeDue returns when the object is checked for changes to write; false if it is not.
+func (o *object) writeDue() (time.Time, bool) {
+	beats := o.isState() && !o.beat.IsZero()
+	if !o.writes() || !o.opened || !o.applied || o.busy || !o.dirty && !beats {
+		return time.Time{}, false
+	}
+	bounds := []time.Time{o.paced, o.retry}
+	if !o.dirty {
+		bounds = append(bounds, o.beat.Add(beatEvery))
+	}
+	return slices.MaxFunc(bounds, time.Time.Compare), true
+}
+
+// isWriting reports whether a write is in progress, or will be without a failure before it.
+func (o *object) isWriting() bool {
+	if o.phase < beginning || o.options.ReadOnly {
+		return false
+	}
+	_, due := o.writeDue()
+	return o.busy && o.applied || due && o.dirty && o.retry.IsZero()
+}
+
+// writeIfDue starts a write if one is due.
+func (o *object) writeIfDue() {
+	switch at, due := o.writeDue(); {
+	case due && !o.options.Leading():
+		o.retry = o.now.Add(pollInterval)
+	case due && !o.now.Before(at):
+		o.write()
+	}
+}
+
+// write starts a write if the content differs from what is stored. A state is always written.
+func (o *object) write() {
+	o.dirty = false // later changes set it again
+	o.sent = o.content()
+	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
+		o.problem(unwritten, "") // a write that has failed is stored nevertheless
+		return
+	}
+	o.busy, o.beat = true, o.now
+	w := Write{Call{o.term, o.number}, journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent}}
+	if o.isState() {
+		o.effects.Writes = slices.Insert(o.effects.Writes, 0, w) // the configuration comes first
+		return
+	}
+	o.effects.Writes = append(o.effects.Writes, w)
+}
+
+// content returns the content to write.
+func (o *object) content() map[string]string {
+	if o.isState() {
+		return o.stateContent()
+	}
+	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
+	data, leftOut := journal.Encode(p)
+	o.records = len(p.Records) - len(leftOut)
+	text := ""
+	if len(leftOut) > 0 {
+		text = fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+			joined(leftOut, 5, ", "))
+	}
+	o.problem(full, text)
+	return data
+}
+
+// stateContent returns the content of the state.
+func (o *object) stateContent() map[string]string {
+	guards, text := o.guards, ""
+	if len(guards) > journal.MaxGuards {
+		guards, text = nil, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then"
+	}
+	o.problem(full, text)
+	return journal.EncodeState(o.heartbeat(), guards, o.config)
+}
+
+// written processes the answer to a write. After a failure the object is read before it is written again: another
+// client may have written it, or this write may be stored nevertheless.
+func (o *object) written(in Written) {
+	o.busy = false
+	o.paced = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
+	if in.Err == nil {
+		o.version, o.data, o.pause, o.retry = in.Version, o.sent, 0, time.Time{}
+		o.problem(unwritten, "")
+		return
+	}
+	o.dirty, o.opened = true, false
+	deleted := o.version != "" && apierrors.IsNotFound(in.Err)
+	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
+		return // it is read at once
+	}
+	o.fail(unwritten, in.Err)
+	o.putOff()
+}

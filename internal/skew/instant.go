@@ -1,0 +1,70 @@
+package skew
+
+import "time"
+
+// Ahead returns by how much this process's wall clock is ahead of the API server's, at least and at most; both are
+// negative if it is behind. Several goroutines call it. Nil means that the clocks agree.
+type Ahead func(now time.Time) (least, most time.Duration)
+
+// At returns the instant now.
+func (a Ahead) At(now time.Time) Instant {
+	if a == nil {
+		return Instant{Time: now}
+	}
+	least, most := a(now)
+	return Instant{now, least, most}
+}
+
+// Instant is a moment of this process, which carries the monotonic clock, with bounds of how far the wall clock is
+// ahead of the API server's. All times of the API enter and leave the process by its methods.
+//
+// Invariant: t.Enter(t.Late(x)) is not before x, and t.Enter(t.Early(x)) is not after x if the clock is not set.
+type Instant struct {
+	time.Time
+
+	Min, Max time.Duration
+}
+
+// Enter returns a time by the API server's clock on the monotonic clock of this process. Its age is the smaller of the
+// two that this process's clock and the API server's give, and not negative.
+func (i Instant) Enter(t time.Time) time.Time { return i.Add(-max(i.age(t), 0)) }
+
+// IsFuture reports whether a time by the API server's clock may be in the future.
+func (i Instant) IsFuture(t time.Time) bool { return i.age(t) < 0 }
+
+// age returns the smaller of the two ages of a time.
+func (i Instant) age(t time.Time) time.Duration {
+	const centuries = 1 << 62
+	return max(i.Round(0).Sub(t.Round(0)), -centuries) - max(i.Max, 0)
+}
+
+// Timestamp is Enter for a timestamp of the API, which is cut off to whole seconds; a missing one is the instant
+// itself.
+func (i Instant) Timestamp(t time.Time) time.Time {
+	if t.IsZero() {
+		return i.Time
+	}
+	return i.Enter(NextSecond(t))
+}
+
+// Late returns a moment of this process by the API server's clock or, if that is later, by the wall clock as it is set
+// now; rounded up to the millisecond.
+func (i Instant) Late(moment time.Time) time.Time {
+	late := i.wall(moment).Add(max(-i.Min, 0))
+	if rounded := late.Truncate(time.Millisecond); rounded.Before(late) {
+		return rounded.Add(time.Millisecond)
+	}
+	return late
+}
+
+// Early returns a moment of this process by the API server's clock; as early as it may be, rounded down.
+func (i Instant) Early(moment time.Time) time.Time {
+	return i.wall(moment).Add(-i.Max).Truncate(time.Millisecond)
+}
+
+// wall returns a moment of this process by its wall clock as it is set now.
+func (i Instant) wall(moment time.Time) time.Time { return i.Round(0).Add(-i.Sub(moment)).UTC() }
+
+// NextSecond returns the start of the next second. An API timestamp is cut off to whole seconds, and the true time is
+// before the next second.
+func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }
