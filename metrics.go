@@ -28,6 +28,7 @@ type metrics struct {
 	manager   *Manager
 	decisions *prometheus.CounterVec
 	trips     *prometheus.CounterVec
+	repeats   prometheus.Counter
 
 	mu     sync.Mutex
 	walked time.Time
@@ -47,6 +48,11 @@ func newMetrics(m *Manager) *metrics {
 			Name: "taint_manager_breaker_trips_total",
 			Help: "Trips of breakers that this replica has reported while it led, by breaker.",
 		}, []string{"breaker"}),
+		repeats: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "taint_manager_repeated_evictions_total",
+			Help: "First calls of this replica for pods that another process had already marked or begun to delete: after " +
+				"a change of leader, and while two processes lead because somebody deleted the Lease.",
+		}),
 	}
 }
 
@@ -57,7 +63,7 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	}
 	var errs []error
 	m := me.manager
-	own := []prometheus.Collector{me.decisions, me.trips, prometheus.CollectorFunc(me.collect)}
+	own := []prometheus.Collector{me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect)}
 	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
@@ -86,6 +92,14 @@ func (me *metrics) decided(n *eviction.Note) {
 		method = policy.Hold
 	}
 	me.decisions.WithLabelValues(n.Policy, string(method), string(mode)).Inc()
+}
+
+// ended counts a call that repeats what another process has begun.
+func (me *metrics) ended(e *eviction.Request, o *eviction.Outcome) {
+	deleted := o.Kind == eviction.Accepted && e.Attempt == 1 && e.Pod.Disrupted
+	if deleted || o.Cause == eviction.CauseBegun {
+		me.repeats.Inc()
+	}
 }
 
 // collect shows the state of now. What only a leader knows is 0 elsewhere, so that sums and maxima over all replicas

@@ -42,6 +42,7 @@ func (m *Manager) callBegun(e eviction.Request) {
 // callEnded reports a call that has ended, and has its shard take in the outcome.
 func (m *Manager) callEnded(e eviction.Request, o eviction.Outcome, at time.Time) {
 	m.options.Ended(e, o, at)
+	m.metrics.ended(&e, &o)
 	m.shardOf(e.Pod.Node).PodChanged(e.Pod.UID)
 }
 

@@ -122,7 +122,8 @@ type Options struct {
 	// that nothing is stored, and a restart begins the countdown of a taint without timeAdded again.
 	Journal Journal
 
-	// Identity names this process in the journal, for readers: the identity under which it is a candidate for the lease.
+	// Identity names this process in the journal, for readers: the identity under which it is a candidate for the
+	// lease.
 	Identity string
 
 	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment, at least and at

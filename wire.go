@@ -77,7 +77,8 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) {
 	m.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{
 			Workers: m.options.Workers, CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates,
-			Paused: m.options.Paused, Leading: m.options.Leading, OtherReady: m.otherReady, AwayUntil: m.source.AwayUntil,
+			Paused: m.options.Paused, Leading: m.options.Leading,
+			OtherReady: m.otherReady, AwayUntil: m.source.AwayUntil,
 		},
 		Evictor: evictor, Probe: probe, Started: m.callBegun, Ended: m.callEnded,
 	})

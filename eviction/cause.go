@@ -6,6 +6,7 @@ import "slices"
 const (
 	CauseAdmission       = "admission"
 	CauseAdmissionSlow   = "admission-slow"
+	CauseBegun           = "begun"
 	CauseClient          = "client"
 	CauseConflict        = "conflict"
 	CauseGateway         = "gateway"
@@ -30,6 +31,7 @@ func Causes() []Cause {
 	return []Cause{
 		{CauseAdmission, "admission denies the request"},
 		{CauseAdmissionSlow, "the API server gave the request up, mostly because admission held it"},
+		{CauseBegun, "another client has begun to delete the pod"},
 		{CauseClient, "the client could not send the request"},
 		{CauseConflict, "another client wrote at the same time"},
 		{CauseGateway, "the API server, or a proxy before it, cannot serve now"},

@@ -1,17 +1,13 @@
-// Package leader elects one of several processes as the leader, by a lease, and checks with its own clock whether this
-// process still leads.
+// Package leader elects one of several processes as the leader by a Lease, with client-go's LeaderElector, and checks
+// with its own clock whether this process still leads.
 //
-// An elector of client-go alone is not sufficient for a manager that deletes pods: it cancels the leader's context
-// late, after another process may have taken the lease. [Election.Leading] returns false before that can happen: it
-// measures from before the latest renewal was sent, by the clock that has run further. A slow response, a suspended
-// machine or a changed wall clock therefore cannot cause two leaders. It belongs in Options.Leading of package
-// taintmanager, which calls it right before each eviction call.
+// An elector alone is not sufficient for a manager that deletes pods: it cancels the leader's context late, after
+// another process may have taken the lease, and it creates a lease that somebody deleted while its holder still acts.
+// [Lock.Fresh] returns false in both cases. The lease is released only after the last call has ended, see [Run].
 //
-// However a process gets the lease, it does not lead until one lease duration after it last saw another holder renew the
-// lease, or found that holder's lease deleted or emptied, unless that holder released the lease. If the Lease is deleted, only a process that starts just
-// then can lead next to the old leader, until that leader's next renewal fails: a pod may then get a second DELETE.
+// Let D be the lease duration and R < D the renew deadline. A process acts only while its latest renewal was sent less
+// than R ago, and only D after the last renewal by another holder that it saw, unless that holder released the lease.
 //
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
-// IsLeader and [Lock.Fresh] return true. A program without one uses an [Election], and [Run] to end in order: the lease
-// is released only after the last call has ended.
+// IsLeader and [Lock.Fresh] return true.
 package leader

@@ -1,14 +1,13 @@
 package leader
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -21,10 +20,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-const (
-	late       = 20 * time.Second // after the end of its lease a leader that has not noticed the end is unhealthy
-	maxRelease = 5 * time.Second  // for the release of the lease
-)
+// late is how long after the end of its lease a leader that has not noticed the end becomes unhealthy.
+const late = 20 * time.Second
 
 // Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
 // [Election.Campaign].
@@ -33,8 +30,7 @@ type Election struct {
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
-	// elector belongs to the current term or candidacy; nil while this process is no candidate.
-	elector atomic.Pointer[leaderelection.LeaderElector]
+	elector atomic.Pointer[leaderelection.LeaderElector] // nil before the campaign
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
 	term chan struct{}
@@ -45,9 +41,8 @@ func Defaults() componentbaseconfig.LeaderElectionConfiguration {
 	return config.Default().LeaderElection
 }
 
-// New returns an election for the lease with these settings; see [Defaults]. identity must be unique among the
-// candidates; see [NewIdentity]. The client should have its own connections, so that no renewal waits behind other
-// calls.
+// New returns an election for the lease with these settings, see [Defaults]. The identity must be unique, see
+// [NewIdentity]. The client should have its own connections, so that no renewal waits behind other calls.
 func New(
 	settings componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string,
 ) *Election {
@@ -67,75 +62,41 @@ func New(
 // NewIdentity returns a unique identity that begins with the pod's name: the environment variable POD_NAME, which the
 // manifests set, or else the host's name. On the network of its node a pod has the node's host name.
 func NewIdentity() (string, error) {
-	name := os.Getenv("POD_NAME")
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("asking for the host's name: %w", err)
-		}
-		name = host
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("asking for the host's name: %w", err)
 	}
-	return name + "_" + string(uuid.NewUUID()), nil
+	return cmp.Or(os.Getenv("POD_NAME"), host) + "_" + string(uuid.NewUUID()), nil
 }
 
-// Leading reports whether this process leads by its own clock: while it does, no other candidate can have taken the
-// lease. It does not block. The elector's own clock is not sufficient: it measures from the response to a renewal, or
-// from reading the lease, while the other candidates measure from the write.
-func (e *Election) Leading() bool {
-	elector := e.elector.Load()
-	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.settings.RenewDeadline.Duration) &&
-		!e.lock.now().Before(e.lock.OthersUntil())
-}
+// Leading reports whether this process leads by its own clock, see [Lock.Fresh]. It does not block.
+func (e *Election) Leading() bool { return e.lock.Fresh(e.settings.RenewDeadline.Duration) }
 
-// Identity returns the identity under which this process is a candidate.
-func (e *Election) Identity() string { return e.lock.Identity() }
-
-// Leader returns the identity of the last leader that this process has seen; empty before it has seen any leader, and
-// while the lease has no record.
+// Leader returns the identity of the last leader that this process has seen; empty before it has seen any.
 func (e *Election) Leader() string {
-	elector := e.elector.Load()
-	if elector == nil {
-		return ""
+	if elector := e.elector.Load(); elector != nil {
+		return elector.GetLeader()
 	}
-	return elector.GetLeader()
+	return ""
 }
 
 // Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
-// Campaign calls lead whenever this process holds the lease and no other holder may lead any more, one call at a time,
-// until ctx ends; then it releases the lease. The context of a call ends with its term. Losing the lease is not an
-// error: the process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
-func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
-	defer e.release(ctx)
-	for ctx.Err() == nil {
-		if err := e.runTerm(ctx, lead); err != nil {
-			return err
-		}
-		if ctx.Err() == nil {
-			klog.FromContext(ctx).Info("Lost the leadership, standing by", "lease", e.lock.Describe())
-		}
+// Trouble returns nil unless the latest request to read or write the lease has failed.
+func (e *Election) Trouble() error {
+	if err := e.lock.trouble.Load(); err != nil && *err != nil {
+		return fmt.Errorf("the Lease %s: %w", e.lock.Describe(), *err)
 	}
 	return nil
 }
 
-// release releases the lease if this process still holds it. After a failure, the other candidates wait for the
-// lease's duration. Electors do not release the lease: if the API server does not
-// respond, an elector would wait for RenewDeadline at the end of the process.
-func (e *Election) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, maxRelease))
-	defer cancel()
-	// A renewal in flight may cause a conflict.
-	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
-		func() error { return e.lock.release(ctx) })
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
-	}
-}
-
-// runTerm runs an elector until its term or its candidacy ends. It returns the error with which leadTerm ended the term.
-func (e *Election) runTerm(campaign context.Context, lead func(context.Context) error) error {
-	ctx, resign := context.WithCancelCause(campaign)
+// Campaign calls lead whenever this process holds the lease and no other process may act as its holder, one call at a
+// time, until ctx ends; then it releases the lease. The context of a call ends with its term. Losing the lease is not
+// an error: the process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns
+// it.
+func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
+	campaign, resign := context.WithCancelCause(ctx)
 	defer resign(nil)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Name: e.settings.ResourceName, Lock: e.lock,
@@ -147,7 +108,7 @@ func (e *Election) runTerm(campaign context.Context, lead func(context.Context) 
 					resign(err)
 				}
 			},
-			OnStoppedLeading: func() {},
+			OnStoppedLeading: func() { klog.FromContext(ctx).Info("Standing by", "lease", e.lock.Describe()) },
 			OnNewLeader: func(identity string) {
 				klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
 			},
@@ -157,16 +118,18 @@ func (e *Election) runTerm(campaign context.Context, lead func(context.Context) 
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
 	e.elector.Store(elector)
-	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
-	elector.Run(ctx)
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Cause(campaign)) {
-		return cause
+	defer e.release(ctx)
+	for campaign.Err() == nil {
+		elector.Run(campaign)
 	}
-	return nil
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(campaign)
 }
 
-// leadTerm leads once the previous term of this process is over, and no other holder may lead any more.
+// leadTerm leads once the previous term of this process is over, and no other process may act as the holder.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	select {
 	case e.term <- struct{}{}:
@@ -174,13 +137,14 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
-	if wait := e.lock.OthersUntil().Sub(e.lock.now()); wait > 0 {
-		klog.FromContext(ctx).Info("Another process may still lead: waiting", "lease", e.lock.Describe(), "for", wait)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil
-		}
+	left := e.lock.othersLeft()
+	if left > 0 {
+		klog.FromContext(ctx).Info("Another process may still lead: waiting", "lease", e.lock.Describe(), "for", left)
+	}
+	select {
+	case <-time.After(left):
+	case <-ctx.Done():
+		return nil
 	}
 	if err := lead(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("leading: %w", err)
@@ -188,26 +152,15 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it.
-func (e *Election) Trouble() error {
-	if !e.lock.forbidden.Load() {
-		return nil
+// release releases the lease if this process still holds it. Electors do not, as they do not wait for the end of lead.
+func (e *Election) release(ctx context.Context) {
+	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	// A renewal in flight may cause a conflict.
+	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
+		func() error { return e.lock.release(ctx) })
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
-	return fmt.Errorf("the Lease %s does not exist, and the API server forbids its creation: apply deploy/rbac.yaml",
-		e.lock.Describe())
-}
-
-// LastLed returns the last time at which, according to the lease, a process led; zero if unknown. Its result belongs in
-// Options.LastLed of the manager. Call it before this process becomes a candidate.
-func LastLed(
-	ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration,
-) time.Time {
-	lease, err := leases.Leases(c.ResourceNamespace).Get(ctx, c.ResourceName, metav1.GetOptions{})
-	switch {
-	case err == nil && lease.Spec.RenewTime != nil:
-		return lease.Spec.RenewTime.Time
-	case err != nil && !apierrors.IsNotFound(err):
-		klog.FromContext(ctx).Error(err, "Could not see the last leader: a journal that could not be written won't be noticed")
-	}
-	return time.Time{}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/leader"
 )
 
-// A program that embeds the manager evicts only while it leads. It passes the election's clock, and when another
-// process last led.
+// A program that embeds the manager evicts only while it leads. It passes the election's clock.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

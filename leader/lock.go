@@ -12,34 +12,28 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock wraps the lock of an elector. It notes when this process has renewed the lease, see [Lock.Fresh], and when
-// another one has, see [Lock.OthersUntil]. It releases only a lease that this process holds, see [Lock.Update].
+// releasedSeconds is the lease duration of a record whose holder has released the lease, as electors write it.
+const releasedSeconds = 1
+
+// Lock wraps the lock of an elector. It notes who renews the lease, see [Lock.Fresh], and releases only a lease that
+// this process holds, see [Lock.Update].
 //
-// A Lock is for the calls of one elector, which makes one call at a time. Any goroutine may call Fresh and OthersUntil.
+// A Lock is for the calls of one elector, which makes one call at a time. Any goroutine may call Fresh.
 type Lock struct {
 	resourcelock.Interface
-	now func() time.Time // carries the monotonic clock
+	now      func() time.Time // carries the monotonic clock
+	duration time.Duration    // of this process's lease
 
-	// duration is the lease duration of this process.
-	duration time.Duration
-
-	// known is the latest record that this process has read or written; the zero value before the first.
+	// known is the latest record that this process has read or written; the zero value if there is no lease.
 	known resourcelock.LeaderElectionRecord
 
-	// forbidden says that the lease does not exist, and that the API server has forbidden its creation.
-	forbidden atomic.Bool
-
-	// tried is when the first write was sent that was to take or renew the lease with the latest time of renewal, which
-	// triedSecond has in whole seconds since 1970.
+	// tried is when the first write was sent with the latest time of renewal, whose second is triedSecond.
 	tried       time.Time
 	triedSecond int64
 
-	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
-	// hold the lease.
-	renewed atomic.Pointer[time.Time]
-
-	// others is until when another holder may lead by the renewals that this process saw; nil if none may.
-	others atomic.Pointer[time.Time]
+	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
+	others  atomic.Pointer[time.Time] // until when another process may act as the holder; nil if none may
+	trouble atomic.Pointer[error]     // the result of the latest request; nil before the first
 }
 
 // NewLock returns a lock that wraps another one. Pass the elector's LeaseDuration.
@@ -47,21 +41,21 @@ func NewLock(wrapped resourcelock.Interface, leaseDuration time.Duration) *Lock 
 	return &Lock{Interface: wrapped, now: time.Now, duration: leaseDuration}
 }
 
-// Fresh reports whether the lease was renewed within the given time, measured from before the renewal was sent: no
-// other candidate can take the lease within its duration from then on. Pass the elector's RenewDeadline.
+// Fresh reports whether this process may act as the holder of the lease: it renewed the lease within the given time,
+// measured from before the renewal was sent, and no other process may act as the holder. Pass the elector's
+// RenewDeadline.
 func (l *Lock) Fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
-	return renewed != nil && passed(*renewed, l.now()) < within
+	return renewed != nil && passed(*renewed, l.now()) < within && l.othersLeft() <= 0
 }
 
-// OthersUntil returns the end of the lease duration after this process last saw another holder renew the lease, or found
-// that holder's lease deleted or emptied; zero if it saw no other holder, or if that holder has released the lease. A
-// leader must not begin before.
-func (l *Lock) OthersUntil() time.Time {
+// othersLeft returns for how long another process may still act as the holder: until the lease duration has passed
+// since this process last saw that process renew the lease, or found its lease deleted or emptied.
+func (l *Lock) othersLeft() time.Duration {
 	if until := l.others.Load(); until != nil {
-		return *until
+		return until.Sub(l.now())
 	}
-	return time.Time{}
+	return 0
 }
 
 // passed returns the time between two moments by the clock that has run further: while a machine is suspended its
@@ -75,12 +69,11 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record, raw, err := l.Interface.Get(ctx)
 	switch {
 	case err == nil:
-		l.forbidden.Store(false)
 		l.remember(*record)
 	case apierrors.IsNotFound(err):
 		l.remember(resourcelock.LeaderElectionRecord{})
 	}
-	return record, raw, err
+	return record, raw, l.note(err)
 }
 
 // remember notes a record that the lease has; the zero value if there is no lease.
@@ -88,7 +81,7 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	holder := record.HolderIdentity
 	switch {
 	case holder == l.Identity(), holder == "" && !l.otherMayHold():
-	case holder == "" && record.LeaseDurationSeconds == 1: // its holder has released it
+	case holder == "" && record.LeaseDurationSeconds == releasedSeconds:
 		l.others.Store(nil)
 	case holder != l.known.HolderIdentity || !record.RenewTime.Equal(&l.known.RenewTime):
 		lasts := max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
@@ -97,44 +90,43 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	l.known = record
 }
 
-// otherMayHold reports whether another process may have held the lease when it was read last, or since this process
-// could no longer renew it.
+// otherMayHold reports whether another process held the lease when it was read last, or may have taken it since this
+// process could no longer renew it.
 func (l *Lock) otherMayHold() bool {
 	return l.known.HolderIdentity != "" && (l.known.HolderIdentity != l.Identity() || !l.Fresh(l.duration))
 }
 
 // Create creates the lease for this process.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := l.write(ctx, record, l.Interface.Create)
-	l.forbidden.Store(apierrors.IsForbidden(err))
-	return err
+	return l.write(ctx, record, l.Interface.Create)
 }
-
-// errNotHolder is returned for a release of a lease that this process does not hold.
-var errNotHolder = errors.New("the lease is not released: this process does not hold it")
 
 // Update writes the record. It refuses to clear another holder's name: an elector that could not renew in time releases
 // the lease without checking who holds it by then.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.known.HolderIdentity != l.Identity() {
-		return errNotHolder
+		return errors.New("the lease is not released: this process does not hold it")
 	}
 	return l.write(ctx, record, l.Interface.Update)
 }
 
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
-// take it before the response arrives. A write that fails does not renew the lease.
+// take it before the response arrives.
+//
+// A renewal counts from the first write with its second: electors repeat a write that has failed, although it may have
+// been stored, and compare records as JSON, which has times in whole seconds: others see no change in the second one.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,
 ) error {
 	ours := record.HolderIdentity == l.Identity()
-	if ours {
-		l.try(record)
-	} else {
+	if !ours {
 		l.renewed.Store(nil)
 	}
-	if err := send(ctx, record); err != nil {
+	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
+		l.tried, l.triedSecond = l.now(), second
+	}
+	if err := l.note(send(ctx, record)); err != nil {
 		return err
 	}
 	l.remember(record)
@@ -144,35 +136,25 @@ func (l *Lock) write(
 	return nil
 }
 
-// try notes when the first write with the record's time of renewal was sent. An elector repeats a write that has
-// failed. If the first write was stored nevertheless, the second write changes nothing, and other candidates measure
-// from the first write. The same holds for renewals within one second: electors compare records as JSON, which has
-// times in whole seconds.
-func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
-	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
-		l.tried, l.triedSecond = l.now(), second
-	}
+// note notes the result of a request, and returns it.
+func (l *Lock) note(err error) error {
+	l.trouble.Store(&err)
+	return err
 }
 
-// release releases the lease if this process holds it. This process does not lead afterwards, even if the release has
-// failed.
+// release releases the lease if this process holds it. This process does not lead afterwards, even if that has failed.
 func (l *Lock) release(ctx context.Context) error {
 	defer l.renewed.Store(nil)
 	record, _, err := l.Get(ctx)
-	switch {
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) || err == nil && record.HolderIdentity != l.Identity() {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return fmt.Errorf("reading whose the lease is: %w", err)
-	case record.HolderIdentity != l.Identity():
-		return nil
 	}
 	now := metav1.Now()
-	err = l.Update(ctx, resourcelock.LeaderElectionRecord{
-		LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now, LeaderTransitions: record.LeaderTransitions,
+	return l.Update(ctx, resourcelock.LeaderElectionRecord{
+		LeaseDurationSeconds: releasedSeconds, AcquireTime: now, RenewTime: now,
+		LeaderTransitions: record.LeaderTransitions,
 	})
-	if err != nil {
-		return fmt.Errorf("releasing the lease: %w", err)
-	}
-	return nil
 }

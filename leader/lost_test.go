@@ -93,7 +93,7 @@ func TestALeaseThatMayNotBeCreatedIsReportedAndTakenOnceItExists(t *testing.T) {
 		said := campaignLogged(t, l)
 		time.Sleep(time.Minute)
 		l.check(t, "without a lease", 0, false)
-		const want = "the Lease kube-system/taint-manager does not exist, and the API server forbids its creation: apply deploy/rbac.yaml"
+		const want = `the Lease kube-system/taint-manager: leases.coordination.k8s.io "taint-manager" is forbidden: no`
 		if err := l.Trouble(); err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
@@ -182,8 +182,29 @@ func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 		if got := other.Leader(); got != "other" {
 			t.Errorf("the lease is of %q, want that it was taken at once", got)
 		}
-		time.Sleep(6 * time.Second)
+		time.Sleep(8 * time.Second)
 		other.check(t, "after it", 1, true)
+	})
+}
+
+// A process that is started after somebody deleted the lease saw no other holder: it begins at once, and the leader ends
+// with its next attempt to renew the lease.
+func TestALeaderThatSeesAnotherHolderEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseStore()
+		one, newcomer := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "newcomer")
+		defer one.start(t)()
+		time.Sleep(10*time.Second + 100*time.Millisecond)
+		s.remove()
+		defer newcomer.start(t)()
+		newcomer.check(t, "once the lease was deleted", 1, true)
+		time.Sleep(oneAttempt)
+		if one.Leading() {
+			t.Error("the former leader leads on")
+		}
+		time.Sleep(time.Minute)
+		newcomer.check(t, "a minute later", 1, true)
+		one.check(t, "a minute later", 1, false)
 	})
 }
 

@@ -239,7 +239,7 @@ func rivals(t *testing.T, seed uint64, disturb func(*leaseStore)) {
 		}
 		leaders := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !c.Leading() })
 		if len(leaders) > 1 {
-			t.Fatalf("%s and %s lead after %s", leaders[0].Identity(), leaders[1].Identity(), now)
+			t.Fatalf("%s and %s lead after %s", leaders[0].lock.Identity(), leaders[1].lock.Identity(), now)
 		}
 		led += len(leaders)
 	}

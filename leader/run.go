@@ -28,27 +28,14 @@ func Run(ctx context.Context, m Manager, c Campaign) error {
 	resigned := make(chan error, 1)
 	go func() {
 		defer stop()
-		resigned <- c(campaigning, leadWhile(working, m))
+		resigned <- c(campaigning, func(ctx context.Context) error {
+			if err := m.Lead(ctx); working.Err() == nil {
+				return err
+			}
+			return nil // a manager that has ended refuses to lead
+		})
 	}()
 	err := m.Run(working)
 	resign()
-	return errors.Join(ended(err), ended(<-resigned))
-}
-
-// leadWhile leads. It ignores errors once the work is over, because a manager that has ended refuses to lead.
-func leadWhile(working context.Context, m Manager) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := m.Lead(ctx); err != nil && working.Err() == nil {
-			return err
-		}
-		return nil
-	}
-}
-
-// ended drops the error of a context that was cancelled on purpose.
-func ended(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	return errors.Join(err, <-resigned)
 }

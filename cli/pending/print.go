@@ -54,7 +54,8 @@ func emptyMessage(p *foresight.Pending) string {
 	if *p.TaintedNodes == 0 {
 		return s + ": no node has a taint that evicts pods."
 	}
-	return s + fmt.Sprintf(": %s a taint that evicts pods, and no pod is affected.", foresight.Count(*p.TaintedNodes, "node")+" "+answer.Verb(*p.TaintedNodes, "has", "have"))
+	nodes := foresight.Count(*p.TaintedNodes, "node") + " " + answer.Verb(*p.TaintedNodes, "has", "have")
+	return s + ": " + nodes + " a taint that evicts pods, and no pod is affected."
 }
 
 // stuck returns the states of evictions that do not succeed.

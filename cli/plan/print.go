@@ -219,7 +219,8 @@ func budgets(names []string) string {
 func (t *text) footer() {
 	var counts []string
 	if t.Total.Elsewhere > 0 && !t.anyway {
-		counts = append(counts, answer.Pods(t.Total.Elsewhere, "is", "are")+" evicted from other nodes without this change (--anyway).")
+		counts = append(counts,
+			answer.Pods(t.Total.Elsewhere, "is", "are")+" evicted from other nodes without this change (--anyway).")
 	}
 	if t.Total.Stay > 0 && !t.Wide() {
 		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+" (-o wide).")

@@ -51,7 +51,7 @@ func programMetrics(t *testing.T) *collected {
 	client := fake.NewClientset()
 	p := &process{settings: s, clock: skew.New()}
 	registry := &collected{Registry: prometheus.NewRegistry()}
-	must(t, p.assemble(t.Context(), transport.Clients{Main: client, Watch: client, Lease: client}, registry))
+	must(t, p.assemble(transport.Clients{Main: client, Watch: client, Lease: client}, registry))
 	return registry
 }
 

@@ -121,8 +121,9 @@ func TestAReplicaKnowsWhoLeads(t *testing.T) {
 		leases := fake.NewClientset().CoordinationV1()
 		first := leader.New(config.Default().LeaderElection, leases, "first")
 		second := leader.New(config.Default().LeaderElection, leases, "second")
+		names := map[*leader.Election]string{first: "first", second: "second"}
 		roleIn := func(e *leader.Election) status.Manager {
-			p := process{identity: e.Identity(), election: e}
+			p := process{identity: names[e], election: e}
 			return p.role(nothing{})
 		}
 		if got := roleIn(second); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby}) {

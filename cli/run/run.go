@@ -110,10 +110,10 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if p.server, err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.assemble(ctx, to, legacyregistry.Registerer())
+	return p, p.assemble(to, legacyregistry.Registerer())
 }
 
-func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
+func (p *process) assemble(to transport.Clients, registerer prometheus.Registerer) (err error) {
 	s := p.settings
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err

@@ -169,7 +169,7 @@ type remarks struct {
 // remark is a problem: its category, what everybody may read about it, and what names pods, nodes, groups and policies.
 type remark struct{ category, public, names string }
 
-// election is the leader election. It reports that the lease is missing and can't be created.
+// election is the leader election. Its trouble is that the lease can't be read or written.
 type election interface {
 	Leading() bool
 	Leader() string
@@ -220,7 +220,7 @@ func (re remarks) all() (list []remark) {
 		add("config", trouble.Error(), trouble) // it names nothing
 	}
 	if re.election != nil {
-		add("lease", "missing", re.election.Trouble())
+		add("lease", "can't be read or written", re.election.Trouble())
 	}
 	return list
 }

@@ -115,7 +115,7 @@ func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
 	}{
 		{nil, "/readyz?verbose", "readyz check passed\n"},
 		{voting{}, "/readyz?verbose", "readyz check passed\n"},
-		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: missing\n"},
+		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: can't be read or written\n"},
 		{voting{trouble: bad}, "/readyz", "ok"},
 	} {
 		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
@@ -184,14 +184,14 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
 			}},
 		},
-		election: voting{trouble: errors.New("the Lease kube-system/taint-manager does not exist")},
+		election: voting{trouble: errors.New("the Lease kube-system/taint-manager: forbidden")},
 	}
 	expect(t, ready(m), "/readyz?verbose", http.StatusOK, `readyz check passed
 [!]journal: not kept as a whole
 [!]original: evicts pods, too
 [!]paused: no eviction starts
 [!]breakers: 2 tripped
-[!]lease: missing
+[!]lease: can't be read or written
 `)
 	w := httptest.NewRecorder()
 	ready(m).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))

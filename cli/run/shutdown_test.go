@@ -178,7 +178,7 @@ func (d *doomed) run(t *testing.T, dies, signal time.Duration) (took time.Durati
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		defer cancel()
 		p := &process{settings: s, clock: skew.New()}
-		must(t, p.assemble(ctx, to, prometheus.NewRegistry()))
+		must(t, p.assemble(to, prometheus.NewRegistry()))
 		ended := make(chan error, 1)
 		go func() { ended <- p.run(ctx) }()
 		time.Sleep(signal)

@@ -104,8 +104,8 @@ func (r refill) tokens(now, full time.Time) int64 {
 	return max(0, int64(r.level(now, full)/r.interval))
 }
 
-// convert returns when a bucket is full that keeps its tokens, but fills at another rate from now on. A fraction of a token
-// is lost.
+// convert returns when a bucket is full that keeps its tokens, but fills at another rate from now on. A fraction of a
+// token is lost.
 func (r refill) convert(now, full time.Time, to refill) time.Time {
 	if r == to {
 		return full

@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// load is how n candidates that wait under a rate differ.
+// load is how n candidates that wait differ, under a rate of one a second, or for the only place.
 type load struct {
 	name      string
 	rate      policy.Rate
@@ -21,7 +21,7 @@ type load struct {
 }
 
 func loads() []load {
-	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}
+	rate, none := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}, policy.Rate{}
 	of := func(namespace, node int) Candidate {
 		return Candidate{Pod: &taint.Pod{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node)}}
 	}
@@ -29,21 +29,28 @@ func loads() []load {
 		{"alike", rate, func(i int) Candidate { return of(0, i%20) }},
 		{"a namespace each", rate, func(i int) Candidate { return of(i, i%20) }},
 		{"a node each", rate, func(i int) Candidate { return of(0, i) }},
+		{"alike, without a rate", none, func(i int) Candidate { return of(0, i%20) }},
+		{"a namespace each, without a rate", none, func(i int) Candidate { return of(i, i%20) }},
 	}
 }
 
 // loaded is a Core with candidates that wait.
 type loaded struct {
 	*Core
-	of  load
-	now time.Time
+	of      load
+	now     time.Time
+	started []eviction.Request // whose calls have not ended
 }
 
 // newLoaded returns a Core with n candidates, and no token yet.
 func newLoaded(of load, n int) *loaded {
 	w := &loaded{of: of, now: time.Unix(1000, 0)}
+	workers, rates := 32, []policy.Rate{of.rate}
+	if of.rate.Name == "" {
+		workers, rates = 1, nil
+	}
 	w.Core = NewCore(w.now, CoreOptions{
-		Workers: 32, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
+		Workers: workers, Rates: rates, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
 	})
 	w.Step(w.now, TermBegan{})
 	for i := range n {
@@ -59,59 +66,63 @@ func (l *loaded) add(i int) {
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	candidate.Ways = []eviction.Request{request}
 	candidate.NodeLabels = map[string]string{"kubernetes.io/hostname": candidate.Node}
-	l.Step(l.now, Offered{candidate})
+	l.started = append(l.started, l.Step(l.now, Offered{candidate}).Starts...)
 }
 
-// token lets a second pass, and the calls end that start then. If slow, they last for two seconds.
-func (l *loaded) token(slow bool) {
+// next lets a second pass, and the call end that starts then. If slow, it lasts for two seconds.
+func (l *loaded) next(slow bool) {
 	l.now = l.now.Add(time.Second)
-	for _, s := range l.Step(l.now, TimePassed{}).Starts {
-		if slow {
-			l.now = l.now.Add(2 * time.Second)
-			l.Step(l.now, TimePassed{})
-		}
-		l.Step(l.now, CallEnded{UID: s.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
-		l.Step(l.now, Settled{s.Pod.UID})
+	l.started = append(l.started, l.Step(l.now, TimePassed{}).Starts...)
+	if len(l.started) == 0 {
+		return
 	}
+	uid := l.started[0].Pod.UID
+	l.started = l.started[1:]
+	if slow {
+		l.now = l.now.Add(2 * time.Second)
+		l.started = append(l.started, l.Step(l.now, TimePassed{}).Starts...)
+	}
+	l.started = append(l.started, l.Step(l.now, CallEnded{UID: uid, Outcome: eviction.Outcome{Kind: eviction.Accepted}}).Starts...)
+	l.Step(l.now, Settled{uid})
 }
 
-// perToken returns the time that one token takes with all that comes with it, a call and a further candidate, while n
-// candidates wait.
-func perToken(of load, n int, slow bool) time.Duration {
+// perStart returns the time that one start takes with all that comes with it, the end of a call and a further
+// candidate, while n candidates wait.
+func perStart(of load, n int, slow bool) time.Duration {
 	w := newLoaded(of, n)
-	for range 10 { // a namespace that turns slow is arranged anew, once
-		w.token(slow)
+	for range 10 {
+		w.next(slow)
 	}
 	began := time.Now()
-	const tokens = 200
-	for i := range tokens {
-		w.token(slow)
+	const starts = 200
+	for i := range starts {
+		w.next(slow)
 		w.add(n + i)
 	}
-	return time.Since(began) / tokens
+	return time.Since(began) / starts
 }
 
-// within requires a token to cost about the same in both cases. On a machine without other work the factor is 1.1 to 1.8;
-// beside other work what 10,000 candidates occupy is in no cache, and it is up to 2.5. A cost in proportion to the
-// candidates would make it a thousand. Other work makes a round longer and never shorter, so the least of all rounds
-// counts.
+// within requires a start to cost about the same in both cases: up to twice as much, and four times where 10,000
+// namespaces wait, none of which is in a cache of the processor and whose queue is 13 deep instead of 3. A cost in
+// proportion would make it a thousand. Other work on the machine makes a round longer and never shorter, so the least of
+// all rounds counts.
 func within(t *testing.T, few, many func() time.Duration) {
 	t.Helper()
 	a, b := few(), many()
-	for rounds := 1; b > 4*a && rounds < 50; rounds++ {
+	for rounds := 1; b > 5*a && rounds < 50; rounds++ {
 		a, b = min(a, few()), min(b, many())
 	}
 	t.Logf("%v, and %v", a, b)
-	if b > 4*a {
-		t.Errorf("a token takes %v instead of %v", b, a)
+	if b > 5*a {
+		t.Errorf("a start takes %v instead of %v", b, a)
 	}
 }
 
-func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
+func TestAStartCostsTheSameHoweverManyWait(t *testing.T) {
 	for _, of := range loads() {
 		for _, slow := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, slow %v", of.name, slow), func(t *testing.T) {
-				within(t, func() time.Duration { return perToken(of, 10, slow) }, func() time.Duration { return perToken(of, 10000, slow) })
+				within(t, func() time.Duration { return perStart(of, 10, slow) }, func() time.Duration { return perStart(of, 10000, slow) })
 			})
 		}
 	}
@@ -126,7 +137,7 @@ func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
 			return Candidate{Pod: &taint.Pod{Namespace: "ns", Node: fmt.Sprint("node", i%100)}}
 		},
 	}
-	within(t, func() time.Duration { return perToken(of, 100, false) }, func() time.Duration { return perToken(of, 1000, false) })
+	within(t, func() time.Duration { return perStart(of, 100, false) }, func() time.Duration { return perStart(of, 1000, false) })
 }
 
 // Groups that have no token are not looked at again for each offer.

@@ -18,8 +18,8 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right before
-// each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right
+// before each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
 type Options struct {
 	CoreOptions
 
@@ -82,7 +82,7 @@ func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 // calls in flight go on.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
-// ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
+// ServerAnswered records that the API server has answered: while calls pause because it could not be reached, a
 // probe is sent soon. It may be called often.
 func (d *Dispatcher) ServerAnswered() {
 	if !d.PausedSince().IsZero() {

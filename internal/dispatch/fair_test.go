@@ -237,9 +237,18 @@ func TestNamespacesThatHangTogetherDelayOthersByASecondOrTwo(t *testing.T) {
 		later           float64 // when the others are due
 		median, longest float64
 	}{
-		{1, 0, .13, .24}, {1, .5, .59, .67}, {1, 5, .12, .24}, {1, 120, .12, .24},
-		{8, 0, .63, 1.11}, {8, .5, .78, 1.03}, {8, 5, .32, .62}, {8, 120, .32, .62},
-		{40, 0, 2.5, 3.3}, {40, .5, 2, 2.8}, {40, 5, 1, 1.9}, {40, 120, 1, 1.9},
+		{1, 0, .13, .24},
+		{1, .5, .59, .67},
+		{1, 5, .12, .24},
+		{1, 120, .12, .24},
+		{8, 0, .63, 1.11},
+		{8, .5, .78, 1.03},
+		{8, 5, .32, .62},
+		{8, 120, .32, .62},
+		{40, 0, 2.5, 3.3},
+		{40, .5, 2, 2.8},
+		{40, 5, 1, 1.9},
+		{40, 120, 1, 1.9},
 	} {
 		t.Run(fmt.Sprintf("%d namespaces, others due %v s later", row.namespaces, row.later), func(t *testing.T) {
 			w := newWorld()

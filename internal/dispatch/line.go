@@ -40,8 +40,8 @@ func (l *line) byRuleTwo(other *line) bool {
 	return l.servedBefore(other)
 }
 
-// servedBefore reports whether the line's namespace was served longer ago. In a namespace, a first attempt goes before a
-// repeat, and then lines go round.
+// servedBefore reports whether the line's namespace was served longer ago. In a namespace, a first attempt goes before
+// a repeat, and then lines go round.
 func (l *line) servedBefore(other *line) bool {
 	if l.namespace != other.namespace {
 		return l.namespace.served < other.namespace.served

@@ -61,18 +61,19 @@ func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *e
 	}
 }
 
-// failed takes in that a request had no answer. Only a request of the probe, which is sent after the pause, lengthens
-// the outage: a request from before shows nothing new.
+// failed takes in that a request had no answer. Only the probe, which is sent after the pause, lengthens the outage: a
+// request from before shows nothing new. A probe that could not be sent lengthens it, too, as the next one would follow
+// at once.
 func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {
 	case outcome.Kind == eviction.Unavailable && !o.on():
 		o.node = node
 		o.hold(now, firstPause)
-	case byProbe && (outcome.Kind == eviction.Unavailable || outcome.Cause == eviction.CauseTimeout):
-		o.hold(now, min(2*o.pause, maxPause))
-	case byProbe:
+	case byProbe && outcome.Kind == eviction.Interrupted: // its term has ended
 		o.probing = false
+	case byProbe:
+		o.hold(now, min(2*o.pause, maxPause))
 	}
 }
 

@@ -48,7 +48,7 @@ func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
 // Times are in milliseconds since the begin of a pause of 100 ms.
 func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
 	at := func(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
-	interrupted := eviction.Outcome{Kind: eviction.Interrupted}
+	interrupted, unsent := eviction.Outcome{Kind: eviction.Interrupted}, eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseClient}
 	type event func(b *outage)
 	called := func(started, ended int, o eviction.Outcome) event {
 		return func(b *outage) { b.called(at(ended), "n", at(started), &o) }
@@ -80,6 +80,7 @@ func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
 		"a GET from the pause fails":                       {[]event{read(10, 20, unreachable)}, 100},
 		"a GET from the pause has no answer in its time":   {[]event{read(10, 99, timesOut)}, 100},
 		"a GET from after the pause fails":                 {[]event{read(100, 110, unreachable)}, 310},
+		"a GET from after the pause could not be sent":     {[]event{read(100, 110, unsent)}, 310},
 		"a GET from after the pause has no answer":         {[]event{read(100, 110, timesOut)}, 310},
 		"the server answers a watch":                       {[]event{watched(10)}, 100},
 		"the server answers a watch after the next probe":  {[]event{probeFails, watched(120)}, 210},

@@ -26,14 +26,15 @@ type places struct {
 // all returns how many calls may be in flight: 3N.
 func (p places) all() int { return 3 * p.n }
 
-// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it does not.
+// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it does
+// not.
 func (c *Core) full(now time.Time) (full bool, freed time.Time) {
-	young := len(c.calls) - c.old(now)
+	old := c.old(now)
 	switch {
 	case len(c.calls) >= c.places.all():
 		return true, time.Time{}
-	case young >= c.places.n:
-		return true, c.calls[c.old(now)+young-c.places.n].started.Add(slowAfter)
+	case len(c.calls)-old >= c.places.n:
+		return true, c.calls[len(c.calls)-c.places.n].started.Add(slowAfter)
 	case len(c.calls) >= rampFirst:
 		opens := c.places.ramp.Add(time.Duration(len(c.calls)-rampFirst+1) * rampStep)
 		return opens.After(now), opens

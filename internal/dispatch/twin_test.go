@@ -1,144 +1,150 @@
 package dispatch
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// twin knows the rules and two lists: who waits and which calls are in flight. It judges each start of a Core, and that
-// no further call may start.
+// twin knows who waits, which calls are in flight and which namespace was served when, and looks at all of them.
 type twin struct {
-	*rapid.T
-	n              int
-	now            time.Time
-	waiting, calls []*twinItem
-	served         map[string]int // of each namespace that has candidates or calls
-	serial         int
-	rates          *Rates
+	n       int
+	rates   *Rates
+	waiting map[types.UID]Candidate
+	calls   map[types.UID]twinCall
+	served  map[string]int // by namespace, since it has candidates or calls
+	turn    int
+	ramp    time.Time // when the first call began after none was in flight
 }
 
-type twinItem struct {
+type twinCall struct {
 	Candidate
+	tokens  Buckets
 	started time.Time
-	buckets Buckets
 }
 
-func (t *twin) young() (n int) {
-	for _, c := range t.calls {
-		if c.started.Add(time.Second).After(t.now) {
+func (t *twin) inflight(namespace string) (n int) {
+	for _, k := range t.calls {
+		if k.Namespace == namespace {
 			n++
 		}
 	}
 	return n
 }
 
-func (t *twin) inFlight(namespace string) (n int) {
-	for _, c := range t.calls {
-		if namespace == "" || c.Namespace == namespace {
-			n++
+// placeIsFree is rule 1.
+func (t *twin) placeIsFree(now time.Time) bool {
+	young, all := 0, len(t.calls)
+	for _, k := range t.calls {
+		if now.Sub(k.started) < time.Second {
+			young++
 		}
 	}
-	return n
+	return young < t.n && all < 3*t.n && (all < 4 || !t.ramp.Add(time.Duration(all-3)*rampStep).After(now))
 }
 
-func (t *twin) offer(it *twinItem) {
-	if _, known := t.served[it.Namespace]; !known {
-		t.serve(it.Namespace)
-	}
-	t.waiting = append(t.waiting, it)
-}
-
-func (t *twin) serve(namespace string) { t.serial++; t.served[namespace] = t.serial }
-
-func (t *twin) forget(namespace string) {
-	same := func(it *twinItem) bool { return it.Namespace == namespace }
-	if !slices.ContainsFunc(t.waiting, same) && !slices.ContainsFunc(t.calls, same) {
-		delete(t.served, namespace)
-	}
-}
-
-func remove(from *[]*twinItem, uid types.UID) *twinItem {
-	i := slices.IndexFunc(*from, func(it *twinItem) bool { return it.UID == uid })
-	it := (*from)[i]
-	*from = slices.Delete(*from, i, i+1)
-	return it
-}
-
-// admitted returns the candidates that may start now: the first of each namespace and set of rates that rules 1 and 3
-// and their tokens admit.
-func (t *twin) admitted() (all []*twinItem) {
-	for _, it := range t.waiting {
-		first := !slices.ContainsFunc(t.waiting, func(o *twinItem) bool {
-			return o.Namespace == it.Namespace && o.buckets.Key == it.buckets.Key && before(&item{Candidate: o.Candidate}, &item{Candidate: it.Candidate})
-		})
-		total := t.inFlight("")
-		rate, _ := it.buckets.Wait(t.now)
-		if first && t.young() < t.n && total < 3*t.n && 2*t.inFlight(it.Namespace) < 3*t.n-total && rate == "" {
-			all = append(all, it)
+// lineOf names the tokens that a candidate needs, and says whether each way needs some, and which has them; -1: none.
+func (t *twin) lineOf(now time.Time, c *Candidate) (name string, rated bool, way int) {
+	rated, way = true, -1
+	for i := range c.Ways {
+		b := t.rates.BucketsOf(c.Ways[i].Verdict.Taint.Key, c.NodeLabels)
+		name += b.Key + ";"
+		rated = rated && b.Key != ""
+		if rate, _ := b.Wait(now); rate == "" && way < 0 {
+			way = i
 		}
 	}
-	return all
+	return name, rated, way
 }
 
-// order is the order of rule 2.
-func (t *twin) order(a, b *twinItem) int {
-	repeats := func(it *twinItem) int { return min(it.Ways[0].Attempt, 2) }
-	if d := t.inFlight(a.Namespace) - t.inFlight(b.Namespace); d != 0 {
-		return d
+// mayStart returns the candidates of whom one is to start now: those of the namespace whose turn it is, of each node and
+// line the first.
+func (t *twin) mayStart(now time.Time) (may []Candidate) {
+	if !t.placeIsFree(now) {
+		return nil
 	}
-	if d := repeats(a) - repeats(b); d != 0 {
-		return d
-	}
-	return t.served[a.Namespace] - t.served[b.Namespace]
-}
-
-// start judges a start, and notes it.
-func (t *twin) start(uid types.UID) {
-	admitted := t.admitted()
-	i := slices.IndexFunc(admitted, func(it *twinItem) bool { return it.UID == uid })
-	if i < 0 {
-		t.Fatalf("pod %s starts, and the rules admit %v", uid, admitted)
-	}
-	it := admitted[i]
-	rated := func(it *twinItem) bool { return it.buckets.Key != "" }
-	var next *twinItem // whose namespace gets the next token
-	for _, other := range admitted {
-		if rated(other) && (next == nil || t.served[other.Namespace] < t.served[next.Namespace] ||
-			other.Namespace == next.Namespace && t.order(other, next) < 0) {
-			next = other
-		}
-	}
-	for _, other := range admitted {
+	var free, rated []Candidate
+	for _, c := range t.waiting {
+		_, needs, way := t.lineOf(now, &c)
 		switch {
-		case rated(it) && rated(other):
-			if t.served[next.Namespace] < t.served[it.Namespace] {
-				t.Fatalf("pod %s takes a token, and namespace %s was served longer ago", uid, next.Namespace)
-			}
-		case !rated(other) || other == next:
-			if t.order(other, it) < 0 {
-				t.Fatalf("pod %s of %s with %d calls starts before pod %s of %s with %d, against rule 2", uid, it.Namespace,
-					t.inFlight(it.Namespace), other.UID, other.Namespace, t.inFlight(other.Namespace))
-			}
+		case way < 0 || 2*t.inflight(c.Namespace) >= 3*t.n-len(t.calls):
+		case needs:
+			rated = t.firsts(append(rated, c), func(c Candidate) []int { return []int{t.served[c.Namespace]} })
+		default:
+			free = t.firsts(append(free, c), t.rule2)
 		}
 	}
-	it.started = t.now
-	it.buckets.Take(t.now)
-	t.calls = append(t.calls, remove(&t.waiting, uid))
-	t.serve(it.Namespace)
+	return slices.DeleteFunc(t.firsts(append(free, rated...), t.rule2), func(c Candidate) bool { return !t.isNext(now, c) })
 }
 
-// step lets both process the input, and compares them.
-func (t *twin) step(c *Core, in Input) {
-	for _, s := range c.Step(t.now, in).Starts {
-		t.start(s.Pod.UID)
+// rule2 is what namespaces are compared by.
+func (t *twin) rule2(c Candidate) []int {
+	return []int{t.inflight(c.Namespace), min(c.Ways[0].Attempt, 2), t.served[c.Namespace]}
+}
+
+// firsts returns those with the least key.
+func (t *twin) firsts(all []Candidate, key func(Candidate) []int) []Candidate {
+	return slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool {
+		return slices.ContainsFunc(all, func(o Candidate) bool { return slices.Compare(key(o), key(c)) < 0 })
+	})
+}
+
+// isNext reports whether a candidate is the first of its node in its line.
+func (t *twin) isNext(now time.Time, c Candidate) bool {
+	line, _, _ := t.lineOf(now, &c)
+	for _, o := range t.waiting {
+		if other, _, _ := t.lineOf(now, &o); other == line && o.Namespace == c.Namespace && o.Node == c.Node &&
+			before(&item{Candidate: o}, &item{Candidate: c}) {
+			return false
+		}
 	}
-	if left := t.admitted(); len(left) > 0 {
-		t.Fatalf("after %T, pod %s of namespace %s waits, and the rules admit it", in, left[0].UID, left[0].Namespace)
+	return true
+}
+
+// start takes in a start, which must be one that the rules permit.
+func (t *twin) start(now time.Time, s eviction.Request) error {
+	uid := s.Pod.UID
+	if may := t.mayStart(now); !slices.ContainsFunc(may, func(c Candidate) bool { return c.UID == uid }) {
+		return fmt.Errorf("%s starts, and only these may: %v", uid, may)
 	}
-	if c.Waiting() != len(t.waiting) || c.InFlight() != len(t.calls) {
-		t.Fatalf("%d wait and %d are in flight, want %d and %d", c.Waiting(), c.InFlight(), len(t.waiting), len(t.calls))
+	c := t.waiting[uid]
+	_, _, way := t.lineOf(now, &c)
+	if want := c.Ways[way].Attempt; s.Attempt != want {
+		return fmt.Errorf("%s goes by way %d instead of %d", uid, s.Attempt, want)
+	}
+	if len(t.calls) == 0 {
+		t.ramp = now
+	}
+	t.turn++
+	b := t.rates.BucketsOf(c.Ways[way].Verdict.Taint.Key, c.NodeLabels)
+	b.Take(now)
+	t.calls[uid], t.served[c.Namespace] = twinCall{c, b, now}, t.turn
+	delete(t.waiting, uid)
+	return nil
+}
+
+// end takes in the end of a call.
+func (t *twin) end(now time.Time, in CallEnded) {
+	k := t.calls[in.UID]
+	delete(t.calls, in.UID)
+	if !in.Outcome.MayHaveDeleted() {
+		k.tokens.Return(now)
+	}
+	t.forget(k.Namespace)
+}
+
+// forget forgets a namespace that has neither candidates nor calls: when it returns, it counts as served then.
+func (t *twin) forget(namespace string) {
+	for _, c := range t.waiting {
+		if c.Namespace == namespace {
+			return
+		}
+	}
+	if t.inflight(namespace) == 0 {
+		delete(t.served, namespace)
 	}
 }

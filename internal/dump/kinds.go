@@ -38,9 +38,13 @@ func (o *object) empty() metav1.Object {
 	return nil
 }
 
-// sparing skips what is long and not needed.
-var sparing = json.WithUnmarshalers(json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](),
-	skip[[]v1.Volume](), skip[[]v1.ContainerImage](), skip[[]metav1.ManagedFieldsEntry]()))
+// sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
+var (
+	long = json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](), skip[[]v1.Volume](),
+		skip[[]v1.ContainerImage]())
+	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
+	ofNodes = json.WithUnmarshalers(long)
+)
 
 // skip skips values of a type.
 func skip[T any]() *json.Unmarshalers {
@@ -51,6 +55,9 @@ func skip[T any]() *json.Unmarshalers {
 func (o *object) decode(typed metav1.Object) error {
 	if len(o.Members) == 0 {
 		return nil
+	}
+	if _, node := typed.(*v1.Node); node {
+		return json.Unmarshal(o.Members, typed, lenient, ofNodes)
 	}
 	return json.Unmarshal(o.Members, typed, lenient, sparing)
 }

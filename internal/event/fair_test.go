@@ -62,12 +62,6 @@ func (a *admission) storedIn(namespace string) []time.Duration {
 	return slices.Clone(a.stored[namespace])
 }
 
-func (a *admission) attemptsIn(namespace string) []time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.attempts[namespace])
-}
-
 func hang(ctx context.Context, _ int) error {
 	<-ctx.Done()
 	return ctx.Err()

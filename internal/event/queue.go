@@ -1,8 +1,9 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
 // [Queue] takes notes from the shards and never blocks them. It is bounded, also for each namespace: further notes are
-// dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. While evictions wait for places, events
-// on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
+// dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. While evictions wait for places,
+// events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best
+// effort.
 package event
 
 import (
@@ -43,9 +44,6 @@ const (
 	droppedRefused  = "refused"  // the API server does not take it
 	droppedShutdown = "shutdown" // this process ended first
 )
-
-// onNodes stands for the namespace of notes on nodes.
-const onNodes = ""
 
 // Sink stores events. It must be safe for concurrent use, and give up when the context ends.
 type Sink interface {
@@ -194,7 +192,8 @@ func (q *Queue) Run(ctx context.Context) {
 	q.notes = nil
 }
 
-// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have ended.
+// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have
+// ended.
 func (q *Queue) startWrites(ctx, writing context.Context) {
 	var writes sync.WaitGroup
 	defer writes.Wait()
@@ -221,17 +220,20 @@ func (q *Queue) startWrites(ctx, writing context.Context) {
 	}
 }
 
-// next takes the first note whose namespace and the evictions permit a write. If there is none, wake is when to ask again
-// unless something changes; idle reports whether nothing waits or is in flight.
+// next takes the first note whose namespace and the evictions permit a write. If there is none, wake is when to ask
+// again unless something changes; idle reports whether nothing waits or is in flight.
 func (q *Queue) next(now time.Time, over bool) (_ *queuedNote, wake time.Duration, idle bool) {
 	busy := !over && q.options.Busy()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	wake = time.Minute
+	if q.writing == maxWrites {
+		return nil, wake, false
+	}
 	for i, n := range q.notes {
 		ns := q.namespaces[n.namespace]
 		switch {
-		case q.writing == maxWrites || ns.writing == maxInNamespace:
+		case ns.writing == maxInNamespace:
 		case now.Before(ns.notBefore):
 			wake = min(wake, ns.notBefore.Sub(now))
 		case busy && n.onNode == nil && now.Sub(n.at) < longestHold:

@@ -49,8 +49,8 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 //
 // Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a
 // DELETE with dryRun=All goes before both. Method evict sends one POST of an eviction. The first answer that is not a
-// success is the outcome. An answer that shows an edit of the pod that the cache does not know yet makes it
-// Unconfirmed.
+// success is the outcome. An answer that shows an edit of the pod that the cache does not know yet, or that another
+// client has begun the deletion, makes it Unconfirmed.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	e.Method = cmp.Or(e.Method, a.options.Method.Policy())
 	if why := whyInvalid(&e); why != "" {
@@ -65,12 +65,14 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 		if !a.options.Leading() {
 			return interrupted()
 		}
-		outcome, generation := a.send(ctx, &e, request)
-		if outcome.Kind != proceed {
+		outcome, pod := a.send(ctx, &e, request)
+		switch known := e.Pod.Generation; {
+		case outcome.Kind != proceed:
 			return outcome
-		}
-		if known := e.Pod.Generation; known > 0 && generation > known {
-			return edited(known, generation)
+		case request == patchVerb && pod.terminating:
+			return begun()
+		case known > 0 && pod.generation > known:
+			return edited(known, pod.generation)
 		}
 		patched = patched || request == patchVerb
 	}
@@ -82,6 +84,13 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 func edited(known, generation int64) eviction.Outcome {
 	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
 	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
+}
+
+// begun returns the outcome for a pod whose deletion another client has begun, which the watch has not shown yet.
+func begun() eviction.Outcome {
+	return eviction.Outcome{
+		Kind: eviction.Unconfirmed, Cause: eviction.CauseBegun, Message: "another client has begun to delete the pod",
+	}
 }
 
 // whyInvalid returns why a request is not carried out, or "". A grace period of 0 would be a force deletion, which
@@ -114,29 +123,28 @@ func requests(e *eviction.Request) []verb {
 	return append(requests, deleteVerb)
 }
 
-// send makes one request within the timeout, and returns its outcome. generation is that of the pod's spec in the
-// answer; 0 if the answer has none.
-func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (outcome eviction.Outcome, generation int64) {
+// send makes one request within the timeout, and returns its outcome, and what its answer shows of the pod.
+func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (eviction.Outcome, shown) {
 	bounded, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
-	generation, err := a.request(bounded, e, v)
-	return classify(readAnswer(ctx, v, err)), generation
+	pod, err := a.request(bounded, e, v)
+	return classify(readAnswer(ctx, v, err)), pod
 }
 
-func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (generation int64, err error) {
+func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (shown, error) {
 	pod, options := e.Pod, deleteOptions(e)
 	switch v {
 	case patchVerb:
 		body, err := conditionPatch(e, time.Now())
 		if err != nil {
-			return 0, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
+			return shown{}, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
 		}
 		return a.sender.patch(ctx, pod, body)
 	case preflightVerb:
 		options.DryRun = []string{metav1.DryRunAll}
 		return a.sender.delete(ctx, pod, options)
 	case evictVerb:
-		return 0, a.sender.evict(ctx, &policyv1.Eviction{
+		return shown{}, a.sender.evict(ctx, &policyv1.Eviction{
 			ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 			DeleteOptions: &options,
 		})

@@ -183,10 +183,10 @@ func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
 
 // A toleration may have been edited while the watch of pods hangs.
 func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
-	metadata := func(m string) map[verb]reply {
-		answer := reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{` + m + `}}`}
-		return map[verb]reply{patchVerb: answer, preflightVerb: answer}
+	answer := func(m string) reply {
+		return reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{` + m + `}}`}
 	}
+	metadata := func(m string) map[verb]reply { return map[verb]reply{patchVerb: answer(m), preflightVerb: answer(m)} }
 	const deleted = `,"deletionTimestamp":"2026-05-01T12:00:00Z"`
 	for _, test := range []struct {
 		name    string
@@ -199,8 +199,9 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 		{name: "edited since", known: 7, answers: metadata(`"generation":8`), want: []verb{patchVerb}},
 		{name: "edited since, by a preflight", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{preflightVerb}},
 		{
-			name: "a preflight counts itself as an edit", known: 7, answers: metadata(`"generation":8` + deleted), refused: true,
-			want: []verb{preflightVerb, patchVerb, deleteVerb},
+			name: "a preflight counts itself as an edit", known: 7, refused: true,
+			answers: map[verb]reply{preflightVerb: answer(`"generation":8` + deleted), patchVerb: answer(`"generation":7`)},
+			want:    []verb{preflightVerb, patchVerb, deleteVerb},
 		},
 		{name: "older than what is known", known: 7, answers: metadata(`"generation":6`), want: []verb{patchVerb, deleteVerb}},
 		{name: "a server that counts no generations", known: 0, answers: metadata(""), want: []verb{patchVerb, deleteVerb}},
@@ -221,6 +222,19 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
 			}
 		})
+	}
+}
+
+// The watch has not shown yet that another process, which led at the same time, has deleted the pod.
+func TestAPodWhoseDeletionHasBegunIsNotDeletedAgain(t *testing.T) {
+	s := newServer(t)
+	s.replies[patchVerb] = reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"generation":8,"deletionTimestamp":"2026-05-01T12:00:00Z"}}`}
+	e := someRequest()
+	e.Pod.Generation = 7
+	outcome := evictOnce(t, s, APIOptions{}, e)
+	if outcome.Kind != eviction.Unconfirmed || outcome.Cause != eviction.CauseBegun || outcome.PreflightFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+		t.Errorf("sent %v with outcome %+v", s.verbs(), outcome)
 	}
 }
 

@@ -574,7 +574,7 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 	var d *dispatch.Dispatcher
 	d = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{Workers: 32, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Probe: c.Confirmed.Probe, Started: func(eviction.Request) {},
+		Evictor:     c.Confirmed, Probe: c.Probe, Started: func(eviction.Request) {},
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
 			d.Settle(e.Pod.UID)
 			d.Offer(candidates[e.Pod.UID])

@@ -20,11 +20,16 @@ import (
 // FieldManager is the name under which managedFields of pods have what this program writes.
 const FieldManager = "taint-manager"
 
-// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none, or if
-// it is not needed.
+// shown is what an answer shows of the pod; the zero value if the answer shows nothing, or if it is not needed.
+type shown struct {
+	generation  int64 // of the spec: the API server counts the beginning of a deletion as an edit, too
+	terminating bool  // the deletion of the pod has begun
+}
+
+// sender sends single requests.
 type sender interface {
-	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
-	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
+	patch(ctx context.Context, pod *taint.Pod, body []byte) (shown, error)
+	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (shown, error)
 	evict(ctx context.Context, body *policyv1.Eviction) error
 	node(ctx context.Context, name string) (*v1.Node, error)
 }
@@ -46,26 +51,25 @@ type restSender struct{ client rest.Interface }
 // briefly asks for an answer in JSON without spec and status, which the API server then need not encode and send.
 const briefly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
-func (r restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+func (r restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (shown, error) {
 	result := r.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
 		Param("fieldManager", FieldManager).Body(body).Do(ctx)
-	return generationIn(result), result.Error()
+	return shownBy(result), result.Error()
 }
 
-func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
+func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (shown, error) {
 	result := r.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
 		Body(&options).Do(ctx)
 	if len(options.DryRun) == 0 {
-		return 0, result.Error()
+		return shown{}, result.Error()
 	}
-	return generationIn(result), result.Error()
+	return shownBy(result), result.Error()
 }
 
-// generationIn reads the generation from an answer; 0 if there is none. Metadata may have 100,000 labels, which are not
-// decoded.
-func generationIn(result rest.Result) int64 {
+// shownBy reads the metadata in an answer. They may have 100,000 labels, which are not decoded.
+func shownBy(result rest.Result) shown {
 	var object struct {
 		Metadata struct {
 			Generation        int64   `json:"generation"`
@@ -74,18 +78,16 @@ func generationIn(result rest.Result) int64 {
 	}
 	body, err := result.Raw()
 	if err != nil || json.Unmarshal(body, &object) != nil {
-		return 0
+		return shown{}
 	}
-	return ofSpec(object.Metadata.Generation, object.Metadata.DeletionTimestamp != nil)
+	return show(object.Metadata.Generation, object.Metadata.DeletionTimestamp != nil)
 }
 
-// ofSpec returns the generation of the pod's spec. The API server counts the beginning of a deletion as an edit, in the
-// answer to a preflight, too.
-func ofSpec(generation int64, terminating bool) int64 {
+func show(generation int64, terminating bool) shown {
 	if terminating {
-		return generation - 1
+		generation--
 	}
-	return generation
+	return shown{generation, terminating}
 }
 
 // node reads a node from etcd, not from the API server's cache, as it names no version.
@@ -117,18 +119,18 @@ func failureInside(result rest.Result) error {
 // typedSender is for clientsets without a REST client.
 type typedSender struct{ client typedv1.CoreV1Interface }
 
-func (t typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+func (t typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (shown, error) {
 	object, err := t.client.Pods(pod.Namespace).
 		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager},
 			"status")
 	if err != nil {
-		return 0, err
+		return shown{}, err
 	}
-	return ofSpec(object.Generation, object.DeletionTimestamp != nil), nil
+	return show(object.Generation, object.DeletionTimestamp != nil), nil
 }
 
-func (t typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
-	return 0, t.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+func (t typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (shown, error) {
+	return shown{}, t.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 }
 
 func (t typedSender) evict(ctx context.Context, body *policyv1.Eviction) error {

@@ -55,7 +55,8 @@ func commands(p *pod, e *Explanation) []Command {
 // letGo returns the command that deletes a pod.
 func letGo(namespace, name string) Command {
 	return Command{
-		"delete this pod now, ignoring budgets", "kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
+		"delete this pod now, ignoring budgets",
+		"kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
 	}
 }
 

@@ -148,10 +148,20 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 		added = "its timeAdded " + taint.Stamp(t.TimeAdded.Time) + " is in the future or before the node was created"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) + ", when the node was " +
-			"created, and " + since
+		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) +
+			", when the node was created, and " + since + n.lastWritten()
 	}
-	return added + ", and there is no journal entry, so the countdown starts now (" + since + ")"
+	return added + ", and there is no journal entry, so the countdown starts now (" + since + ")" + n.lastWritten()
+}
+
+// lastWritten says who last wrote the taints, and when, according to managedFields; "" if they don't say. It may have
+// been later, so nothing counts from it.
+func (n *node) lastWritten() string {
+	if n.written.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("; managedFields: the taints were last written by %.60q at about %s", n.writer,
+		n.written.UTC().Format("15:04"))
 }
 
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.

@@ -90,6 +90,18 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 	}
 }
 
+func TestManagedFieldsAreShownAsWhatTheyAre(t *testing.T) {
+	n := node("n1", parsed("gpu:NoExecute"))
+	n.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "kubectl-taint", Time: new(metav1.NewTime(at(-3300))), FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:taints":{}}}`),
+	}}
+	e := explain(pod("a"), n)
+	const want = `; managedFields: the taints were last written by "kubectl-taint" at about 11:05`
+	if got := strings.Join(e.Taints[0].Arithmetic, "\n"); !strings.Contains(got, want) || e.Prediction.SinceFrom != foresight.NotKnown {
+		t.Errorf("%s, from %s", got, e.Prediction.SinceFrom)
+	}
+}
+
 func TestSinceWhenATaintIsThere(t *testing.T) {
 	future := timed("gpu:NoExecute", 60)
 	old := timed("gpu:NoExecute", -11*3600)

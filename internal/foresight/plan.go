@@ -285,8 +285,8 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" counts: "+
-				granted(taint.Matching(p, t, rules))+"; a later toleration, "+granted(longer)+", would tolerate the taint "+
-				"longer if it came first")
+				granted(taint.Matching(p, t, rules))+"; a later toleration, "+granted(longer)+", would tolerate the "+
+				"taint longer if it came first")
 		}
 	}
 	return warnings

@@ -100,9 +100,8 @@ func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 // followed by the states that this process has seen since.
 func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Reader) presence {
 	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
-		seen := lastSeen{theirs, now.At.Enter(now.Watched), r.List}
-		if seen.differs(found.taints, found.list, found.written, now.At) {
-			return p.setAgain(found, &seen, now)
+		if now.byRecord(theirs, r.List).differs(found.taints, found.list, found.written) {
+			return p.setAgain(found, now)
 		}
 	}
 	explained := *p
@@ -160,14 +159,14 @@ func (f *finding) continuing(theirs, own []TaintState) []TaintState {
 
 // setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
 // began when managedFields say that they were written.
-func (p *presence) setAgain(found *finding, seen *lastSeen, now *Reader) presence {
+func (p *presence) setAgain(found *finding, now *Reader) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
 		s := &next.states[i]
-		since := now.At.Timestamp(found.written)
-		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && since.After(seen.watched) {
-			s.Since, s.Start = since, skew.NextSecond(found.written)
+		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written)
+		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
+			s.Since, s.Start = since, start
 		}
 	}
 	next.history = historyOf(next.states)

@@ -23,8 +23,8 @@ type TaintState struct {
 	// Found means that a list was the first to show the state, so it may have begun before.
 	Found bool
 
-	// Start and Listed are Since and Relisted by the API server's clock, as they are recorded. What was read is recorded
-	// unchanged.
+	// Start and Listed are Since and Relisted by the API server's clock, as they are recorded. What was read is
+	// recorded unchanged.
 	Start, Listed time.Time
 }
 

@@ -33,37 +33,51 @@ type finding struct {
 // lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
 type lastSeen struct {
 	states  []TaintState
-	watched time.Time // on the monotonic clock of this process
-	list    string    // as in a finding
+	watched time.Time
+	list    string // as in a finding
+
+	// timestamp and start return a timestamp of the API, and the start of a state, on the clock of watched.
+	timestamp func(time.Time) time.Time
+	start     func(*TaintState) time.Time
+}
+
+// bySelf returns what this process knew when it last watched, on its monotonic clock.
+func (o *Observation) bySelf(states []TaintState, list string) lastSeen {
+	return lastSeen{states, o.Watched, list, o.At.Timestamp, func(s *TaintState) time.Time { return s.Since }}
+}
+
+// byRecord returns what the writer of a record knew, on the API server's clock.
+func (r *Reader) byRecord(states []TaintState, list string) lastSeen {
+	return lastSeen{states, r.Watched, list, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
 }
 
 // isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints
 // of the node's taints before and after the gap.
 func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, list string) bool {
 	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-		lastSeen{p.states, o.Watched, before}.differs(taints, list, o.Written, o.At)
+		o.bySelf(p.states, before).differs(taints, list, o.Written)
 }
 
 // differs reports whether, as far as the list of a node shows, the taints were removed and set again since.
-func (l lastSeen) differs(taints []v1.Taint, list string, written time.Time, at skew.Instant) bool {
-	rewritten := list != "" && list == l.list && !written.IsZero() && at.Timestamp(written).After(l.watched)
+func (l lastSeen) differs(taints []v1.Taint, list string, written time.Time) bool {
+	rewritten := list != "" && list == l.list && !written.IsZero() && l.timestamp(written).After(l.watched)
 	return !slices.ContainsFunc(taints, func(t v1.Taint) bool {
-		return !l.isLater(&t, at) && (t.TimeAdded != nil || !rewritten)
+		return !l.isLater(&t) && (t.TimeAdded != nil || !rewritten)
 	})
 }
 
 // isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
 // it shows this only if nobody watched at that time: the node lifecycle controller sets timeAdded anew whenever it
 // swaps the two, and after it has restarted.
-func (l lastSeen) isLater(t *v1.Taint, at skew.Instant) bool {
+func (l lastSeen) isLater(t *v1.Taint) bool {
 	if t.TimeAdded == nil || l.hasExactly(t) {
 		return false
 	}
-	added := at.Timestamp(t.TimeAdded.Time)
+	added := l.timestamp(t.TimeAdded.Time)
 	if swapped(t.Key) && !added.After(l.watched) {
 		return false
 	}
-	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(s.Since) })
+	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(l.start(&s)) })
 }
 
 // hasExactly reports whether the states have the taint with exactly this timeAdded.

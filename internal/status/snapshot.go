@@ -172,8 +172,8 @@ type Eviction struct {
 	// pod goes because of another taint.
 	HeldBy string `json:"heldBy,omitempty"`
 
-	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "the end of the pause", "the API server",
-	// or "a place: namespace shop already has 32 calls in flight, half of what is free". Left out if it does not wait.
+	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "the end of the pause", "the API
+	// server", or "a place: namespace shop already has 32 calls in flight, half of what is free". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
 	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag

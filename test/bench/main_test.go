@@ -25,7 +25,7 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"-rounds=0"}, "-rounds=0: there must be one round at least; leave it out for 3"},
-		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,webhook,instant,idle,evict,memory,status,start,scale,memory-1.30,start-1.30`},
+		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,webhook,instant,idle,evict,memory,status,start,scale,memory-1.30,start-1.30`},
 	} {
 		if _, err := parse(test.args); err == nil || err.Error() != test.want {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
@@ -35,7 +35,7 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 	if err != nil || o.rounds != 3 || len(o.works) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err := parse(nil); err != nil || len(o.works) != 11 {
+	if o, err := parse(nil); err != nil || len(o.works) != 12 {
 		t.Errorf("got %+v, %v", o, err)
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -45,6 +47,7 @@ func burstOf(l size) measurement {
 		if err != nil {
 			return nil, err
 		}
+		c.overloaded = l.overloaded
 		o, err := c.burst(ctx, s)
 		if err != nil {
 			return nil, err
@@ -62,16 +65,26 @@ func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	before, err := w.on.spent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var times []time.Time
 	began := time.Now()
 	used, err := cpuWhile(r, func() error {
-		times, err = w.evict(ctx, s)
+		times, err = w.evictLoaded(ctx, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	after, err := w.on.spent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	o := outcomeOf(times, began)
+	maps.Copy(o, after.since(before))
+	o[eventShare] = o[eventWrites] / float64(len(w.pods))
 	if r == nil {
 		return o, nil
 	}
@@ -87,6 +100,19 @@ func (w *workload) burst(ctx context.Context, s subject) (outcome, error) {
 		o[events] = stored.Sub(slices.MaxFunc(times, time.Time.Compare)).Seconds()
 	}
 	return o, stop(r)
+}
+
+// evictLoaded evicts while the API server is overloaded, if the workload asks for it.
+func (w *workload) evictLoaded(ctx context.Context, s subject) (times []time.Time, err error) {
+	if !w.overloaded {
+		return w.evict(ctx, s)
+	}
+	share := overloadCores / float64(runtime.NumCPU())
+	err = throttled(ctx, w.on.Component(testcluster.APIServer), share, func() error {
+		times, err = w.evict(ctx, s)
+		return err
+	})
+	return times, err
 }
 
 // evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
@@ -140,7 +166,7 @@ func besideHeld(ctx context.Context, w *world, s subject) (outcome, error) {
 	}
 	hook := load.NewWebhook()
 	defer hook.Close()
-	if err := hook.Register(ctx, w.admin, false, held[0]); err != nil {
+	if err := hook.Register(ctx, w.admin, held[0]); err != nil {
 		return nil, err
 	}
 	others := *l

@@ -24,20 +24,25 @@ type figure struct{ what, unit string }
 
 // The times of pods count from when the first taint is sent, or from when the pods are due.
 var (
-	rate      = figure{"rate", "pods/s"}
-	first     = figure{"to the first deletion", "ms"}
-	median    = figure{"to deletion, median", "s"}
-	p99       = figure{"to deletion, 99th percentile", "s"}
-	last      = figure{"to the last deletion", "s"}
-	onePod    = figure{"taint to deletion", "ms"}
-	events    = figure{"last deletion to last event stored", "s"}
-	cpu       = figure{"processor time", "s"}
-	cpuEach   = figure{"processor time for each", "us"}
-	memory    = figure{"resident memory", "MB"}
-	peak      = figure{"peak memory", "MB"}
-	starting  = figure{"process start to first deletion", "s"}
-	rateRatio = figure{"rate, in the smaller burst's", "times"}
-	cpuRatio  = figure{"processor time for each pod, in the smaller burst's", "times"}
+	rate        = figure{"rate", "pods/s"}
+	first       = figure{"to the first deletion", "ms"}
+	median      = figure{"to deletion, median", "s"}
+	p99         = figure{"to deletion, 99th percentile", "s"}
+	last        = figure{"to the last deletion", "s"}
+	onePod      = figure{"taint to deletion", "ms"}
+	eventWrites = figure{"events written until the last deletion", "events"}
+	eventShare  = figure{"events written until the last deletion, in deletions", "times"}
+	events      = figure{"last deletion to last event stored", "s"}
+	cpu         = figure{"processor time", "s"}
+	serverCPU   = figure{"processor time of the API server", "s"}
+	etcdCPU     = figure{"processor time of etcd", "s"}
+	calls       = figure{"calls until the last deletion", "calls"}
+	cpuEach     = figure{"processor time for each", "us"}
+	memory      = figure{"resident memory", "MB"}
+	peak        = figure{"peak memory", "MB"}
+	starting    = figure{"process start to first deletion", "s"}
+	rateRatio   = figure{"rate, in the smaller burst's", "times"}
+	cpuRatio    = figure{"processor time for each pod, in the smaller burst's", "times"}
 )
 
 // outcome has the figures of one subject in one round.

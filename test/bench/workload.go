@@ -23,12 +23,13 @@ const (
 
 // size is the size of a workload. Its other fields say how its pods differ from pending pods without a toleration.
 type size struct {
-	nodes     int
-	each      int           // pods on a node
-	tolerates time.Duration // how long the pods tolerate the taint; 0 means not at all
-	running   bool          // the pods are Running and Ready
-	namespace string        // of the pods; empty means the default namespace
-	held      bool          // a load.Webhook holds the pods' deletions, and each pod has a label of its own
+	nodes      int
+	each       int           // pods on a node
+	tolerates  time.Duration // how long the pods tolerate the taint; 0 means not at all
+	running    bool          // the pods are Running and Ready
+	namespace  string        // of the pods; empty means the default namespace
+	overloaded bool          // the API server may use half a core only, while pods are evicted
+	held       bool          // a load.Webhook holds the pods' deletions, and each pod has a label of its own
 }
 
 // workload is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
@@ -39,6 +40,7 @@ type workload struct {
 	nodes []string
 	pods  []load.Identity
 
+	overloaded bool     // as in size
 	namespaces []string // of the pods; a namespace may be there twice
 }
 

@@ -148,14 +148,14 @@ func listedNode(n *v1.Node) *nodeSeen {
 	return seen
 }
 
-// listedBound returns when a pod was bound that existed before the controllers.
+// listedBound returns when a pod was bound that existed before the controllers, which is not after they began.
 func listedBound(p *v1.Pod) time.Duration {
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
-			return nextSecond(c.LastTransitionTime.Time)
+			return min(nextSecond(c.LastTransitionTime.Time), 0)
 		}
 	}
-	return nextSecond(p.CreationTimestamp.Time)
+	return min(nextSecond(p.CreationTimestamp.Time), 0)
 }
 
 // nextSecond returns the second after an API time, which is cut off.

@@ -138,7 +138,7 @@ func (w *world) playAlerts(t *testing.T) (end func()) {
 	hanging := w.zoned(t, "hanging", "hanging", "")
 	hook := newHoldingWebhook(t)
 	pod := hanging.podWith("p", func(p *v1.Pod) { p.Labels = map[string]string{load.HeldLabel: "yes"} })
-	hook.register(t, w, false, pod)
+	hook.register(t, w, pod)
 	hanging.taint("gone")
 
 	blocked := w.zoned(t, "blocked", "blocked", "")

@@ -68,7 +68,7 @@ func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testi
 	}
 	others := newPodLoad(t, w.admin, "others", 10, 10)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, false, tenants[0].pods[0])
+	hook.register(t, w, tenants[0].pods[0])
 	m := w.manage(t, "--leader-elect=false")
 	began := time.Now()
 	for i, pods := range tenants {
@@ -109,7 +109,7 @@ func (w *world) besideATenant(t *testing.T, nodes, tenantsEach, othersEach int) 
 	held := len(c.pods)
 	c.fill(t, "default", othersEach, alike)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, false, c.pods[0])
+	hook.register(t, w, c.pods[0])
 	late := w.lateness(t, c, held)
 	if hook.Held() == 0 {
 		t.Error("the webhook was not asked: it held nobody up")

@@ -285,7 +285,7 @@ func doesAsToldByExplain(s *scene) {
 		s.Error("the pod is to go though its node has lost the taint")
 	}
 	tainted := s.taint("key")
-	s.does(one, "lets it go now")
+	s.does(one, "delete this pod now, ignoring budgets")
 	if _, ended := s.deletion(s, one.UID, tainted.after.Add(30*time.Second)); !ended {
 		s.Error("the pod that is let go is still there")
 	}

@@ -17,7 +17,7 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	held := newPodLoadOf(t, w.admin, "cut", 2, 4, heldLabels)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, false, held.pods[0])
+	hook.register(t, w, held.pods[0])
 	m, err := w.StartManager(t.Context(), "--leader-elect=false")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 	denied := newPodLoadOf(t, w.admin, "denied", 10, 30, heldLabels)
 	hook := newHoldingWebhook(t)
 	hook.Denial = strings.Repeat("no, ", 1<<18)
-	hook.register(t, w, false, denied.pods[0])
+	hook.register(t, w, denied.pods[0])
 	m := w.manage(t, "--leader-elect=false")
 	denied.taint(t, true)
 	hook.await(t, len(denied.pods))

@@ -24,10 +24,6 @@ import (
 const (
 	chartDir  = "deploy/chart" // from the root of the repository
 	notesFile = "../../release/chart/testdata/default.notes.txt"
-
-	// The chart of version 0.1 creates the lease and the journal, and does not permit creating them.
-	firstChart     = "test/e2e/testdata/v0.1/taint-manager"
-	firstManifests = "testdata/v0.1/taint-manager/templates"
 )
 
 // TestTheChartWithHelmItself installs, upgrades, rolls back and uninstalls the chart with the program helm.
@@ -44,13 +40,6 @@ func TestTheChartWithHelmItself(t *testing.T) {
 		t.Run("odd values", h.takesOddValues) &&
 		t.Run("odd values at the first installation", h.installsOddValues) &&
 		t.Run("in a namespace that it creates", h.elsewhere)
-}
-
-func TestTheChartFromVersion01AndBack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, testcluster.Options{})
-	w.waitForNoPods(t)
-	newHelm(t, w).fromFirst(t)
 }
 
 // helm runs bin/helm at the root of the repository as an administrator, with nothing of this machine's settings.
@@ -98,24 +87,6 @@ func (h *helm) helm(t *testing.T, args ...string) string {
 		t.Errorf("helm %s warns:\n%s", strings.Join(args, " "), out)
 	}
 	return out
-}
-
-// replaces runs helm so that it replaces objects. Helm names the version of the lease that it has read, so it fails if
-// the leader renews the lease meanwhile; docs say that the command is repeated then.
-func (h *helm) replaces(t *testing.T, args ...string) {
-	t.Helper()
-	args = append(args, "--force-replace", "--server-side=false")
-	for range 10 {
-		out, err := h.try(t, args...)
-		if err == nil {
-			return
-		}
-		if !strings.Contains(out, "the object has been modified") {
-			t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-		t.Logf("helm %s: repeated, as the lease was renewed meanwhile", strings.Join(args, " "))
-	}
-	t.Fatalf("helm %s: the lease was renewed meanwhile, ten times in a row", strings.Join(args, " "))
 }
 
 // documented returns the arguments of the command in docs/install.md that installs the chart into a namespace.
@@ -227,71 +198,6 @@ func (h *helm) nextChart(t *testing.T) string {
 	dir := t.TempDir()
 	h.helm(t, "package", chartDir, "--version=7.8.9", "--app-version=v7.8.9", "--destination="+dir)
 	return filepath.Join(dir, "taint-manager-7.8.9.tgz")
-}
-
-// firstState returns the files of version 0.1 with the lease and the journal, joined as one.
-func firstState(t *testing.T) string {
-	t.Helper()
-	var all []byte
-	for _, name := range []string{"lease.yaml", "journal.yaml"} {
-		text, err := os.ReadFile(filepath.Join(firstManifests, name))
-		must(t, err)
-		all = append(append(all, "---\n"...), text...)
-	}
-	path := filepath.Join(t.TempDir(), "first.yaml")
-	must(t, os.WriteFile(path, all, 0o600))
-	return path
-}
-
-// fromFirst upgrades a release of version 0.1 and rolls it back.
-func (h *helm) fromFirst(t *testing.T) {
-	h.helm(t, "install", "taint-manager", firstChart, "-n", "kube-system")
-	leader := h.replica(t, "kube-system", election...)
-	s := h.scene(t)
-	s.taint("key")
-	s.until("the taint is recorded", func() bool { return h.state(t).records[s.node] != "" })
-	next := h.nextChart(t)
-	before := h.state(t)
-	merges := func(leads bool) {
-		for _, args := range [][]string{
-			{"upgrade", "taint-manager", chartDir},
-			{"upgrade", "taint-manager", next},
-			{"rollback", "taint-manager", "1"},
-			{"upgrade", "taint-manager", next, "--server-side=false"},
-			{"rollback", "taint-manager", "1", "--server-side=true"},
-		} {
-			h.helm(t, append(args, "-n", "kube-system", "--history-max=0")...) // the first revision is rolled back to
-			way := "helm " + strings.Join(args, " ")
-			h.kept(t, way, before, s.node, leads)
-			h.owned(t, way, args[0] == "upgrade")
-		}
-	}
-	merges(true)
-	for _, args := range [][]string{{"upgrade", "taint-manager", next}, {"rollback", "taint-manager", "1"}, {"upgrade", "taint-manager", chartDir}} {
-		way := "helm " + strings.Join(args, " ") + " --force-replace"
-		h.replaces(t, append(args, "-n", "kube-system", "--history-max=0")...)
-		h.writtenBack(t, way, before, s.node)
-		h.owned(t, way, args[0] == "upgrade")
-	}
-	leader.Kill() // it keeps the lease
-	merges(false)
-	h.helm(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system")
-	h.helm(t, "uninstall", "taint-manager", "-n", "kube-system")
-	h.kept(t, "uninstalled", before, s.node, false)
-	h.helm(t, documented(t, "kube-system")...)
-	h.kept(t, "installed again", before, s.node, false)
-	h.uninstalls(t, "kube-system")
-}
-
-// owned requires that the lease and the journal are of the release, and that helm keeps them, or not.
-func (h *helm) owned(t *testing.T, way string, keeps bool) {
-	t.Helper()
-	for name, annotations := range h.state(t).annotations {
-		kept := annotations["helm.sh/resource-policy"] == "keep"
-		if annotations["meta.helm.sh/release-name"] != "taint-manager" || kept != keeps || annotations["argocd.argoproj.io/sync-options"] != "Prune=false" {
-			t.Errorf("%s: %s has the annotations %v", way, name, annotations)
-		}
-	}
 }
 
 func must(t *testing.T, err error) {

@@ -19,10 +19,9 @@ func newHoldingWebhook(t *testing.T) *holdingWebhook {
 }
 
 // register makes the API server call the webhook until the test ends, and waits until it does. The pod is a held pod.
-// If twice is set, the API server calls the webhook twice for each deletion.
-func (h *holdingWebhook) register(t *testing.T, w *world, twice bool, pod *v1.Pod) {
+func (h *holdingWebhook) register(t *testing.T, w *world, pod *v1.Pod) {
 	t.Helper()
-	if err := h.Register(t.Context(), w.admin, twice, load.IdentityOf(pod)); err != nil {
+	if err := h.Register(t.Context(), w.admin, load.IdentityOf(pod)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

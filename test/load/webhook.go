@@ -86,15 +86,11 @@ func (we *Webhook) hold(ctx context.Context) {
 }
 
 // Register makes the API server call the webhook when pods are deleted, and waits until it does, by dry runs of the
-// deletion of this pod, which has the label [HeldLabel]. If twice is set, the API server calls the webhook a second
-// time after the first call.
-func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool, held Identity) error {
+// deletion of this pod, which has the label [HeldLabel].
+func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, held Identity) error {
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
-		Webhooks:   []admissionregistrationv1.MutatingWebhook{we.registration(webhookName)},
-	}
-	if twice {
-		configuration.Webhooks = append(configuration.Webhooks, we.registration("again."+webhookName))
+		Webhooks:   []admissionregistrationv1.MutatingWebhook{we.registration()},
 	}
 	_, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, configuration,
 		metav1.CreateOptions{})
@@ -114,10 +110,10 @@ func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, tw
 	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
 }
 
-// registration returns a webhook that the API server calls. The API server calls mutating webhooks one after the other.
-func (we *Webhook) registration(name string) admissionregistrationv1.MutatingWebhook {
+// registration returns a webhook that the API server calls.
+func (we *Webhook) registration() admissionregistrationv1.MutatingWebhook {
 	return admissionregistrationv1.MutatingWebhook{
-		Name: name,
+		Name: webhookName,
 		ClientConfig: admissionregistrationv1.WebhookClientConfig{
 			URL:      &we.server.URL,
 			CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: we.server.Certificate().Raw}),

@@ -69,7 +69,13 @@ func (k *keeper) step(in store.Input) {
 		k.readGuards(*do.Guards)
 	}
 	if do.Began != 0 {
-		k.p.begin()
+		term := k.p.term
+		// The keeper has a goroutine of its own: shards get the notifications of this event before.
+		k.p.after(0, func() {
+			if k.p.term == term && term != nil {
+				k.p.begin()
+			}
+		})
 	}
 }
 
@@ -183,6 +189,8 @@ func (w *World) writeObject(i, version int, now object) (int, error) {
 	switch {
 	case s.strike(journalBroken):
 		return 0, failed(0)
+	case s.forbids != nil && s.forbids(i):
+		return 0, denied()
 	case s.objects[i].version != version:
 		return 0, conflict()
 	}

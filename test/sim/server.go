@@ -76,6 +76,7 @@ type server struct {
 	faults  map[kind]time.Duration          // when they end
 	objects [journal.StateObject + 1]object // of the journal
 	managed *rand.Rand                      // draws how managedFields are written; nil: not at all
+	forbids func(object int) bool           // reports whether writes of an object are forbidden; nil: none are
 	lease   lease
 }
 

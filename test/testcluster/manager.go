@@ -95,8 +95,7 @@ subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 `
 
 // Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have
-// the method Evict, Permit adds the permission for this method. If there is no lease, Permit creates a released lease:
-// without a lease, the first leader would begin after the lease duration.
+// the method Evict, Permit adds the permission for this method.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	rbac, err := os.ReadFile(filepath.Join(c.root, permissions))
 	if err != nil {
@@ -106,21 +105,8 @@ func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	if slices.ContainsFunc(flags, mayEvict) {
 		manifest += "---" + evictPermission
 	}
-	if err := c.Apply(ctx, manifest); err != nil || slices.Contains(flags, "--leader-elect=false") {
-		return err
-	}
-	if err := c.pipe(ctx, "create", releasedLease); err != nil && !strings.Contains(err.Error(), "AlreadyExists") {
-		return err
-	}
-	return nil
+	return c.Apply(ctx, manifest)
 }
-
-const releasedLease = `
-apiVersion: coordination.k8s.io/v1
-kind: Lease
-metadata: {name: taint-manager, namespace: kube-system}
-spec: {holderIdentity: "", leaseTransitions: 0, renewTime: "2026-01-01T00:00:00.000000Z"}
-`
 
 // mayEvict reports whether a manager with this flag may evict by the eviction subresource.
 func mayEvict(flag string) bool {

@@ -192,14 +192,11 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // Apply creates or updates these objects, as `kubectl apply` does.
-func (c *Cluster) Apply(ctx context.Context, yaml string) error { return c.pipe(ctx, "apply", yaml) }
-
-// pipe runs a command of kubectl that reads objects.
-func (c *Cluster) pipe(ctx context.Context, command, yaml string) error {
-	cmd := c.Kubectl(ctx, command, "-f", "-")
+func (c *Cluster) Apply(ctx context.Context, yaml string) error {
+	cmd := c.Kubectl(ctx, "apply", "-f", "-")
 	cmd.Stdin = strings.NewReader(yaml)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %s: %w: %s", command, err, bytes.TrimSpace(out))
+		return fmt.Errorf("kubectl apply: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ type Core struct {
 
 	guards     json.RawMessage
 	config     []byte
+	listed     []int           // the partitions that were not stored, according to the last state
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -119,10 +120,13 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		o.readIfDue()
 	}
 	c.explain()
-	for _, o := range c.objects {
-		o.writeIfDue()
+	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
+		for _, o := range c.objects {
+			o.writeIfDue()
+		}
 	}
 	c.begin()
+	c.unlist()
 	c.answer()
 	c.effects.Next = c.next()
 	return effects
@@ -289,11 +293,28 @@ func (c *Core) lastWatch() (last journal.LastWatch) {
 
 // heartbeat returns the state's entry of this moment.
 func (c *Core) heartbeat() journal.Heartbeat {
-	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
-	for _, o := range c.objects[:journal.Partitions] {
-		if o.dirty || o.busy || !o.opened {
-			h.Unstored = append(h.Unstored, o.number)
+	c.listed = c.unstored()
+	return journal.Heartbeat{
+		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: c.listed,
+	}
+}
+
+// unlist makes the state be written again if a partition that it lists is stored now.
+func (c *Core) unlist() {
+	unstored := c.unstored()
+	stored := func(number int) bool { return !slices.Contains(unstored, number) }
+	if c.phase == leading && slices.ContainsFunc(c.listed, stored) {
+		c.listed = unstored
+		c.change(journal.StateObject)
+	}
+}
+
+// unstored returns the partitions whose latest records are not stored.
+func (c *Core) unstored() (numbers []int) {
+	for _, o := range c.objects {
+		if !o.isState() && (o.dirty || o.busy || !o.opened) {
+			numbers = append(numbers, o.number)
 		}
 	}
-	return h
+	return numbers
 }

@@ -42,6 +42,7 @@ type process struct {
 	guards    []string
 	began     float64 // 0: not yet
 	troubles  map[store.Kind]int
+	last      store.Delivery
 	slow      float64 // how long each call takes
 	calls     []call
 	done      int
@@ -183,11 +184,13 @@ func (p *process) taint(version string) {
 	s.Taint = v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
 	p.records[nodeOf3()] = journal.Record{UID: "u", Version: version, Taints: [][]journal.TaintState{{s}}}
 	p.step(store.NodesChanged{Partition: 3})
+	p.step(store.Watched{Last: p.last})
 }
 
 // watched tells the core that the node watch has delivered this version now.
 func (p *process) watched(version string) {
-	p.step(store.Watched{Last: store.Delivery{At: at(p.now), Version: version}})
+	p.last = store.Delivery{At: at(p.now), Version: version}
+	p.step(store.Watched{Last: p.last})
 }
 
 func nodeOf3() string {
@@ -374,7 +377,7 @@ func TestALeaderWritesAPartitionWhenItsNodesChangeAtMostOnceASecond(t *testing.T
 		t.Errorf("written: %s", got)
 	}
 	p.until(121)
-	if got := strings.Join(s.writes[2:], ", "); got != "8 at 21s, 8 at 41s, 8 at 61s, 8 at 81s, 8 at 101s, 8 at 121s" {
+	if got := strings.Join(s.writes[2:], ", "); got != "8 at 22s, 8 at 42s, 8 at 62s, 8 at 82s, 8 at 102s" {
 		t.Errorf("then: %s", got)
 	}
 }

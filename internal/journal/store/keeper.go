@@ -45,8 +45,8 @@ type Options struct {
 	// Explained is called after a record has changed the history of a node. It must not block. Required.
 	Explained func(node string)
 
-	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again when
-	// it was read late, or when another client has written it. It must not block. Required.
+	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
+	// when it was read late, or when another client has written it. It must not block. Required.
 	GuardsRead func(Guards)
 
 	// Metrics counts what the keeper does. Nil means no metrics.

@@ -164,6 +164,9 @@ func (o *object) readGuards() {
 // writeDue returns when the object is checked for changes to write; false if it is not.
 func (o *object) writeDue() (time.Time, bool) {
 	beats := o.isState() && !o.beat.IsZero()
+	if o.phase == beginning && !o.isState() {
+		return time.Time{}, false // the first call waits for the state alone
+	}
 	if !o.writes() || !o.opened || !o.applied || o.busy || !o.dirty && !beats {
 		return time.Time{}, false
 	}
@@ -202,12 +205,9 @@ func (o *object) write() {
 		return
 	}
 	o.busy, o.beat = true, o.now
-	w := Write{Call{o.term, o.number}, journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent}}
-	if o.isState() {
-		o.effects.Writes = slices.Insert(o.effects.Writes, 0, w) // the configuration comes first
-		return
-	}
-	o.effects.Writes = append(o.effects.Writes, w)
+	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
+		Name: o.name, Version: o.version, Data: o.sent,
+	}})
 }
 
 // content returns the content to write.

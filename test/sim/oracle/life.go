@@ -223,9 +223,13 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 		if !seen {
 			lo, hi = l.orRecorded(lo, hi)
 		}
+		recorded := span{lo, later(hi, by.hi)}
+		if !seen { // a timestamp of the API is recorded as it is
+			recorded.lo -= v.skew.lo
+		}
 		l.states = append(l.states, state{
 			pair: pairOf(t), added: t.TimeAdded, lo: lo, hi: hi, from: now, to: standing, seen: seen,
-			recorded: span{lo, later(hi, by.hi)},
+			recorded: recorded,
 		})
 		l.total++
 		changed = true

@@ -30,7 +30,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	}
 	election := leader.New(leader.Defaults(), client.CoordinationV1(), identity)
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
-		Leading: election.Leading, Identity: election.Identity(),
+		Leading: election.Leading, Identity: identity,
 		Ahead: clock.Ahead, Rules: taint.Rules{},
 		Journal:  taintmanager.NewJournal(client, "kube-system", "embedder"),
 		Policies: []policy.Policy{{Name: "drain", Method: policy.Evict}},

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+// TestTaintsWithoutTimeAdded is about what else tells when they were set: the journal, and managedFields.
+func TestTaintsWithoutTimeAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{})
+	t.Run("one that is set again while the API server restarts counts from then", func(t *testing.T) { setAgain(w.scene(t)) })
+	t.Run("a deleted partition is written by the next change", func(t *testing.T) { partitionIsDeleted(w.scene(t)) })
+	t.Run("a partition that is emptied while nobody runs restarts its countdowns", func(t *testing.T) { partitionIsEmptied(w.scene(t)) })
+	t.Run("managedFields of kubectl apply are too early, and no pod goes early", func(t *testing.T) { appliedTwice(w.scene(t)) })
+	t.Run("managedFields of a saved node are too early, and no pod goes early", func(t *testing.T) { putBack(w.scene(t)) })
+}
+
+// leader starts a manager, and waits until it leads.
+func (s *scene) leader() *testcluster.Manager {
+	s.Helper()
+	m, err := s.StartManager(s.Context(), election...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.waitForHolder(s.T, true)
+	return m
+}
+
+// ended ends a manager, which gives its lease back.
+func (s *scene) ended(m *testcluster.Manager) {
+	s.Helper()
+	if err := m.Stop(); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func setAgain(s *scene) {
+	m, server := s.leader(), s.Component(testcluster.APIServer)
+	defer s.ended(m)
+	pod := s.pod("p", bears("key", 20))
+	s.taint("key")
+	s.wait(4 * time.Second)
+	if err := m.Pause(); err != nil { // it can't watch while the taint is set again
+		s.Fatal(err)
+	}
+	server.Kill()
+	if err := server.Start(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	s.taint()
+	again := s.taint("key")
+	if err := m.Resume(); err != nil {
+		s.Fatal(err)
+	}
+	s.goesWithin(4*time.Second, pod, again, 20)
+}
+
+// partition returns the name of the ConfigMap that has the records of the scene's node.
+func (s *scene) partition() string {
+	return store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+}
+
+func (s *scene) recorded() bool {
+	m, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), s.partition(), metav1.GetOptions{})
+	return err == nil && m.Data[s.node] != ""
+}
+
+func partitionIsDeleted(s *scene) {
+	m := s.leader()
+	pod := s.pod("p", bears("key", 20), exists("other"))
+	tainted := s.taint("key")
+	s.until("the taint is recorded", s.recorded)
+	if err := s.admin.CoreV1().ConfigMaps("kube-system").Delete(s.Context(), s.partition(), metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.taint("key", "other")
+	s.until("the taints are recorded again", s.recorded)
+	m.Kill()
+	defer s.ended(s.leader())
+	s.goesWithin(4*time.Second, pod, tainted, 20)
+}
+
+func partitionIsEmptied(s *scene) {
+	m := s.leader()
+	pod := s.pod("p", bears("key", 15))
+	s.taint("key")
+	s.until("the taint is recorded", s.recorded)
+	s.ended(m)
+	emptied := moment{before: time.Now()}
+	if out, err := s.Kubectl(s.Context(), "-n", "kube-system", "patch", "configmap", s.partition(), "--type=merge", "-p", `{"data":null}`).CombinedOutput(); err != nil {
+		s.Fatalf("%v\n%s", err, out)
+	}
+	defer s.ended(s.leader())
+	emptied.after = time.Now()
+	s.goesWithin(4*time.Second, pod, emptied, 15)
+}
+
+// written returns when the list of taints was written according to managedFields.
+func (s *scene) written() time.Time {
+	s.Helper()
+	n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if entry := journal.TaintsWritten(n.ManagedFields); entry != nil {
+		return entry.Time.Time
+	}
+	s.Fatalf("no entry has the taints: %v", n.ManagedFields)
+	return time.Time{}
+}
+
+// countsFromTheStart starts the first manager that sees the node, whose managedFields claim to be older than the taint.
+func (s *scene) countsFromTheStart(pod *v1.Pod, tainted moment) {
+	s.Helper()
+	if at := s.written(); at.After(tainted.before.Add(-2 * time.Second)) {
+		s.Errorf("the taints were written at %v, and set at %v: this is not too early", at, tainted.before)
+	}
+	began := moment{before: time.Now()}
+	defer s.ended(s.leader())
+	began.after = time.Now()
+	s.goesWithin(4*time.Second, pod, began, 5)
+}
+
+// appliedTwice lets kubectl migrate field managers: the entry of the first apply gets the taints of the second one.
+func appliedTwice(s *scene) {
+	pod := s.pod("p", bears("key", 5))
+	apply := func(spec string, args ...string) {
+		file := filepath.Join(s.TempDir(), "node.yaml")
+		text := fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata: {name: %s, labels: {applied: 'yes'}}\n%s\n", s.node, spec)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			s.Fatal(err)
+		}
+		if out, err := s.Kubectl(s.Context(), append([]string{"apply", "-f", file}, args...)...).CombinedOutput(); err != nil {
+			s.Fatalf("%v\n%s", err, out)
+		}
+	}
+	const taints = "spec: {taints: [{key: key, effect: NoExecute}]}"
+	apply("", "--server-side", "--force-conflicts")
+	s.wait(4 * time.Second)
+	tainted := moment{before: time.Now()}
+	apply(taints)
+	apply(taints, "--server-side", "--force-conflicts")
+	tainted.after = time.Now()
+	s.countsFromTheStart(pod, tainted)
+}
+
+// putBack lifts a taint, sets it again, and puts the node of before, which changes no taint.
+func putBack(s *scene) {
+	pod := s.pod("p", bears("key", 5))
+	s.taint("key")
+	saved, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.wait(4 * time.Second)
+	s.taint()
+	tainted := s.taint("key")
+	s.until("the saved node is put", func() bool {
+		now, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		put := saved.DeepCopy()
+		put.ResourceVersion = now.ResourceVersion
+		_, err = s.admin.CoreV1().Nodes().Update(s.Context(), put, metav1.UpdateOptions{})
+		return err == nil
+	})
+	s.countsFromTheStart(pod, tainted)
+}
