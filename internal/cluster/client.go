@@ -14,16 +14,15 @@ import (
 
 // newNegotiator returns the decoders of responses about pods and nodes.
 func newNegotiator() runtime.ClientNegotiator {
-	private, unversioned := runtime.NewScheme(), metav1.Unversioned
+	private := runtime.NewScheme()
 	metav1.AddToGroupVersion(private, v1.SchemeGroupVersion)
-	private.AddUnversionedTypes(unversioned, &metav1.Status{})
 	for kind, object := range map[string]runtime.Object{
 		"Pod": &pod{}, "PodList": &podList{}, "Node": &node{}, "NodeList": &nodeList{},
 	} {
 		private.AddKnownTypeWithName(v1.SchemeGroupVersion.WithKind(kind), object)
 	}
-	codecs := serializer.NewCodecFactory(private).WithoutConversion()
-	return negotiator{runtime.NewClientNegotiator(codecs, v1.SchemeGroupVersion), private}
+	own := serializer.NewCodecFactory(private).WithoutConversion()
+	return runtime.NewClientNegotiator(serializers{own, private}, v1.SchemeGroupVersion)
 }
 
 // decodingClient returns a client that sends requests as client-go's client does, over the same connections, and

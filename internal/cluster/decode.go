@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,14 +33,15 @@ var (
 	nodeMetadata = numbers{1, 5, 6, 8, 11}
 	// taints
 	nodeSpec = numbers{5}
+	// resourceVersion, continue
+	listMetadata = numbers{2, 3}
 )
 
-// pod is a pod of which protobuf decodes only the fields that are used. The others stay empty.
-type pod struct{ v1.Pod }
-
-// node is a node of which protobuf decodes only the fields that are used. Of managedFields these are the entries that
-// name the list of taints, and only if a taint has no timeAdded.
-type node struct{ v1.Node }
+// pod and node are objects of which protobuf decodes only the fields that are used. The others stay empty.
+type (
+	pod  struct{ v1.Pod }
+	node struct{ v1.Node }
+)
 
 // message decodes itself from protobuf, and keeps what it has decoded before, as a message that comes in parts.
 type message interface {
@@ -71,28 +73,23 @@ func (p *pod) Unmarshal(data []byte) error {
 
 // Unmarshal decodes the used fields of a node.
 func (n *node) Unmarshal(data []byte) error {
-	var parts [][]byte
-	err := eachField(data, func(number protowire.Number, _, value []byte) error {
+	return eachField(data, func(number protowire.Number, _, value []byte) error {
 		switch number {
 		case fieldMetadata:
-			parts = append(parts, value)
 			return decodeMetadata(&n.ObjectMeta, value, nodeMetadata)
 		case fieldSpec:
 			return nodeSpec.decode(&n.Spec, value)
 		}
 		return nil
 	})
-	lacksTime := func(t v1.Taint) bool { return t.TimeAdded == nil }
-	for i := 0; err == nil && i < len(parts) && slices.ContainsFunc(n.Spec.Taints, lacksTime); i++ {
-		err = decodeTaintsManager(&n.ObjectMeta, parts[i])
-	}
-	return err
 }
 
-// decodeMetadata decodes these fields of an object's metadata, and the annotations that are used.
+// decodeMetadata decodes these fields of an object's metadata, the annotations that are used, and the entries of
+// managedFields that name the list of taints.
 func decodeMetadata(m *metav1.ObjectMeta, data []byte, used numbers) error {
 	return eachField(data, func(number protowire.Number, field, value []byte) error {
-		if slices.Contains(used, number) || number == fieldAnnotations && isUsedAnnotation(value) {
+		if slices.Contains(used, number) || number == fieldAnnotations && isUsedAnnotation(value) ||
+			number == fieldManagedFields && bytes.Contains(value, []byte(`"f:taints"`)) {
 			return m.Unmarshal(field)
 		}
 		return nil
@@ -110,16 +107,6 @@ func isUsedAnnotation(entry []byte) (used bool) {
 	return used
 }
 
-// decodeTaintsManager decodes the entries of managedFields that name the list of taints.
-func decodeTaintsManager(m *metav1.ObjectMeta, data []byte) error {
-	return eachField(data, func(number protowire.Number, field, value []byte) error {
-		if number == fieldManagedFields && bytes.Contains(value, []byte(`"f:taints"`)) {
-			return m.Unmarshal(field)
-		}
-		return nil
-	})
-}
-
 // decode decodes the fields with these numbers of a message. The API's own decoder decodes each of them.
 func (n numbers) decode(m message, data []byte) error {
 	return eachField(data, func(number protowire.Number, field, _ []byte) error {
@@ -130,9 +117,14 @@ func (n numbers) decode(m message, data []byte) error {
 	})
 }
 
+var errNoMessage = errors.New("a number is in the place of a message")
+
 // eachField calls take with each field of a message: its number, the whole field, and the value if that is a message or
-// a text. The bytes are those of data.
+// a text, otherwise nil. The bytes are those of data.
 func eachField(data []byte, take func(number protowire.Number, field, value []byte) error) error {
+	if data == nil {
+		return errNoMessage
+	}
 	for len(data) > 0 {
 		number, kind, start := protowire.ConsumeTag(data)
 		if start < 0 {
@@ -177,15 +169,12 @@ func (l *listOf[T, P]) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// Reset empties the list.
-func (l *listOf[T, P]) Reset() { *l = listOf[T, P]{} }
-
 // Unmarshal decodes a list.
 func (l *listOf[T, P]) Unmarshal(data []byte) error {
 	return eachField(data, func(number protowire.Number, _, value []byte) error {
 		switch number {
 		case fieldListMeta:
-			return l.ListMeta.Unmarshal(value)
+			return listMetadata.decode(&l.ListMeta, value)
 		case fieldItems:
 			l.Items = append(l.Items, *new(T))
 			return P(&l.Items[len(l.Items)-1]).Unmarshal(value)

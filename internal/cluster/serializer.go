@@ -3,6 +3,8 @@ package cluster
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,53 +12,52 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// negotiator returns the decoders of responses, which client-go calls. Those of protobuf do not copy a message before
-// they decode it, as client-go's own do, twice for each event.
-type negotiator struct {
-	runtime.ClientNegotiator
+// serializers are client-go's, with a decoder of protobuf that decodes a message where it is. Client-go's own copies
+// each event twice.
+type serializers struct {
+	runtime.NegotiatedSerializer
 	types *runtime.Scheme
 }
 
-// Decoder returns the decoder of a whole response.
-func (n negotiator) Decoder(contentType string, params map[string]string) (runtime.Decoder, error) {
-	d, err := n.ClientNegotiator.Decoder(contentType, params)
-	if err == nil && contentType == runtime.ContentTypeProtobuf {
-		d = objectDecoder{d, n.types}
+// SupportedMediaTypes returns the serializers. A stream has the same decoder for events and for the objects in them.
+func (s serializers) SupportedMediaTypes() []runtime.SerializerInfo {
+	list := slices.Clone(s.NegotiatedSerializer.SupportedMediaTypes())
+	for i := range list {
+		if info := &list[i]; info.MediaType == runtime.ContentTypeProtobuf {
+			d, stream := decoder{info.Serializer, s.types}, *info.StreamSerializer
+			stream.Serializer = d
+			info.Serializer, info.StreamSerializer = d, &stream
+		}
 	}
-	return d, err
+	return list
 }
 
-// StreamDecoder returns the decoder of the objects in events, the decoder of events, and client-go's reader of frames.
-func (n negotiator) StreamDecoder(contentType string, params map[string]string) (
-	objects runtime.Decoder, events runtime.Serializer, frames runtime.Framer, err error,
-) {
-	objects, events, frames, err = n.ClientNegotiator.StreamDecoder(contentType, params)
-	if err == nil && contentType == runtime.ContentTypeProtobuf {
-		objects, events = objectDecoder{objects, n.types}, eventDecoder{events}
-	}
-	return objects, events, frames, err
+// decoder decodes messages of protobuf.
+type decoder struct {
+	runtime.Serializer // encodes
+	types              *runtime.Scheme
 }
 
-// objectDecoder decodes the objects that decode themselves, and leaves others, such as a Status, to client-go.
-type objectDecoder struct {
-	runtime.Decoder
-	types *runtime.Scheme
-}
-
-// Decode decodes an object.
-func (d objectDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (
+// Decode decodes an event, or an object, whose type is that of its kind.
+func (d decoder) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (
 	runtime.Object, *schema.GroupVersionKind, error,
 ) {
+	if event, ok := into.(*metav1.WatchEvent); ok {
+		return event, nil, decodeEvent(event, data)
+	}
 	kind, encoded, err := unwrap(data)
 	if err != nil {
 		return nil, nil, err
 	}
-	if object, err := runtime.UseOrCreateObject(d.types, d.types, kind, into); err == nil {
-		if m, decodes := object.(message); decodes {
-			return object, &kind, m.Unmarshal(encoded)
-		}
+	object, err := runtime.UseOrCreateObject(d.types, d.types, kind, into)
+	if err != nil {
+		return nil, &kind, fmt.Errorf("the kind of a message is unknown: %w", err)
 	}
-	return d.Decoder.Decode(data, defaults, into)
+	m, ok := object.(message)
+	if !ok {
+		return nil, &kind, fmt.Errorf("a message can't be decoded as a %T", object)
+	}
+	return object, &kind, m.Unmarshal(encoded)
 }
 
 var errNoObject = errors.New("the message holds no object")
@@ -67,13 +68,11 @@ func unwrap(data []byte) (kind schema.GroupVersionKind, encoded []byte, err erro
 	if !found {
 		return kind, nil, errNoObject
 	}
+	var meta runtime.TypeMeta
 	err = eachField(unknown, func(number protowire.Number, _, value []byte) error {
 		switch number {
 		case 1:
-			var meta runtime.TypeMeta
-			err := meta.Unmarshal(value)
-			kind = meta.GroupVersionKind()
-			return err
+			return meta.Unmarshal(value)
 		case 2:
 			encoded = value
 		}
@@ -82,22 +81,13 @@ func unwrap(data []byte) (kind schema.GroupVersionKind, encoded []byte, err erro
 	if err == nil && encoded == nil {
 		err = errNoObject
 	}
-	return kind, encoded, err
+	return meta.GroupVersionKind(), encoded, err
 }
 
-// eventDecoder decodes the events of a watch. The object in an event is decoded before the next event is read, which
-// overwrites it.
-type eventDecoder struct{ runtime.Serializer }
-
-// Decode decodes an event.
-func (d eventDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (
-	runtime.Object, *schema.GroupVersionKind, error,
-) {
-	event, ok := into.(*metav1.WatchEvent)
-	if !ok {
-		return d.Serializer.Decode(data, defaults, into)
-	}
-	return event, nil, eachField(data, func(number protowire.Number, _, value []byte) error {
+// decodeEvent decodes an event of a watch. The object in it stays encoded, in the memory of data, which the next event
+// overwrites: client-go decodes the object before it reads that.
+func decodeEvent(event *metav1.WatchEvent, data []byte) error {
+	return eachField(data, func(number protowire.Number, _, value []byte) error {
 		switch number {
 		case 1:
 			event.Type = string(value)
