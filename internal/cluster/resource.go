@@ -101,7 +101,9 @@ func trimPage(page runtime.Object, trim cache.TransformFunc) (runtime.Object, er
 	}}
 	return trimmed, meta.EachListItem(page, func(item runtime.Object) error {
 		small, err := trim(item)
-		trimmed.Items = append(trimmed.Items, runtime.RawExtension{Object: small.(runtime.Object)})
+		if err == nil {
+			trimmed.Items = append(trimmed.Items, runtime.RawExtension{Object: small.(runtime.Object)})
+		}
 		return err
 	})
 }
