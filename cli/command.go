@@ -67,6 +67,9 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", withDisplayName(root, err.Error()))
 	}
+	if incomplete, ok := errors.AsType[answer.Incomplete](err); ok {
+		answer.Remark(stderr, incomplete.Remarks)
+	}
 	return exitCode(cmd, err)
 }
 

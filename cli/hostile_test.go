@@ -106,7 +106,7 @@ func refuseHostile(w http.ResponseWriter, code int, reason string) {
 func TestTheHostileManagerIsHeard(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"explain", "web-0", "-n", "shop", "--server", hostileManager(t), "--kubeconfig", hostileCluster(t)}
-	if code := cli.Run(t.Context(), append([]string{"taint-manager"}, args...), &out, &errs); code != 0 || !strings.Contains(out.String(), `the last one ended in x\x1b[2J`) {
+	if code := cli.Run(t.Context(), append([]string{"taint-manager"}, args...), &out, &errs); code != 0 || !strings.Contains(out.String(), `last result: x\x1b[2J`) {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
 	}
 }

@@ -79,7 +79,7 @@ func (o *Output) Check() error {
 		return err
 	}
 	if o.noHeaders && o.Form == AsSummary {
-		return errors.New("--no-headers and --output=summary exclude each other; a summary has several tables")
+		return errors.New("--no-headers and --output=summary cannot be used together, because a summary has several tables")
 	}
 	if slices.Contains(o.forms, o.Form) {
 		return nil
@@ -90,10 +90,9 @@ func (o *Output) Check() error {
 	}
 }
 
-// Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an
-// error if the answer is incomplete, or if the exit code is to report evictions.
+// Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an error if the
+// exit code is to report evictions, or an [Incomplete], whose notes come after it, if the answer is incomplete.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
-	said := a.Said()
 	text, err := o.in(cmd, a, show)
 	if err == nil {
 		_, err = cmd.OutOrStdout().Write(text)
@@ -101,15 +100,10 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
-	for _, n := range said.Notes {
-		Note(cmd.ErrOrStderr(), n)
+	if err := a.Said().CannotSay(); err != nil {
+		return Incomplete{err, a.Said()}
 	}
-	for _, w := range said.Warnings {
-		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
-	}
-	if err := said.CannotSay(); err != nil {
-		return err
-	}
+	Remark(cmd.ErrOrStderr(), a.Said())
 	return o.Exit.check(len(a.Names()), a.Evictions())
 }
 
@@ -149,7 +143,23 @@ func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	return folded.String()
 }
 
-// Note writes a note, beside the answer.
+// Incomplete is the error of an incomplete answer, whose remarks are still to be written.
+type Incomplete struct {
+	error
+	Remarks *foresight.Remarks
+}
+
+// Remark writes the warnings and the notes of an answer.
+func Remark(w io.Writer, said *foresight.Remarks) {
+	for _, warning := range said.Warnings {
+		Say(w, "Warning: "+sentence(warning))
+	}
+	for _, n := range said.Notes {
+		Note(w, n)
+	}
+}
+
+// Note writes a note, next to the answer.
 func Note(w io.Writer, s string) { Say(w, "Note: "+sentence(s)) }
 
 // sentence ends a text with a full stop, unless it is a question.
@@ -160,7 +170,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// Say writes a sentence, beside the answer.
+// Say writes a sentence, next to the answer.
 func Say(w io.Writer, s string) { _, _ = fmt.Fprintln(w, terminal.Escape(s)) }
 
 // Document returns a versioned document in a form for programs.

@@ -1,4 +1,4 @@
-// Package explain is the command that explains what becomes of one pod.
+// Package explain is the command that explains whether, when and why a pod is evicted.
 package explain
 
 import (
@@ -123,9 +123,10 @@ func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Sco
 func (o *options) check() error {
 	switch {
 	case o.server != "" && o.from.Dumped():
-		return errors.New("--server and --filename exclude each other; a manager describes the cluster, not the dump")
+		return errors.New("--server and --filename cannot be used together, because a manager describes "+
+			"the cluster, not the dump")
 	case o.server != "" && o.at != "":
-		return errors.New("--server and --at exclude each other; the manager describes the present")
+		return errors.New("--server and --at cannot be used together, because the manager describes the present")
 	}
 	return cmp.Or(o.output.Check(), o.from.Check(o.rules.File))
 }

@@ -15,29 +15,29 @@ func (t *text) manager() {
 	if m == nil {
 		return
 	}
-	t.Printf("\n%s ", strings.TrimSpace("The manager "+m.Identity))
+	t.Printf("\n%s ", strings.TrimSpace("Manager "+m.Identity))
 	switch m.State {
 	case "":
-		t.WriteString("has no eviction of it.\n")
+		t.WriteString("has not scheduled an eviction of this pod.\n")
 		return
 	case foresight.EvictedByManager:
-		t.Printf("has evicted it at %s.\n", taint.Stamp(*m.At))
+		t.Printf("evicted this pod at %s.\n", taint.Stamp(*m.At))
 		return
 	}
-	t.Printf("has its eviction as %s, due at %s", t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
-	t.clauses(clause{", by policy %s", m.Policy}, clause{"; held by %s", m.HeldBy},
-		clause{"; it waits for %s", m.WaitsFor})
+	t.Printf("reports the eviction as %s, due at %s", t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
+	t.clauses(clause{" by policy %s", m.Policy}, clause{"; held by %s", m.HeldBy},
+		clause{"; waiting for %s", m.WaitsFor})
 	if m.Attempts > 0 {
-		t.Printf("%s so far", foresight.Count(m.Attempts, "call"))
-		t.clauses(clause{"; the last one ended in %s", m.Cause}, clause{" (PodDisruptionBudget %s)", m.Budget},
+		t.Printf("%s so far", foresight.Count(m.Attempts, "attempt"))
+		t.clauses(clause{"; last result: %s", m.Cause}, clause{" (PodDisruptionBudget %s)", m.Budget},
 			clause{": %s", strings.TrimSuffix(answer.OneLine(m.Message), ".")})
 	}
 	switch {
 	case m.NextTry == nil || m.State == status.Scheduled:
 	case m.NextTry.After(t.At):
-		t.Printf("The next call may start in %s, at %s.\n", answer.Lasting(t.At, *m.NextTry), taint.Stamp(*m.NextTry))
+		t.Printf("The next attempt is in %s, at %s.\n", answer.Lasting(t.At, *m.NextTry), taint.Stamp(*m.NextTry))
 	case m.WaitsFor == "":
-		t.WriteString("The next call may start now.\n")
+		t.WriteString("The next attempt is now.\n")
 	}
 }
 

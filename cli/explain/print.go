@@ -46,7 +46,7 @@ func (t *text) prediction() {
 		pod += " on node " + t.Pod.Node
 	}
 	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
-		state := "does not go"
+		state := "is not evicted yet"
 		if t.Stuck != "" {
 			state = "is stuck"
 		}
@@ -55,10 +55,10 @@ func (t *text) prediction() {
 	}
 	t.Printf("%s %s: %s.\n", pod, t.state(), f.Reason)
 	if f.Evict && f.HeldBy != "" {
-		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
+		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
 	for _, audit := range f.Audits {
-		t.Printf("In mode Audit: %s.\n", audit)
+		t.Printf("Audit mode: %s.\n", audit)
 	}
 	if t.History != "" {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
@@ -150,12 +150,12 @@ func granted(e explainedTaint) string {
 	case e.Toleration == "":
 		return "none"
 	case e.TolerationSeconds == nil:
-		return e.Toleration + ", without a limit"
+		return e.Toleration + ", without limit"
 	}
-	return fmt.Sprintf("%s, %d s", e.Toleration, *e.TolerationSeconds)
+	return fmt.Sprintf("%s, %ds", e.Toleration, *e.TolerationSeconds)
 }
 
-// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
+// budgets describes the PodDisruptionBudgets that select the pod, and how many disruptions they allow.
 func (t *text) budgets() {
 	if len(t.Budgets) == 0 || !t.Wide() && !t.Prediction.Evict {
 		return

@@ -74,7 +74,7 @@ func (o *options) following(ctx context.Context, rules foresight.Ruleset) (follo
 		return watched, err
 	}
 	if watched.Hidden() {
-		return nil, errors.New("cannot say when a node is empty: this user may not list nodes; the ClusterRole " +
+		return nil, errors.New("cannot tell when evictions are complete: this user may not list nodes; the ClusterRole " +
 			"taint-manager-viewer of deploy/rbac.yaml grants that")
 	}
 	if o.server == "" {

@@ -136,9 +136,9 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 	case s.Pod != "":
 		return d.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
-		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
-		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no pods; %s", d, d.Hint(""))
 	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(d.namespaces, namespace):
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:

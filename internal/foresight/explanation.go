@@ -73,7 +73,7 @@ func (e *Explanation) Complete(m *Managed) {
 	case m.Cause != "" && m.Attempts > 0 && m.State != "" && m.State != EvictedByManager:
 		e.Blocker = m.obstacle()
 	case e.Overdue() && m.WaitsFor != "":
-		e.Blocker = "its eviction waits for " + m.WaitsFor
+		e.Blocker = "the eviction waits for " + m.WaitsFor
 	}
 }
 
@@ -83,10 +83,10 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	case e.Method() != evictMethod || !b.Asked:
 		return "", ""
 	case len(e.Budgets) > 1:
-		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
-			"shows one of the budgets that select it: the API server evicts no pod that two select"
+		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
+			"show one of the budgets that select this pod"
 	case b.Admits == 0:
-		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
+		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
 	}
 	return "", ""
 }
@@ -145,7 +145,7 @@ type Managed struct {
 
 // obstacle says how the last call has ended.
 func (m *Managed) obstacle() string {
-	words := "its eviction is " + m.State + " (" + m.Cause + ")"
+	words := "the eviction is " + m.State + " (" + m.Cause + ")"
 	if m.Budget != "" {
 		words += " by PodDisruptionBudget " + m.Budget
 	}
@@ -159,7 +159,7 @@ func (m *Managed) obstacle() string {
 func NewExplanation(at time.Time, pod ExplainedPod, prediction *Prediction) *Explanation {
 	e := &Explanation{Header: header("Explanation", at), Pod: pod, Prediction: prediction}
 	if prediction != nil && prediction.Evict {
-		e.Commands = []Command{letGo(pod.Namespace, pod.Name)}
+		e.Commands = []Command{deletion(pod.Namespace, pod.Name)}
 	}
 	return e
 }

@@ -132,9 +132,9 @@ func (m *Model) addUndecided(answer *Pending, missing string, nodes []string) {
 		countIf(&could, taint.Decide(&p.Pod, &with, m.rules.config.Rules).Evict)
 	}
 	answer.Undecided = &could
-	answer.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
-		"which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole "+
-		"taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"),
+	answer.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so taints are "+
+		"unknown: between 0 and %d of %s are to be evicted%s; --server asks the manager, and the ClusterRole "+
+		"taint-manager-viewer in deploy/rbac.yaml grants the missing permission", missing, could, Count(all, "pod"),
 		m.focus.Words(nodes)))
 }
 

@@ -41,13 +41,13 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 			"another taint is there since an unknown time",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 300), tolerates("disk", 90)),
-			"goes at -8h58m30s to 1m30s", "since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
+			"goes at -8h58m30s to 1m30s", "the start of disk:NoExecute is unknown, and the pod is exposed since 2026-05-01T03:00:00Z at the earliest, 2026-05-01T12:00:00Z at the latest",
 		},
 		{
 			"a taint of an unknown time may come before another",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 30), tolerates("disk", 90)),
-			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "gpu Exists"; since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest`,
+			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "gpu Exists"; the start of disk:NoExecute is unknown, and the pod is exposed since 2026-05-01T03:00:00Z at the earliest`,
 		},
 		{"the same taint is there already", []string{gpu}, node("n1", timed(gpu, -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
 		{"the taint is there with another value", []string{gpu}, node("n1", timed("gpu=t4:NoExecute", -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
@@ -210,7 +210,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30 s; a later toleration, "Exists" without a limit, would tolerate the taint longer if it came first`}
+	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30s; a later toleration, "Exists" without limit, would tolerate the taint longer if it came first`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -248,10 +248,10 @@ func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
 	q.Names = []string{"n1", "n2"}
 	p := plan(t, q, node("n1", timed("gpu=a:NoExecute", -60), parsed("old:NoSchedule")), node("n2", parsed("gpu=b:NoExecute")))
 	want := []string{
-		"gpu=a:NoExecute is there already on n1, and its countdowns go on",
-		"gpu=a:NoExecute replaces the taint of another value on n2",
-		"disk:NoSchedule evicts no pod: only taints with the effect NoExecute do",
-		"there is no old to be removed on n2",
+		"gpu=a:NoExecute is already on n1, so its countdowns continue",
+		"gpu=a:NoExecute replaces a taint with another value on n2",
+		"disk:NoSchedule evicts no pod, because its effect is not NoExecute",
+		"there is no old to remove on n2",
 	}
 	if diff := cmp.Diff(want, p.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

@@ -105,7 +105,7 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "The page is served") })
 	s.until("the remarks say what is missing", func() bool {
 		said = w.remarks(t, m)
-		return strings.Contains(w.readyz(t, m), "[!]lease: missing") && strings.Contains(said, "[!]lease: the Lease kube-system/taint-manager: ") && strings.Contains(said, `cannot create resource "leases"`)
+		return strings.Contains(w.readyz(t, m), "[!]lease: can't be read or written") && strings.Contains(said, "[!]lease: the Lease kube-system/taint-manager: ") && strings.Contains(said, `cannot create resource "leases"`)
 	})
 	if log := w.logOf(t, m); !strings.Contains(log, "\t  create leases.coordination.k8s.io in namespace kube-system  to create the lease") || !strings.Contains(log, `cannot create resource \"leases\"`) {
 		t.Errorf("the log does not name the permission:\n%s", log)

@@ -112,17 +112,19 @@ func (w *world) comparesRoles(t *testing.T, c deployedCase, allGranted, allUsed 
 	compareVerbs(t, c.file, granted, used)
 }
 
-// evictsByBoth lets the first replica evict a pod, and the second another one after the first has ended.
+// evictsByBoth lets the first replica evict a pod, and the second another one after the first has ended. Each records
+// taints in every partition; a replica that is stopped writes what it has not written yet.
 func (w *world) evictsByBoth(t *testing.T, c deployedCase, first, second *testcluster.Manager) {
 	t.Helper()
 	s := w.scene(t)
 	s.goes(s.pod("first"), s.taint(c.evicted), 0)
 	s.taint()
 	w.scrape(t, second)
+	w.taintEachPartition(t, "recorded") // creates the partitions
 	if err := first.Stop(); err != nil {
 		t.Error(err)
 	}
-	w.taintEachPartition(t)
+	w.taintEachPartition(t, "recorded-later") // updates them
 	if c.guarded {
 		w.kubectl(t, "-n", "default", "create", "poddisruptionbudget", "guard", "--selector=app=guarded", "--min-available=1")
 	}
@@ -262,15 +264,15 @@ func (w *world) scrape(t *testing.T, m *testcluster.Manager) {
 	})
 }
 
-// taintEachPartition taints a node of each partition of the journal.
-func (w *world) taintEachPartition(t *testing.T) {
+// taintEachPartition creates a tainted node for each partition of the journal.
+func (w *world) taintEachPartition(t *testing.T, prefix string) {
 	t.Helper()
 	missing := map[int]bool{}
 	for partition := range journal.Partitions {
 		missing[partition] = true
 	}
 	for i := 0; len(missing) > 0; i++ {
-		name := fmt.Sprintf("recorded-%d", i)
+		name := fmt.Sprintf("%s-%d", prefix, i)
 		if !missing[journal.PartitionOf(name)] {
 			continue
 		}
