@@ -2,14 +2,12 @@ package taintmanager
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -33,7 +31,7 @@ func (o *Options) policies() Policies {
 	}
 }
 
-// complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one
+// complete returns the policies with defaults, and the configuration on which holds depend; or all errors as one
 // error.
 func (p Policies) complete() (Policies, breaker.Config, error) {
 	o := Options{Method: p.Method, Workers: p.Workers}
@@ -42,15 +40,14 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	}
 	p.Method, p.Workers = o.Method, o.Workers
 	c := breaker.Config{Paused: p.Paused, Config: policy.Config{
-		Policies: p.Policies, Guards: p.Guards, Method: p.Method.Policy(), Rules: p.Rules,
+		Policies: p.Policies, Guards: p.Guards, Method: p.Method, Rules: p.Rules,
 	}}
 	set, problems := policy.Compile(c.Config)
-	errs := make([]error, len(problems))
-	for i, problem := range problems {
-		errs[i] = fmt.Errorf("taintmanager: %s is refused: %s; %s", problem.Path, problem.Allowed, problem.Next)
-	}
 	c.Set = set
-	return p, c, errors.Join(errs...)
+	if err := problems.ToAggregate(); err != nil {
+		return p, c, fmt.Errorf("taintmanager: %w", err)
+	}
+	return p, c, nil
 }
 
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
@@ -116,7 +113,7 @@ func (m *Manager) conflictsWithBuiltin() (names []string) {
 // apiMethod returns the method of calls whose request has none.
 func (o *Options) apiMethod() Method {
 	if o.Method == Ignore {
-		return config.MethodDelete
+		return policy.Delete
 	}
 	return o.Method
 }

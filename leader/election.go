@@ -17,8 +17,6 @@ import (
 	"k8s.io/client-go/util/retry"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 const (
@@ -42,7 +40,15 @@ type Election struct {
 
 // Defaults returns the lease and the times that the program taint-manager uses unless they are set.
 func Defaults() componentbaseconfig.LeaderElectionConfiguration {
-	return config.Default().LeaderElection
+	return componentbaseconfig.LeaderElectionConfiguration{
+		LeaderElect:       true,
+		LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
+		RenewDeadline:     metav1.Duration{Duration: 10 * time.Second},
+		RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
+		ResourceLock:      resourcelock.LeasesResourceLock,
+		ResourceName:      "taint-manager",
+		ResourceNamespace: "kube-system",
+	}
 }
 
 // New returns an election for the lease with these settings; see [Defaults]. identity must be unique among the

@@ -3,11 +3,11 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"github.com/taint-manager/taint-manager/policy"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -164,7 +164,7 @@ func (t *text) budgets() {
 	for _, b := range t.Budgets {
 		asked := ""
 		switch {
-		case t.Method() == string(config.MethodDelete):
+		case t.Method() == policy.Delete.Word():
 			asked = "; a deletion does not ask it"
 		case !b.Asked:
 			asked = "; this pod goes without asking it"
@@ -174,7 +174,7 @@ func (t *text) budgets() {
 		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name,
 			foresight.Count(b.Admits, "eviction"), asked)
 	}
-	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
+	if len(t.Budgets) > 1 && t.Method() == policy.Evict.Word() {
 		t.WriteString("The API server evicts no pod that two of them select.\n")
 	}
 }

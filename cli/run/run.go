@@ -94,7 +94,7 @@ type process struct {
 
 // start does everything that can fail, in the order in which errors are most useful.
 func (s *settings) start(ctx context.Context, b Build) (*process, error) {
-	access, err := transport.Load(s.Kubeconfig)
+	access, err := transport.Load(s.ClientConnection.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,9 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
 		leases := to.Lease.CoordinationV1()
-		e := leader.New(s.LeaderElection, leases, p.identity)
+		e := leader.New(s.LeaderElection.Component(), leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
-		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection)
+		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection.Component())
 	}
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
@@ -146,7 +146,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
 	notes := remarks{condition: p.manager, clock: p.clock.Trouble, file: p.reloader, election: p.election}
-	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.profiling)))
+	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.Serving.Profiling)))
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (p *process) run(ctx context.Context) error {
 // managerOptions returns the library's options for the settings.
 func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
-		Shards: s.Shards, Workers: s.EvictionWorkers,
-		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
+		Shards: s.Shards, Workers: s.Eviction.Workers,
+		MaxEvictionsPerSecond: s.Eviction.MaxEvictionsPerSecond, Method: s.Eviction.Method, Rules: s.Rules(),
 		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
 }
@@ -181,9 +181,9 @@ func (p *process) announce(ctx context.Context) {
 	}
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
-		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
-		"maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
-		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
+		"method", s.Eviction.Method.Word(), "dryRun", s.DryRun, "workers", s.Eviction.Workers,
+		"maxEvictionsPerSecond", s.Eviction.MaxEvictionsPerSecond, "shards", s.Shards,
+		"kubeAPIQPS", s.ClientConnection.QPS, "comparisonOperators", s.Eviction.ComparisonOperators, "paused", s.paused(),
 		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
 		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,
 		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))

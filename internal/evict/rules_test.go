@@ -3,6 +3,7 @@ package evict
 import (
 	"context"
 	"errors"
+	"github.com/taint-manager/taint-manager/policy"
 	"io"
 	"log"
 	"net/http"
@@ -16,7 +17,6 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // Bodies as API servers send them.
@@ -148,7 +148,7 @@ func evictionFor(v verb) (eviction.Request, APIOptions) {
 	e := someRequest()
 	e.AfterRefusal = v == preflightVerb
 	if v == evictVerb {
-		return e, APIOptions{Method: config.MethodEvict}
+		return e, APIOptions{Method: policy.Evict}
 	}
 	return e, APIOptions{}
 }
