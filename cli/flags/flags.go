@@ -170,6 +170,8 @@ func Takes(flag *pflag.Flag) string {
 	byType := map[string]string{
 		"bool":          "true or false",
 		"int":           "whole numbers",
+		"float32":       "numbers such as 20 or 0.5",
+		"float64":       "numbers such as 20 or 0.5",
 		"duration":      "times such as 500ms, 10s or 1h30m",
 		"file":          "the name of a file, or - for the standard input",
 		"URL":           "the URL of a manager's --status-address, such as http://127.0.0.1:8080",

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
+	componentbaseconfig "k8s.io/component-base/config"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/taint-manager/taint-manager/internal/config"
@@ -98,7 +99,7 @@ func TestAFieldNeedsARestartUnlessItsDescriptionSaysOtherwise(t *testing.T) {
 }
 
 func TestTheLeaseIsThatOfTheLibrary(t *testing.T) {
-	if diff := cmp.Diff(leader.Defaults(), config.Default().LeaderElection.Component()); diff != "" {
+	if diff := cmp.Diff(leader.Defaults(), componentbaseconfig.LeaderElectionConfiguration(config.Default().LeaderElection)); diff != "" {
 		t.Errorf("(-library +configuration):\n%s", diff)
 	}
 }

@@ -54,8 +54,14 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 		next.logging.VModule = nil // a value adds to the one before
 	}
 	for _, section := range s.sections.Order {
+		to := next.sections.FlagSet(section)
 		given := func(f *pflag.Flag) bool { return s.given(f.Name) && f.Name != "tls-sni-cert-key" && f.Name != "config" }
-		if err := flags.Copy(next.sections.FlagSet(section), s.sections.FlagSet(section), given); err != nil {
+		to.VisitAll(func(f *pflag.Flag) {
+			if given(f) && f.Value.String() != f.DefValue {
+				next.overridden = append(next.overridden, "--"+f.Name)
+			}
+		})
+		if err := flags.Copy(to, s.sections.FlagSet(section), given); err != nil {
 			return nil, err
 		}
 	}
@@ -68,8 +74,11 @@ func (s *settings) warnings() []policy.Warning {
 	return c.Warnings(time.Now())
 }
 
-// warn logs the warnings.
+// warn logs the warnings, and the flags that override the file.
 func (s *settings) warn(logger logr.Logger) {
+	if len(s.overridden) > 0 {
+		logger.Info("Flags override the configuration file", "flags", s.overridden, "configFile", s.configFile)
+	}
 	for _, w := range s.warnings() {
 		logger.Info("A warning about the configuration file", "configFile", s.configFile, "warning", w.String())
 	}

@@ -12,6 +12,7 @@ import (
 	genericserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/tools/leaderelection"
+	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -124,10 +125,10 @@ func (p *process) assemble(ctx context.Context, to transport.Clients, registerer
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
-		leases := to.Lease.CoordinationV1()
-		e := leader.New(s.LeaderElection.Component(), leases, p.identity)
+		leases, lease := to.Lease.CoordinationV1(), componentbaseconfig.LeaderElectionConfiguration(s.LeaderElection)
+		e := leader.New(lease, leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
-		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, s.LeaderElection.Component())
+		options.Leading, options.LastLed = e.Leading, leader.LastLed(ctx, leases, lease)
 	}
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)

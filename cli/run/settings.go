@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -26,6 +27,8 @@ type settings struct {
 
 	sections cliflag.NamedFlagSets  // the flags, bound to the settings
 	given    func(flag string) bool // reports whether a flag was given
+
+	overridden []string // the flags that override a field of the file
 
 	configFile string // the name of the configuration file; empty: none
 	content    []byte // of the configuration file
@@ -101,18 +104,24 @@ func (s *settings) paused() bool { return s.Paused || s.held }
 
 // componentErrors returns the errors of the options that every component of Kubernetes has.
 func (s *settings) componentErrors() []error {
-	return slices.Concat(s.serving.Validate(), s.tlsErrors(), s.authentication.Validate(), s.authorization.Validate(),
+	return slices.Concat(s.servingErrors(), s.authentication.Validate(), s.authorization.Validate(),
 		s.loggingErrors())
 }
 
-// tlsErrors returns the errors that the shared options find only once the process listens on its port.
-func (s *settings) tlsErrors() (errs []error) {
+// servingErrors includes what the shared options find only once the process listens on its port. They describe a port
+// over 65535 as an attempt to turn them off.
+func (s *settings) servingErrors() (errs []error) {
 	at, o := field.NewPath("serving"), s.serving
+	if 0 <= o.BindPort && o.BindPort <= 65535 {
+		errs = o.Validate()
+	} else {
+		errs = append(errs, field.Invalid(at.Child("securePort"), o.BindPort, validation.InclusiveRangeError(0, 65535)))
+	}
 	if o.BindAddress == nil {
 		errs = append(errs, field.Invalid(at.Child("bindAddress"), s.Serving.BindAddress, "must be an IP address"))
 	}
 	if (o.ServerCert.CertKey.CertFile == "") != (o.ServerCert.CertKey.KeyFile == "") {
-		errs = append(errs, field.Required(at, "set both tlsCertFile and tlsPrivateKeyFile, or neither"))
+		errs = append(errs, field.Required(at, "set both tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file), or neither"))
 	}
 	if _, err := cliflag.TLSVersion(o.MinTLSVersion); err != nil {
 		errs = append(errs, field.NotSupported(at.Child("tlsMinVersion"), o.MinTLSVersion, cliflag.TLSPossibleVersions()))

@@ -17,7 +17,7 @@ import (
 // MaxFileSize is the maximum size of a file, in bytes: that of a ConfigMap.
 const MaxFileSize = 1 << 20
 
-const maxErrors = 100 // that are reported for one file
+const maxErrors = 100 // that are reported for one file, which bounds the cost of a hostile one
 
 // Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: those of the file's
 // form by line, then those of Validate. If there are errors, c must not be used.
@@ -27,10 +27,10 @@ func Decode(name string, data []byte, c *Configuration) []error {
 		return []error{fmt.Errorf("%s: %w", name, err)}
 	}
 	f := &form{name: name}
-	if !f.check(document, reflect.TypeFor[Configuration](), nil) || f.full() {
+	if !f.check(document, reflect.TypeFor[Configuration](), nil) || len(f.errs) >= maxErrors {
 		return f.errs[:min(len(f.errs), maxErrors)]
 	}
-	pruned, err := yaml.Marshal(document)
+	pruned, err := toJSON(document)
 	if err == nil {
 		err = sigsyaml.UnmarshalStrict(pruned, c)
 	}

@@ -114,6 +114,14 @@ func TestAMomentIsTakenInAnyZone(t *testing.T) {
 	}
 }
 
+// YAML 1.1 has other names for true and false, and 2026-11-22 is a time.
+func TestTextsAreKeptAsTheyAreWritten(t *testing.T) {
+	c := mustDecode(t, head+"policies: [{name: a, method: Hold, match: {namespaces: [no, y, on, 2026-11-22], podSelector: {matchLabels: {a: off}}}}]\n")
+	if diff := cmp.Diff([]string{"no", "y", "on", "2026-11-22"}, c.Policies[0].Match.Namespaces); diff != "" || c.Policies[0].Match.PodSelector.MatchLabels["a"] != "off" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestTheMethodIsOneOfThree(t *testing.T) {
 	for _, want := range []policy.Method{policy.Delete, policy.Evict, policy.Ignore} {
 		if c := mustDecode(t, head+"eviction: {method: "+string(want)+"}\n"); c.Eviction.Method != want {

@@ -23,13 +23,13 @@ type form struct {
 	malformed []string // the paths of values of the wrong form
 }
 
-// full reports whether there are as many errors as are reported. The cost of a hostile file is bounded by it.
-func (f *form) full() bool { return len(f.errs) >= maxErrors }
-
 // check reports whether the value has the form of the type.
 func (f *form) check(n *yaml.Node, t reflect.Type, at *field.Path) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if n.ShortTag() == "!!timestamp" {
+		n.Tag = "!!str"
 	}
 	isLeaf := reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 	switch {
@@ -40,13 +40,13 @@ func (f *form) check(n *yaml.Node, t reflect.Type, at *field.Path) bool {
 		return true
 	case !isLeaf && t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
-			if f.full() || !f.check(item, t.Elem(), at.Index(i)) {
+			if len(f.errs) >= maxErrors || !f.check(item, t.Elem(), at.Index(i)) {
 				n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} // keeps the indexes
 			}
 		}
 		return true
 	}
-	text, err := yaml.Marshal(n)
+	text, err := toJSON(n)
 	if err == nil {
 		err = sigsyaml.Unmarshal(text, reflect.New(t).Interface())
 	}
@@ -60,6 +60,15 @@ func (f *form) check(n *yaml.Node, t reflect.Type, at *field.Path) bool {
 	return true
 }
 
+// toJSON does not pass the text on, because sigs.k8s.io/yaml reads a namespace "no" as false, and then as "false".
+func toJSON(n *yaml.Node) ([]byte, error) {
+	var value any
+	if err := n.Decode(&value); err != nil {
+		return nil, fmt.Errorf("decoding: %w", err)
+	}
+	return json.Marshal(value)
+}
+
 // checkFields checks the fields of an object, and removes those that are refused.
 func (f *form) checkFields(n *yaml.Node, known []structField, at *field.Path) {
 	seen, content := map[string]bool{}, n.Content
@@ -69,7 +78,7 @@ func (f *form) checkFields(n *yaml.Node, known []structField, at *field.Path) {
 		path := at.Child(clip(key.Value))
 		k := slices.IndexFunc(known, func(s structField) bool { return s.name == key.Value })
 		switch {
-		case f.full():
+		case len(f.errs) >= maxErrors:
 			return
 		case k < 0:
 			f.refuse(key, path, "unknown field; supported fields: "+names(known))
@@ -147,8 +156,10 @@ func expected(t reflect.Type) string {
 		return "a string"
 	case reflect.Slice:
 		return "a list"
-	case reflect.Struct, reflect.Map:
+	case reflect.Struct:
 		return "an object with fields"
+	case reflect.Map:
+		return "a map of unique keys to strings"
 	}
 	return "a whole number"
 }

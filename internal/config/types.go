@@ -4,7 +4,6 @@ import (
 	_ "embed"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	componentbaseconfig "k8s.io/component-base/config"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -197,11 +196,6 @@ type Logging struct {
 	Verbosity int32 `json:"verbosity,omitempty" jsonschema:"minimum=0"`
 	// Verbosity of single files, such as pool=4,api=2. Only for format text.
 	VModule string `json:"vmodule,omitempty"`
-}
-
-// Component returns the same settings in the type of other components.
-func (l LeaderElection) Component() componentbaseconfig.LeaderElectionConfiguration {
-	return componentbaseconfig.LeaderElectionConfiguration(l)
 }
 
 // Rules returns the settings that affect verdicts.

@@ -45,10 +45,9 @@ func (e *Eviction) validate(at *field.Path) field.ErrorList {
 }
 
 func (c *ClientConnection) validate(at *field.Path) field.ErrorList {
-	// -1 is Kubernetes' way to write no limit. Other negative numbers are more likely a mistake.
-	all := noLimitOr(at.Child("qps"), max(float64(c.QPS), 0), 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
-	if c.QPS < 0 && c.QPS != -1 {
-		all = append(all, field.Invalid(at.Child("qps"), c.QPS, "must be 0 or -1 (no limit), or 1 to 100000"))
+	var all field.ErrorList
+	if c.QPS != -1 { // Kubernetes' way to write no limit. Other negative numbers are more likely a mistake.
+		all = noLimitOr(at.Child("qps"), float64(c.QPS), 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
 	}
 	burst := at.Child("burst")
 	all = append(all, between(burst, c.Burst, 0, 1e6)...)
