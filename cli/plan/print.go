@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -68,7 +68,7 @@ func (t *text) headline() {
 	says := answer.Verb(nodes, "it has no pods", "they have no pods") + where
 	if all > 0 {
 		says = fmt.Sprintf("of %s %s%s %s", answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod"), where,
-			config.JoinWords(t.counts(), "and"))
+			flags.JoinWords(t.counts(), "and"))
 	}
 	t.Printf("%s: %s.\n", t.change(), says)
 }
@@ -119,10 +119,10 @@ func (t *text) change() string {
 		words = fmt.Sprintf("%d nodes (%s)", len(names), words)
 	}
 	if len(set) > 0 {
-		does = append(does, answer.Verb(len(names), " gets ", " get ")+config.JoinWords(set, "and"))
+		does = append(does, answer.Verb(len(names), " gets ", " get ")+flags.JoinWords(set, "and"))
 	}
 	if len(removed) > 0 {
-		does = append(does, answer.Verb(len(names), " loses ", " lose ")+config.JoinWords(removed, "and"))
+		does = append(does, answer.Verb(len(names), " loses ", " lose ")+flags.JoinWords(removed, "and"))
 	}
 	words += strings.Join(does, " and")
 	if t.Compared != "" {

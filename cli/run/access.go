@@ -65,7 +65,7 @@ func (s *settings) rules() (all []rule) {
 	add(true, journal)
 	add(writes, journal.toCreate("to create the journal if it does not exist"))
 	// this process cannot review the permissions of another user, as which it may authenticate and authorize clients
-	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
+	own := s.authentication.RemoteKubeConfigFile == s.ClientConnection.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.ClientConnection.Kubeconfig
 	if own && s.serving.BindPort != 0 {
 		return append(all, toServe()...)
 	}
@@ -75,7 +75,7 @@ func (s *settings) rules() (all []rule) {
 // usesOfPods reports whether evictions are written, whether they delete or evict by the configured method or by the
 // method of a policy, and whether a policy selects namespaces. A policy in mode Audit evicts nothing.
 func (s *settings) usesOfPods() (writes, deletes, evicts, selects bool) {
-	deletes, evicts = s.EvictionMethod == config.MethodDelete, s.EvictionMethod == config.MethodEvict
+	deletes, evicts = s.Eviction.Method == policy.Delete, s.Eviction.Method == policy.Evict
 	for i := range s.Policies {
 		p := &s.Policies[i]
 		selects = selects || p.Match.NamespaceSelector != nil
@@ -194,10 +194,10 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 
 // origin returns where the server's address comes from.
 func (s *settings) origin() string {
-	if s.Kubeconfig == "" {
+	if s.ClientConnection.Kubeconfig == "" {
 		return "the pod's service account"
 	}
-	return "--kubeconfig=" + s.Kubeconfig
+	return "--kubeconfig=" + s.ClientConnection.Kubeconfig
 }
 
 // reviewTimeout bounds the reviews of a changed configuration file, and those of the start whose permissions are not

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -20,7 +19,7 @@ const (
 
 // The test on a real control plane runs such commands.
 func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
-	method := func(m config.Method) func(*settings) { return func(s *settings) { s.EvictionMethod = m } }
+	method := func(m policy.Method) func(*settings) { return func(s *settings) { s.Eviction.Method = m } }
 	lease := func(s *settings) { s.LeaderElection.ResourceNamespace, s.LeaderElection.ResourceName = "ours", "mine" }
 	policies := func(list ...policy.Policy) func(*settings) { return func(s *settings) { s.Policies = list } }
 	selecting := policies(policy.Policy{Method: policy.Delete, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}})
@@ -34,10 +33,10 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 		"namespaces":            {selecting, "namespaces", []string{applyRoles, mayListNamespaces}},
 		"pods, beside namespaces that may be listed": {selecting, "list pods", []string{applyRoles, mayListNamespaces}},
 		"evictions beside deletions":                 {policies(policy.Policy{Method: policy.Evict}), "pods/eviction", []string{applyRoles, mayEvict}},
-		"evictions":                                  {method(config.MethodEvict), "pods/eviction", []string{applyRoles, mayEvict}},
+		"evictions":                                  {method(policy.Evict), "pods/eviction", []string{applyRoles, mayEvict}},
 		"deleteAfter": {
 			func(s *settings) {
-				s.EvictionMethod = config.MethodEvict
+				s.Eviction.Method = policy.Evict
 				s.Policies = []policy.Policy{{Method: policy.Evict, DeleteAfter: new(metav1.Duration)}}
 			}, "pods/|delete pods", []string{applyRoles, mayEvict},
 		},

@@ -199,7 +199,7 @@ func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.
 
 func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
 	hour := metav1.Duration{Duration: time.Hour}
-	evict := func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict }
+	evict := func(c *config.Configuration) { c.Eviction.Method = policy.Evict }
 	for name, test := range map[string]struct {
 		set      func(*config.Configuration)
 		policies []policy.Policy

@@ -125,8 +125,10 @@ func (r *reloader) consider(ctx context.Context, content []byte) error {
 		return startable{fmt.Errorf("taking in the configuration file: %w", err)}
 	}
 	var trouble error
-	if fields := r.started.needRestart(klog.FromContext(ctx), next); fields > 0 {
-		trouble = fmt.Errorf("fields of the file that need a restart: %d", fields)
+	if fields := r.started.needRestart(next); len(fields) > 0 {
+		trouble = fmt.Errorf("changed fields that require a restart: %d", len(fields))
+		klog.FromContext(ctx).Info("Changes in the configuration file require a restart", "configFile",
+			next.configFile, "fields", fields)
 	}
 	r.trouble.Store(&trouble)
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
@@ -140,8 +142,8 @@ func (r *reloader) take(ctx context.Context, next *settings, what string) error 
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	diff, err := r.setPolicies(bounded, taintmanager.Policies{
-		Policies: next.Policies, Guards: next.Guards, Method: next.EvictionMethod, Rules: next.Rules(),
-		Paused: next.paused(), Workers: next.EvictionWorkers,
+		Policies: next.Policies, Guards: next.Guards, Method: next.Eviction.Method, Rules: next.Rules(),
+		Paused: next.paused(), Workers: next.Eviction.Workers,
 	})
 	if err != nil {
 		return err
@@ -310,7 +312,7 @@ func (c *configMetrics) inForce(s *settings) {
 		hash = fmt.Sprintf("%x", sha256.Sum256(s.content))[:16]
 	}
 	c.info.Reset()
-	c.info.WithLabelValues(hash, string(s.EvictionMethod)).Set(1)
+	c.info.WithLabelValues(hash, s.Eviction.Method.Word()).Set(1)
 	c.success.SetToCurrentTime()
 	c.refused.Set(0)
 }
