@@ -37,7 +37,7 @@ func Validate(policies []Policy, guards Guards) field.ErrorList {
 func (p problems) uniqueName(name string, seen map[string]bool) {
 	p = p.at("name")
 	if name == "" {
-		p.add(field.Required(p.path, ""))
+		p.add(field.Required(p.path, "a unique name"))
 		return
 	}
 	p.refuseAll(name, WithoutPattern(validation.IsDNS1123Label(name)))
@@ -64,8 +64,8 @@ func (p *Policy) validate(at problems) {
 	}
 	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
 		absent := at.at("tolerations").at("absent")
-		absent.add(field.Required(absent.path, "with a NoSchedule taint, which nodes may have carried for months: "+
-			"how long pods may stay that do not tolerate the taint; 0s means not at all"))
+		absent.add(field.Required(absent.path, "nodes may have carried a NoSchedule taint for months, so set how long "+
+			"pods that do not tolerate it may stay; 0s evicts them at once"))
 	}
 }
 
@@ -186,7 +186,7 @@ func (m *Match) triggersOnNoSchedule() bool {
 
 func (t *Taint) validate(at problems) {
 	if t.Key == "" && t.KeyPrefix == "" {
-		at.add(field.Required(at.path.Child("key"), "key or keyPrefix"))
+		at.add(field.Required(at.path.Child("key"), "set key or keyPrefix"))
 	}
 	at.at("keyPrefix").forbidIf(t.Key != "" && t.KeyPrefix != "", "may not be set together with key")
 	if t.Key != "" {

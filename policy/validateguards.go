@@ -40,7 +40,7 @@ func (b *Breaker) validate(at problems) {
 	at.at("nodeSelector").selector(b.NodeSelector)
 	if len(b.Taints) == 0 {
 		at.add(field.Required(at.path.Child("taints"),
-			"the taints of an outage, such as key: node.kubernetes.io/unreachable"))
+			"at least one taint of an outage, such as key: node.kubernetes.io/unreachable"))
 	}
 	at.taintKeys(b.Taints)
 	if b.Reset != "" {

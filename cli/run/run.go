@@ -21,6 +21,7 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/status"
@@ -105,7 +106,7 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkAccess(ctx, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
+	if err := s.checkAccess(ctx, to.Main, access.Host); err != nil {
 		return nil, err
 	}
 	if p.server, err = s.listen(ctx); err != nil {
@@ -138,12 +139,15 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
 			setPolicies: p.manager.SetPolicies, started: s, current: s, considered: s.content, metrics: metrics,
-			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
-			event:   leaseEvents(to.Main, s.Configuration, p.identity),
+			client: to.Main, event: leaseEvents(to.Main, s.Configuration, p.identity),
 		}
 	}
 	return p.clock.Register(registerer)
 }
+
+// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
+// journal.
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {

@@ -22,14 +22,15 @@ const maxErrors = 100 // that are reported for one file, which bounds the cost o
 // Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: those of the file's
 // form by line, then those of Validate. If there are errors, c must not be used.
 func Decode(name string, data []byte, c *Configuration) []error {
-	document, err := parse(data)
+	document, err := parse(name, data)
 	if err != nil {
-		return []error{fmt.Errorf("%s: %w", name, err)}
+		return []error{err}
 	}
-	f := &form{name: name}
-	if !f.check(document, reflect.TypeFor[Configuration](), nil) || len(f.errs) >= maxErrors {
-		return f.errs[:min(len(f.errs), maxErrors)]
+	f := &form{name: name, missing: map[string]int{}}
+	if !f.check(document, reflect.TypeFor[Configuration](), nil) || len(f.errs) > maxErrors {
+		return f.firstErrors()
 	}
+	c.APIVersion, c.Kind = "", "" // the file must have them
 	pruned, err := toJSON(document)
 	if err == nil {
 		err = sigsyaml.UnmarshalStrict(pruned, c)
@@ -41,17 +42,30 @@ func Decode(name string, data []byte, c *Configuration) []error {
 		if text, ok := e.BadValue.(string); ok {
 			e.BadValue = clip(text)
 		}
-		if !f.isConsequence(e) {
+		i, isMissing := f.missing[e.Field]
+		switch {
+		case isMissing: // e says what is allowed
+			f.errs[i] = fmt.Errorf("%w: %s", f.errs[i], e.Detail)
+			delete(f.missing, e.Field)
+		case !f.isConsequence(e):
 			f.errs = append(f.errs, fmt.Errorf("%s: %w", name, e))
 		}
 	}
-	return f.errs[:min(len(f.errs), maxErrors)]
+	return f.firstErrors()
+}
+
+// firstErrors returns at most maxErrors errors, and one that says so.
+func (f *form) firstErrors() []error {
+	if len(f.errs) <= maxErrors {
+		return f.errs
+	}
+	return append(f.errs[:maxErrors], fmt.Errorf("%s: too many errors; these are the first %d", f.name, maxErrors))
 }
 
 // parse returns the document in the file.
-func parse(data []byte) (*yaml.Node, error) {
+func parse(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > MaxFileSize {
-		return nil, fmt.Errorf("must be at most %d bytes long, as a ConfigMap is", MaxFileSize)
+		return nil, fmt.Errorf("%s: must be at most %d bytes (1 MiB), as a ConfigMap is", name, MaxFileSize)
 	}
 	if bytes.HasPrefix(data, []byte("{")) { // JSON may have tabs between its values, and has none within them
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
@@ -60,16 +74,16 @@ func parse(data []byte) (*yaml.Node, error) {
 	var document, second yaml.Node
 	err := documents.Decode(&document)
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty; 'taint-manager config defaults' prints one")
+		return nil, fmt.Errorf("%s: the file is empty; 'taint-manager config defaults' prints a complete one", name)
 	}
 	if err == nil {
 		err = documents.Decode(&second) // io.EOF if nothing follows
 	}
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("line %d: must be one document", second.Line)
+		return nil, fmt.Errorf("%s:%d: must be one document: remove this line and what follows", name, second.Line)
 	case !errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("not YAML or JSON: %w", err)
+		return nil, fmt.Errorf("%s: not YAML or JSON: %w", name, err)
 	}
 	return document.Content[0], nil
 }

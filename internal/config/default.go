@@ -15,8 +15,7 @@ const Port = 10270
 func Default() Configuration {
 	tenSeconds := metav1.Duration{Duration: 10 * time.Second}
 	return Configuration{
-		APIVersion:       APIVersion,
-		Kind:             Kind,
+		APIVersion: APIVersion, Kind: Kind,
 		Eviction:         Eviction{Method: policy.Delete, Workers: 32, ComparisonOperators: true},
 		Shards:           8,
 		StatusAddress:    "127.0.0.1:8080",

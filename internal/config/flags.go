@@ -1,6 +1,10 @@
 package config
 
 import (
+	"reflect"
+	"slices"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -57,32 +61,19 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 		"Namespace of the lease and the journal.")
 }
 
-// flagsOfFields has the flag of each field that a flag sets.
-var flagsOfFields = map[string]string{
-	"eviction.method":                  "eviction-method",
-	"eviction.workers":                 "eviction-workers",
-	"eviction.maxEvictionsPerSecond":   "max-evictions-per-second",
-	"eviction.comparisonOperators":     "comparison-operators",
-	"shards":                           "shards",
-	"paused":                           "paused",
-	"dryRun":                           "dry-run",
-	"statusAddress":                    "status-address",
-	"clusterName":                      "cluster-name",
-	"clientConnection.kubeconfig":      "kubeconfig",
-	"clientConnection.qps":             "kube-api-qps",
-	"clientConnection.burst":           "kube-api-burst",
-	"clientConnection.contentType":     "kube-api-content-type",
-	"leaderElection.leaderElect":       "leader-elect",
-	"leaderElection.leaseDuration":     "leader-elect-lease-duration",
-	"leaderElection.renewDeadline":     "leader-elect-renew-deadline",
-	"leaderElection.retryPeriod":       "leader-elect-retry-period",
-	"leaderElection.resourceLock":      "leader-elect-resource-lock",
-	"leaderElection.resourceName":      "leader-elect-resource-name",
-	"leaderElection.resourceNamespace": "leader-elect-resource-namespace",
-}
-
 // FlagOf returns the flag that sets the field at a path; "" if there is none.
-func FlagOf(field string) string { return flagsOfFields[field] }
+func FlagOf(path string) (flag string) {
+	t := reflect.TypeFor[Configuration]()
+	for name := range strings.SplitSeq(path, ".") {
+		fields, names := fieldsOf(t)
+		i := slices.Index(names, name)
+		if i < 0 {
+			return ""
+		}
+		t, flag = fields[i].typ, fields[i].flag
+	}
+	return flag
+}
 
 // methodValue is the value of a flag for a method.
 type methodValue struct{ to *policy.Method }
@@ -93,9 +84,9 @@ func (m methodValue) Type() string   { return "string" }
 // Set accepts the spelling of flags and the spelling of files, delete and Delete. Validation refuses any other text.
 func (m methodValue) Set(text string) error {
 	*m.to = policy.Method(text)
-	for _, known := range methods() {
-		if text == known.Word() {
-			*m.to = known
+	for _, known := range policy.Methods() {
+		if text == strings.ToLower(known) {
+			*m.to = policy.Method(known)
 		}
 	}
 	return nil

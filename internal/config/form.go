@@ -20,7 +20,8 @@ import (
 type form struct {
 	name      string
 	errs      []error
-	malformed []string // the paths of values of the wrong form
+	malformed []string       // the paths of values of the wrong form
+	missing   map[string]int // the paths of required fields, and the indexes of their errors
 }
 
 // check reports whether the value has the form of the type.
@@ -36,11 +37,11 @@ func (f *form) check(n *yaml.Node, t reflect.Type, at *field.Path) bool {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
 		return f.refuse(n, at, "anchors and aliases are not supported")
 	case !isLeaf && t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
-		f.checkFields(n, fieldsOf(t), at)
+		f.checkFields(n, t, at)
 		return true
 	case !isLeaf && t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
-			if len(f.errs) >= maxErrors || !f.check(item, t.Elem(), at.Index(i)) {
+			if len(f.errs) > maxErrors || !f.check(item, t.Elem(), at.Index(i)) {
 				n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} // keeps the indexes
 			}
 		}
@@ -70,18 +71,21 @@ func toJSON(n *yaml.Node) ([]byte, error) {
 }
 
 // checkFields checks the fields of an object, and removes those that are refused.
-func (f *form) checkFields(n *yaml.Node, known []structField, at *field.Path) {
+func (f *form) checkFields(n *yaml.Node, t reflect.Type, at *field.Path) {
+	known, names := fieldsOf(t)
 	seen, content := map[string]bool{}, n.Content
 	n.Content = nil
 	for i := 0; i+1 < len(content); i += 2 {
 		key, value := content[i], content[i+1]
 		path := at.Child(clip(key.Value))
-		k := slices.IndexFunc(known, func(s structField) bool { return s.name == key.Value })
+		k := slices.Index(names, key.Value)
 		switch {
-		case len(f.errs) >= maxErrors:
+		case len(f.errs) > maxErrors:
 			return
+		case key.Kind != yaml.ScalarNode:
+			f.refuse(key, at, "the name of a field must be a string")
 		case k < 0:
-			f.refuse(key, path, "unknown field; supported fields: "+names(known))
+			f.refuse(key, path, "unknown field; supported fields: "+strings.Join(names, ", "))
 		case seen[key.Value]:
 			f.refuse(key, path, "duplicate field")
 		case value.ShortTag() == "!!null": // as if it were omitted
@@ -92,7 +96,12 @@ func (f *form) checkFields(n *yaml.Node, known []structField, at *field.Path) {
 	}
 	for _, s := range known {
 		if s.required && !seen[s.name] {
-			f.refuse(n, at.Child(s.name), "Required value")
+			message := "Required value"
+			if s.typ == reflect.TypeFor[intstr.IntOrString]() { // Validate allows its zero value
+				message += ": must be " + expected(s.typ)
+			}
+			f.missing[at.Child(s.name).String()] = len(f.errs)
+			f.refuse(n, at.Child(s.name), message)
 		}
 	}
 }
@@ -111,30 +120,23 @@ func (f *form) refuse(n *yaml.Node, at *field.Path, message string) bool {
 	return false
 }
 
-// structField is a field of a struct, as JSON names it.
+// structField is a field of a struct. Its flag sets it, if it has one.
 type structField struct {
-	name     string
-	typ      reflect.Type
-	required bool
+	name, flag string
+	typ        reflect.Type
+	required   bool
 }
 
-// fieldsOf returns the fields of a struct. A field without omitempty or omitzero is required.
-func fieldsOf(t reflect.Type) (fields []structField) {
+// fieldsOf returns the fields of a struct, and their names in JSON. A field without omitempty or omitzero is required.
+func fieldsOf(t reflect.Type) (fields []structField, names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
-			fields = append(fields, structField{name, f.Type, !strings.Contains(options, "omit")})
+			required := !strings.Contains(options, "omit")
+			fields, names = append(fields, structField{name, f.Tag.Get("flag"), f.Type, required}), append(names, name)
 		}
 	}
-	return fields
-}
-
-func names(fields []structField) string {
-	var list []string
-	for _, f := range fields {
-		list = append(list, f.name)
-	}
-	return strings.Join(list, ", ")
+	return fields, names
 }
 
 // expected describes the values of a type.
@@ -158,6 +160,8 @@ func expected(t reflect.Type) string {
 		return "a list"
 	case reflect.Struct:
 		return "an object with fields"
+	case reflect.Int32:
+		return "a whole number from -2147483648 to 2147483647"
 	case reflect.Map:
 		return "a map of unique keys to strings"
 	}

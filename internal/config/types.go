@@ -35,18 +35,18 @@ type Configuration struct {
 	// How pods are evicted.
 	Eviction Eviction `json:"eviction,omitzero"`
 	// Number of goroutines that compute verdicts, each for its own part of the nodes. 1 to 256.
-	Shards int `json:"shards,omitempty" jsonschema:"minimum=1,maximum=256"`
+	Shards int `json:"shards,omitempty" flag:"shards" jsonschema:"minimum=1,maximum=256"`
 	// Start no evictions. Evictions remain scheduled and visible, and start when this is false again. A change takes
 	// effect without a restart.
-	Paused bool `json:"paused,omitempty"`
+	Paused bool `json:"paused,omitempty" flag:"paused"`
 	// Compute and log evictions, but write neither pods nor events. A dry run does not take part in leader election
 	// unless --leader-elect=true is given, so it may run next to the controller that evicts.
-	DryRun bool `json:"dryRun,omitempty"`
+	DryRun bool `json:"dryRun,omitempty" flag:"dry-run"`
 	// Loopback address and port of the status page and its JSON API, such as 127.0.0.1:8080. The page does not
 	// authenticate its readers: use kubectl port-forward. "" disables the page.
-	StatusAddress string `json:"statusAddress,omitempty"`
+	StatusAddress string `json:"statusAddress,omitempty" flag:"status-address"`
 	// Name of the cluster on the status page, up to 253 printable characters. "" means the host of the API server.
-	ClusterName string `json:"clusterName,omitempty"`
+	ClusterName string `json:"clusterName,omitempty" flag:"cluster-name"`
 	// Connection to the API server.
 	ClientConnection ClientConnection `json:"clientConnection,omitzero"`
 	// Lease that the evicting replica holds.
@@ -70,28 +70,28 @@ type Configuration struct {
 type Eviction struct {
 	// How pods are evicted that no policy matches: Delete ignores PodDisruptionBudgets, as kube-controller-manager
 	// does; Evict obeys them; Ignore evicts only pods that a policy matches. A change takes effect without a restart.
-	Method policy.Method `json:"method,omitempty"`
+	Method policy.Method `json:"method,omitempty" flag:"eviction-method"`
 	// Number of eviction calls younger than one second that may be in flight; three times as many may be in flight in
 	// all. 1 to 1000. A change takes effect without a restart.
-	Workers int `json:"workers,omitempty" jsonschema:"minimum=1,maximum=1000"`
+	Workers int `json:"workers,omitempty" flag:"eviction-workers" jsonschema:"minimum=1,maximum=1000"`
 	// Eviction calls per second. 0 means no limit; otherwise 0.001 to 1000000.
-	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty" jsonschema:"minimum=0,maximum=1000000"`
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty" flag:"max-evictions-per-second" jsonschema:"minimum=0,maximum=1000000"`
 	// Honor tolerations with the operators Lt and Gt. If false, they match nothing. A change takes effect without a
 	// restart.
-	ComparisonOperators bool `json:"comparisonOperators,omitempty"`
+	ComparisonOperators bool `json:"comparisonOperators,omitempty" flag:"comparison-operators"`
 }
 
 // ClientConnection configures the connection to the API server.
 type ClientConnection struct {
 	// Path of a kubeconfig file. "" means the service account of the pod.
-	Kubeconfig string `json:"kubeconfig,omitempty"`
+	Kubeconfig string `json:"kubeconfig,omitempty" flag:"kubeconfig"`
 	// Requests per second to the API server, except those for the lease. 0 or -1 means no limit, which leaves
 	// throttling to the API server's priority and fairness; otherwise 1 to 100000.
-	QPS float32 `json:"qps,omitempty" jsonschema:"minimum=-1,maximum=100000"`
+	QPS float32 `json:"qps,omitempty" flag:"kube-api-qps" jsonschema:"minimum=-1,maximum=100000"`
 	// Requests that may exceed qps at once. 0 means as many as qps allows per second, at most 1000000.
-	Burst int `json:"burst,omitempty" jsonschema:"minimum=0,maximum=1000000"`
+	Burst int `json:"burst,omitempty" flag:"kube-api-burst" jsonschema:"minimum=0,maximum=1000000"`
 	// Encoding of requests.
-	ContentType string `json:"contentType,omitempty" jsonschema:"enum=application/vnd.kubernetes.protobuf,enum=application/json"`
+	ContentType string `json:"contentType,omitempty" flag:"kube-api-content-type" jsonschema:"enum=application/vnd.kubernetes.protobuf,enum=application/json"`
 }
 
 // The values of ClientConnection.ContentType.
@@ -103,19 +103,19 @@ const (
 // LeaderElection has the fields of componentbaseconfig.LeaderElectionConfiguration.
 type LeaderElection struct {
 	// Evict only while holding the lease. Replicas without it keep their caches and countdowns current.
-	LeaderElect bool `json:"leaderElect,omitempty"`
+	LeaderElect bool `json:"leaderElect,omitempty" flag:"leader-elect"`
 	// Time that candidates wait for a leader that does not renew the lease. Whole seconds from 1s to 1h.
-	LeaseDuration metav1.Duration `json:"leaseDuration,omitzero"`
+	LeaseDuration metav1.Duration `json:"leaseDuration,omitzero" flag:"leader-elect-lease-duration"`
 	// Time that a leader continues without a renewal: below leaseDuration, above 1.2 times retryPeriod.
-	RenewDeadline metav1.Duration `json:"renewDeadline,omitzero"`
+	RenewDeadline metav1.Duration `json:"renewDeadline,omitzero" flag:"leader-elect-renew-deadline"`
 	// Time between two attempts to acquire or renew the lease, at least 10ms.
-	RetryPeriod metav1.Duration `json:"retryPeriod,omitzero"`
+	RetryPeriod metav1.Duration `json:"retryPeriod,omitzero" flag:"leader-elect-retry-period"`
 	// Kind of object that serves as the lock.
-	ResourceLock string `json:"resourceLock,omitempty" jsonschema:"enum=leases"`
+	ResourceLock string `json:"resourceLock,omitempty" flag:"leader-elect-resource-lock" jsonschema:"enum=leases"`
 	// Name of the lease.
-	ResourceName string `json:"resourceName,omitempty"`
+	ResourceName string `json:"resourceName,omitempty" flag:"leader-elect-resource-name"`
 	// Namespace of the lease and the journal.
-	ResourceNamespace string `json:"resourceNamespace,omitempty"`
+	ResourceNamespace string `json:"resourceNamespace,omitempty" flag:"leader-elect-resource-namespace" flag:"leader-elect-resource-name"`
 }
 
 // Serving configures the HTTPS server.

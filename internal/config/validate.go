@@ -13,13 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-const (
-	leases       = "leases" // the only kind of lock
-	jitterFactor = 1.2      // by which client-go extends the time between two attempts to renew, at most
-)
-
-// methods returns the methods for pods that no policy matches.
-func methods() []policy.Method { return []policy.Method{policy.Delete, policy.Evict, policy.Ignore} }
+const leases = "leases" // the only kind of lock
 
 // Validate returns every error, in a fixed order; none if c is valid.
 func (c *Configuration) Validate() field.ErrorList {
@@ -38,14 +32,13 @@ func (c *Configuration) Validate() field.ErrorList {
 }
 
 func (e *Eviction) validate(at *field.Path) field.ErrorList {
-	all := oneOf(at.Child("method"), e.Method, methods()...)
+	all := oneOf(at.Child("method"), e.Method, policy.Delete, policy.Evict, policy.Ignore)
 	all = append(all, between(at.Child("workers"), e.Workers, 1, 1000)...)
 	return append(all, noLimitOr(at.Child("maxEvictionsPerSecond"), e.MaxEvictionsPerSecond, 0.001, 1e6,
 		"must be 0 (no limit), or 0.001 to 1000000")...)
 }
 
-func (c *ClientConnection) validate(at *field.Path) field.ErrorList {
-	var all field.ErrorList
+func (c *ClientConnection) validate(at *field.Path) (all field.ErrorList) {
 	if c.QPS != -1 { // Kubernetes' way to write no limit. Other negative numbers are more likely a mistake.
 		all = noLimitOr(at.Child("qps"), float64(c.QPS), 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
 	}
@@ -68,7 +61,8 @@ func (l *LeaderElection) validate(at *field.Path) (all field.ErrorList) {
 	refuse(lease%time.Second != 0 || lease < time.Second || lease > time.Hour, "leaseDuration", lease.String(),
 		"must be whole seconds from 1s to 1h")
 	refuse(renew <= 0 || renew >= lease, "renewDeadline", renew.String(), "must be less than leaseDuration ("+lease.String()+")")
-	refuse(float64(renew) <= jitterFactor*float64(retry), "renewDeadline", renew.String(),
+	// client-go extends the time between two attempts by up to a fifth.
+	refuse(float64(renew) <= 1.2*float64(retry), "renewDeadline", renew.String(),
 		"must be more than 1.2 times retryPeriod ("+retry.String()+")")
 	refuse(retry < 10*time.Millisecond, "retryPeriod", retry.String(), "must be at least 10ms")
 	all = append(all, oneOf(at.Child("resourceLock"), l.ResourceLock, leases)...)
@@ -118,13 +112,10 @@ func loopbackOrNone(at *field.Path, address string) field.ErrorList {
 }
 
 // printable allows names that are readable on one line, and as long as the name of a host.
-func printable(at *field.Path, name string) (all field.ErrorList) {
-	if len(name) > 253 {
-		all = append(all, field.TooLong(at, "", 253))
-	}
+func printable(at *field.Path, name string) field.ErrorList {
 	unreadable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if strings.TrimSpace(name) != name || strings.ContainsFunc(name, unreadable) {
-		all = append(all, field.Invalid(at, name, "must be printable characters without spaces around them"))
+	if len(name) > 253 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unreadable) {
+		return field.ErrorList{field.Invalid(at, name, "must be at most 253 printable characters without spaces around them")}
 	}
-	return all
+	return nil
 }
