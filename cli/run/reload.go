@@ -88,31 +88,33 @@ func (r *reloader) consider(ctx context.Context, content []byte, unreadable erro
 	valid := err == nil
 	if valid {
 		next.held = r.current.held
-		err = r.applyPermitted(ctx, next)
+		err = r.forbidden(ctx, next)
+	}
+	starts := err == nil
+	if starts {
+		err = r.apply(ctx, next, "The configuration file has changed and is in force")
 	}
 	if ctx.Err() != nil {
 		return
 	}
 	r.considered, r.retry = content, time.Time{}
-	switch {
-	case err == nil:
+	if err == nil {
 		r.accept(ctx, next)
-	case valid:
-		r.retry = time.Now().Add(retryAfter)
-		r.refuse(ctx, fmt.Errorf("applying the configuration file: %w", err), "the log says why", changed)
-	default:
-		r.refuse(ctx, err, "a restart would not start; the log says why", changed)
+		return
 	}
+	if valid {
+		r.retry = time.Now().Add(retryAfter)
+	}
+	r.refuse(ctx, err, starts, changed)
 }
 
-// applyPermitted applies the settings unless a permission to read is missing that they need.
-func (r *reloader) applyPermitted(ctx context.Context, next *settings) error {
+// forbidden returns an error if the API server forbids a read without which a process with these settings does not
+// start. Without an answer, the manager finds out.
+func (r *reloader) forbidden(ctx context.Context, next *settings) error {
 	bounded, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if forbidden, err := next.tryReads(bounded, r.client); forbidden != nil || err != nil {
-		return errors.Join(forbidden, err)
-	}
-	return r.apply(ctx, next, "The configuration file has changed and is in force")
+	forbidden, _ := next.tryReads(bounded, r.client)
+	return forbidden
 }
 
 // apply gives the manager the settings that it can apply without a restart, and logs what has changed.
@@ -148,17 +150,22 @@ func (r *reloader) accept(ctx context.Context, next *settings) {
 	next.warn(klog.FromContext(ctx))
 }
 
-// refuse reports that the file is not in force; a log line, event and count follow only a change of the file.
-func (r *reloader) refuse(ctx context.Context, cause error, consequence string, changed bool) {
+// refuse reports that the file is not in force, and whether a process with it would start. A log line, event and count
+// follow only a change of the file.
+func (r *reloader) refuse(ctx context.Context, cause error, starts, changed bool) {
 	const refused = "is refused, and the last accepted one stays in force"
-	trouble := errors.New("the file " + refused + "; " + consequence)
+	trouble := errors.New("the file " + refused + "; the log says why")
+	if !starts {
+		trouble = errors.New("the file " + refused + "; a restart would not start; the log says why")
+	}
 	r.trouble.Store(&trouble)
 	if !changed {
 		return
 	}
 	r.metrics.refused.Set(1)
 	r.metrics.reloads.WithLabelValues(resultRefused).Inc()
-	klog.FromContext(ctx).Error(cause, "The configuration file "+refused, "configFile", r.started.configFile)
+	klog.FromContext(ctx).Error(cause, "The configuration file "+refused, "configFile", r.started.configFile,
+		"restartWouldStart", starts)
 	if r.event != nil {
 		r.event(ctx, fmt.Sprintf("The configuration file %s %s: %v", r.started.configFile, refused, cause))
 	}
