@@ -43,13 +43,15 @@ func JoinWords(words []string, last string) string {
 
 // FieldErrors returns errors of a configuration as one, a line for each. A field that a flag has set is named by the
 // flag.
-func FieldErrors(errs field.ErrorList, given func(flag string) bool) error {
+func FieldErrors[E error](errs []E, given func(flag string) bool) error {
 	lines := make([]error, len(errs))
-	for i, e := range errs {
-		if flag := config.FlagOf(e.Field); flag != "" && given(flag) {
-			e.Field = "--" + flag
+	for i, err := range errs {
+		lines[i] = err
+		if e, ok := errors.AsType[*field.Error](err); ok {
+			if flag := config.FlagOf(e.Field); flag != "" && given(flag) {
+				e.Field = "--" + flag
+			}
 		}
-		lines[i] = e
 	}
 	return errors.Join(lines...)
 }

@@ -95,8 +95,7 @@ func (s *settings) complete() error {
 	kubeconfig := s.ClientConnection.Kubeconfig
 	s.authentication.RemoteKubeConfigFile = cmp.Or(s.authentication.RemoteKubeConfigFile, kubeconfig)
 	s.authorization.RemoteKubeConfigFile = cmp.Or(s.authorization.RemoteKubeConfigFile, kubeconfig)
-	own := flags.FieldErrors(s.Validate(), s.given)
-	return errors.Join(append([]error{own}, s.componentErrors()...)...)
+	return errors.Join(flags.FieldErrors(s.Validate(), s.given), flags.FieldErrors(s.componentErrors(), s.given))
 }
 
 // paused reports whether the settings, or the file beside the configuration file, pause evictions.

@@ -121,9 +121,9 @@ type LeaderElection struct {
 // Serving configures the HTTPS server.
 type Serving struct {
 	// IP address to listen on. 0.0.0.0 or :: means all interfaces.
-	BindAddress string `json:"bindAddress,omitempty"`
+	BindAddress string `json:"bindAddress,omitempty" flag:"bind-address"`
 	// Port to listen on, 1 to 65535. 0 disables the server.
-	SecurePort int `json:"securePort,omitempty" jsonschema:"minimum=0,maximum=65535"`
+	SecurePort int `json:"securePort,omitempty" flag:"secure-port" jsonschema:"minimum=0,maximum=65535"`
 	// Directory of the TLS certificate. "" keeps a self-signed certificate in memory.
 	CertDir string `json:"certDir,omitempty"`
 	// File of the TLS certificate. It requires tlsPrivateKeyFile.
@@ -131,11 +131,11 @@ type Serving struct {
 	// File of the private key of tlsCertFile.
 	TLSPrivateKeyFile string `json:"tlsPrivateKeyFile,omitempty"`
 	// Cipher suites. Empty means those of Go, which is advised.
-	TLSCipherSuites []string `json:"tlsCipherSuites,omitempty"`
+	TLSCipherSuites []string `json:"tlsCipherSuites,omitempty" flag:"tls-cipher-suites"`
 	// IDs of the elliptic curves. Empty means those of Go, which is advised.
-	TLSCurvePreferences []int32 `json:"tlsCurvePreferences,omitempty"`
+	TLSCurvePreferences []int32 `json:"tlsCurvePreferences,omitempty" flag:"tls-curve-preferences"`
 	// Minimum TLS version. "" means VersionTLS12.
-	TLSMinVersion string `json:"tlsMinVersion,omitempty"`
+	TLSMinVersion string `json:"tlsMinVersion,omitempty" flag:"tls-min-version"`
 	// Streams per HTTP/2 connection. 0 means Go's default.
 	HTTP2MaxStreamsPerConnection int `json:"http2MaxStreamsPerConnection,omitempty" jsonschema:"minimum=0"`
 	// Serve HTTP/1.1 only.
@@ -189,13 +189,13 @@ type Authorization struct {
 // Logging configures the logs.
 type Logging struct {
 	// Format of the logs.
-	Format string `json:"format,omitempty" jsonschema:"enum=text,enum=json"`
+	Format string `json:"format,omitempty" flag:"logging-format" jsonschema:"enum=text,enum=json"`
 	// Maximum time between two flushes of the logs.
-	FlushFrequency metav1.Duration `json:"flushFrequency,omitzero"`
+	FlushFrequency metav1.Duration `json:"flushFrequency,omitzero" flag:"log-flush-frequency"`
 	// Verbosity. 0 logs the least; 4 suits debugging.
-	Verbosity int32 `json:"verbosity,omitempty" jsonschema:"minimum=0"`
+	Verbosity int32 `json:"verbosity,omitempty" flag:"v" jsonschema:"minimum=0"`
 	// Verbosity of single files, such as pool=4,api=2. Only for format text.
-	VModule string `json:"vmodule,omitempty"`
+	VModule string `json:"vmodule,omitempty" flag:"vmodule"`
 }
 
 // Rules returns the settings that affect verdicts.
