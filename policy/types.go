@@ -60,8 +60,8 @@ type Policy struct {
 	// treats the taint as absent.
 	Method Method `json:"method"`
 
-	// Time after the deadline at which a pod is deleted that could not be evicted, at least 1s. Only with Evict. Omitted
-	// means never.
+	// Time after the deadline at which a pod is deleted that could not be evicted, at least 1s. Only with Evict.
+	// Omitted means never.
 	DeleteAfter *metav1.Duration `json:"deleteAfter,omitempty"`
 	// Time that pods may stay. It overrides their tolerations, and changes no pod.
 	Tolerations *Tolerations `json:"tolerations,omitempty"`

@@ -55,7 +55,9 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	}
 	for _, section := range s.sections.Order {
 		to := next.sections.FlagSet(section)
-		given := func(f *pflag.Flag) bool { return s.given(f.Name) && f.Name != "tls-sni-cert-key" && f.Name != "config" }
+		given := func(f *pflag.Flag) bool {
+			return s.given(f.Name) && f.Name != "tls-sni-cert-key" && f.Name != "config"
+		}
 		to.VisitAll(func(f *pflag.Flag) {
 			if given(f) && f.Value.String() != f.DefValue {
 				next.overridden = append(next.overridden, "--"+f.Name)

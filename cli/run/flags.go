@@ -13,7 +13,7 @@ import (
 // addFlags adds the flags of "run", in sections.
 func (s *settings) addFlags() {
 	section := s.sections.FlagSet
-	s.Configuration.AddFlags(section("eviction"))
+	s.AddFlags(section("eviction"))
 	s.ClientConnection.AddFlags(section("API server"))
 	s.LeaderElection.AddFlags(section("leader election"))
 	s.serving.AddFlags(section("secure serving"))

@@ -152,7 +152,8 @@ func journalName(c config.Configuration) string { return store.NameFor(c.LeaderE
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
 	notes := remarks{condition: p.manager, clock: p.clock.Trouble, file: p.reloader, election: p.election}
-	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.Serving.Profiling)))
+	paths := endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.Serving.Profiling)
+	shutdown, err := p.server.serve(notes.below(paths))
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,8 @@ func (p *process) announce(ctx context.Context) {
 	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
 		"method", s.Eviction.Method.Word(), "dryRun", s.DryRun, "workers", s.Eviction.Workers,
 		"maxEvictionsPerSecond", s.Eviction.MaxEvictionsPerSecond, "shards", s.Shards,
-		"kubeAPIQPS", s.ClientConnection.QPS, "comparisonOperators", s.Eviction.ComparisonOperators, "paused", s.paused(),
+		"kubeAPIQPS", s.ClientConnection.QPS, "comparisonOperators", s.Eviction.ComparisonOperators,
+		"paused", s.paused(),
 		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
 		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,
 		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))

@@ -66,7 +66,8 @@ func (s *settings) apply() error {
 	in.RemoteKubeConfigFile, in.ClientCert.ClientCA = a.Kubeconfig, a.ClientCAFile
 	in.SkipInClusterLookup, in.TolerateInClusterLookupFailure = a.SkipLookup, a.TolerateLookupFailure
 	in.CacheTTL = a.TokenWebhookCacheTTL.Duration
-	in.RequestHeader.ClientCAFile, in.RequestHeader.AllowedNames = a.RequestheaderClientCAFile, a.RequestheaderAllowedNames
+	in.RequestHeader.ClientCAFile = a.RequestheaderClientCAFile
+	in.RequestHeader.AllowedNames = a.RequestheaderAllowedNames
 	in.RequestHeader.UsernameHeaders = a.RequestheaderUsernameHeaders
 	in.RequestHeader.UIDHeaders = a.RequestheaderUIDHeaders
 	in.RequestHeader.GroupHeaders = a.RequestheaderGroupHeaders
@@ -111,11 +112,11 @@ func (s *settings) componentErrors() []error {
 // over 65535 as an attempt to turn them off.
 func (s *settings) servingErrors() (errs []error) {
 	at, o := field.NewPath("serving"), s.serving
-	if 0 <= o.BindPort && o.BindPort <= 65535 {
-		errs = o.Validate()
-	} else {
+	valid := *o
+	if valid.BindPort = min(max(o.BindPort, 0), 65535); valid.BindPort != o.BindPort {
 		errs = append(errs, field.Invalid(at.Child("securePort"), o.BindPort, validation.InclusiveRangeError(0, 65535)))
 	}
+	errs = append(errs, valid.Validate()...)
 	if o.BindAddress == nil {
 		errs = append(errs, field.Invalid(at.Child("bindAddress"), s.Serving.BindAddress, "must be an IP address"))
 	}
@@ -123,7 +124,8 @@ func (s *settings) servingErrors() (errs []error) {
 		errs = append(errs, field.Required(at, "set both tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file), or neither"))
 	}
 	if _, err := cliflag.TLSVersion(o.MinTLSVersion); err != nil {
-		errs = append(errs, field.NotSupported(at.Child("tlsMinVersion"), o.MinTLSVersion, cliflag.TLSPossibleVersions()))
+		versions := cliflag.TLSPossibleVersions()
+		errs = append(errs, field.NotSupported(at.Child("tlsMinVersion"), o.MinTLSVersion, versions))
 	}
 	if _, err := cliflag.TLSCipherSuites(o.CipherSuites); err != nil {
 		errs = append(errs, field.Invalid(at.Child("tlsCipherSuites"), o.CipherSuites, err.Error()))

@@ -19,8 +19,8 @@ const MaxFileSize = 1 << 20
 
 const maxErrors = 100 // that are reported for one file, which bounds the cost of a hostile one
 
-// Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: those of the file's
-// form by line, then those of Validate. If there are errors, c must not be used.
+// Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: those of the form
+// of the file by line, then those of Validate. If there are errors, c must not be used.
 func Decode(name string, data []byte, c *Configuration) []error {
 	document, err := parse(name, data)
 	if err != nil {

@@ -21,13 +21,11 @@ func Default() Configuration {
 		StatusAddress:    "127.0.0.1:8080",
 		ClientConnection: ClientConnection{ContentType: ContentTypeProtobuf},
 		LeaderElection: LeaderElection{
-			LeaderElect:       true,
-			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
-			RenewDeadline:     tenSeconds,
-			RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
-			ResourceLock:      leases,
-			ResourceName:      "taint-manager",
-			ResourceNamespace: "kube-system",
+			LeaderElect:   true,
+			LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
+			RenewDeadline: tenSeconds,
+			RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
+			ResourceLock:  leases, ResourceName: "taint-manager", ResourceNamespace: "kube-system",
 		},
 		Serving: Serving{BindAddress: "0.0.0.0", SecurePort: Port},
 		Authentication: Authentication{

@@ -115,7 +115,7 @@ type LeaderElection struct {
 	// Name of the lease.
 	ResourceName string `json:"resourceName,omitempty" flag:"leader-elect-resource-name"`
 	// Namespace of the lease and the journal.
-	ResourceNamespace string `json:"resourceNamespace,omitempty" flag:"leader-elect-resource-namespace" flag:"leader-elect-resource-name"`
+	ResourceNamespace string `json:"resourceNamespace,omitempty" flag:"leader-elect-resource-namespace"`
 }
 
 // Serving configures the HTTPS server.
