@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
@@ -16,7 +17,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/policy"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // failing returns an API server that answers a verb on a resource with this error.
