@@ -16,8 +16,6 @@ import (
 	"k8s.io/client-go/util/retry"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // late is how long after the end of its lease a leader that has not noticed the end becomes unhealthy.
@@ -38,7 +36,15 @@ type Election struct {
 
 // Defaults returns the lease and the times that the program taint-manager uses unless they are set.
 func Defaults() componentbaseconfig.LeaderElectionConfiguration {
-	return config.Default().LeaderElection
+	return componentbaseconfig.LeaderElectionConfiguration{
+		LeaderElect:       true,
+		LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
+		RenewDeadline:     metav1.Duration{Duration: 10 * time.Second},
+		RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
+		ResourceLock:      resourcelock.LeasesResourceLock,
+		ResourceName:      "taint-manager",
+		ResourceNamespace: "kube-system",
+	}
 }
 
 // New returns an election for the lease with these settings, see [Defaults]. The identity must be unique, see

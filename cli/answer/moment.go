@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
@@ -36,7 +36,7 @@ func Moment(at string) (foresight.Moment, error) {
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return foresight.Moment{}, config.Refusal{
+		return foresight.Moment{}, flags.Refusal{
 			Flag: "at", Value: at, Allowed: "it takes now, an offset such as +1h, or a time such as " +
 				"2026-05-01T12:00:00Z", Next: "leave it out for now",
 		}

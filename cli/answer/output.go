@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/component-base/term"
 	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -52,7 +51,7 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+config.JoinWords(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+flags.JoinWords(o.named(), "or")+".")
 }
 
 // BindNoHeaders adds --no-headers.
@@ -84,8 +83,8 @@ func (o *Output) Check() error {
 	if slices.Contains(o.forms, o.Form) {
 		return nil
 	}
-	return config.Refusal{
-		Flag: "output", Value: o.Form, Allowed: "it takes " + config.JoinWords(o.named(), "or"),
+	return flags.Refusal{
+		Flag: "output", Value: o.Form, Allowed: "it takes " + flags.JoinWords(o.named(), "or"),
 		Next: "leave it out for table",
 	}
 }
@@ -128,7 +127,7 @@ func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
 	if terminal.OnTerminal(w) {
-		t.columns, t.rows, _ = term.TerminalSize(w)
+		t.columns, t.rows, _ = terminal.Size(w)
 	}
 	if t.Wide() {
 		t.columns = 0 // nothing is cut

@@ -8,8 +8,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -166,7 +166,7 @@ func (t *text) budgets() {
 	for _, b := range t.Budgets {
 		asked := ""
 		switch {
-		case t.Method() == string(config.MethodDelete):
+		case t.Method() == policy.Delete.Word():
 			asked = ". Deletion ignores budgets"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
@@ -176,7 +176,7 @@ func (t *text) budgets() {
 		t.Printf("PodDisruptionBudget %s allows %s%s.\n", b.Name,
 			foresight.Count(b.Admits, "disruption"), asked)
 	}
-	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
+	if len(t.Budgets) > 1 && t.Method() == policy.Evict.Word() {
 		t.WriteString("The API server never evicts a pod that two budgets select.\n")
 	}
 }

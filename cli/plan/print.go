@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -149,12 +149,12 @@ func (t *text) change() string {
 	}
 	switch {
 	case len(set) > 0 && len(removed) > 0:
-		does = append(does, "tainting "+words+" with "+config.JoinWords(set, "and")+" and removing "+
-			config.JoinWords(removed, "and"))
+		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and")+" and removing "+
+			flags.JoinWords(removed, "and"))
 	case len(set) > 0:
-		does = append(does, "tainting "+words+" with "+config.JoinWords(set, "and"))
+		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and"))
 	case len(removed) > 0:
-		does = append(does, "removing "+config.JoinWords(removed, "and")+" from "+words)
+		does = append(does, "removing "+flags.JoinWords(removed, "and")+" from "+words)
 	}
 	if t.Compared != "" && len(does) > 0 {
 		return "With this configuration instead of " + t.Compared + ", " + does[0] + " newly"

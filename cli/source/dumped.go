@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -153,7 +152,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, config.JoinWords(namespaces, "and"), d)
+			"with --namespace", s.Pod, flags.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	}
@@ -166,7 +165,7 @@ func (d *dumped) String() string {
 	for _, file := range d.files {
 		names = append(names, name(file))
 	}
-	return config.JoinWords(names, "and")
+	return flags.JoinWords(names, "and")
 }
 
 // name returns the name of a file in messages.

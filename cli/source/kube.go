@@ -60,7 +60,7 @@ func (f *Flags) Check(configs ...string) error {
 		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
 	if _, err := clientcmd.ParseTimeout(f.overrides.Timeout); f.overrides.Timeout != "" && err != nil {
-		return config.Refusal{
+		return flags.Refusal{
 			Flag: clientcmd.FlagTimeout, Value: f.overrides.Timeout, Allowed: "it takes a duration",
 			Next: "write it as 10s or 1m, or leave it out for no limit",
 		}

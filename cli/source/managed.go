@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -33,7 +33,7 @@ func (m *Manager) Explain(ctx context.Context, s *Scope) (*foresight.Explanation
 		pod.Namespace = namespaces[0]
 	default:
 		return nil, fmt.Errorf("the manager has pods %s in the namespaces %s; choose one with --namespace", s.Pod,
-			config.JoinWords(namespaces, "and"))
+			flags.JoinWords(namespaces, "and"))
 	}
 	var prediction *foresight.Prediction
 	if eviction != nil {
@@ -132,7 +132,7 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 		return pending
 	}
 	// The manager names only tainted nodes, so the others may not exist.
-	pending.Notes = append(pending.Notes, "the manager reports no taint on "+config.JoinWords(unnamed, "or")+
+	pending.Notes = append(pending.Notes, "the manager reports no taint on "+flags.JoinWords(unnamed, "or")+
 		", which may not exist; check with 'kubectl get nodes'")
 	return pending
 }

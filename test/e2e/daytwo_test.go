@@ -113,11 +113,6 @@ func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
 		w.shell(t, command)
 		w.kept(t, command, before, node, true)
 	}
-	for name, annotations := range w.state(t).annotations {
-		if annotations["helm.sh/resource-policy"] != "keep" || annotations["kustomize.toolkit.fluxcd.io/prune"] != "disabled" {
-			t.Errorf("%s has the annotations %v", name, annotations)
-		}
-	}
 }
 
 // pausesAndGoesOn checks what is written; cli/run/pause_test.go checks what that does.
