@@ -27,8 +27,7 @@ type Election struct {
 	settings componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
-
-	elector atomic.Pointer[leaderelection.LeaderElector] // nil before the campaign
+	elector  atomic.Pointer[leaderelection.LeaderElector] // nil before the campaign
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
 	term chan struct{}
@@ -36,14 +35,10 @@ type Election struct {
 
 // Defaults returns the lease and the times that the program taint-manager uses unless they are set.
 func Defaults() componentbaseconfig.LeaderElectionConfiguration {
+	seconds := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Second} }
 	return componentbaseconfig.LeaderElectionConfiguration{
-		LeaderElect:       true,
-		LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
-		RenewDeadline:     metav1.Duration{Duration: 10 * time.Second},
-		RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
-		ResourceLock:      resourcelock.LeasesResourceLock,
-		ResourceName:      "taint-manager",
-		ResourceNamespace: "kube-system",
+		LeaderElect: true, LeaseDuration: seconds(15), RenewDeadline: seconds(10), RetryPeriod: seconds(2),
+		ResourceLock: resourcelock.LeasesResourceLock, ResourceName: "taint-manager", ResourceNamespace: "kube-system",
 	}
 }
 
