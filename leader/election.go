@@ -21,8 +21,7 @@ import (
 // late is how long after the end of its lease a leader that has not noticed the end becomes unhealthy.
 const late = 20 * time.Second
 
-// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
-// [Election.Campaign].
+// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one Campaign.
 type Election struct {
 	settings componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
