@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -16,23 +17,24 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Method is the way in which pods are evicted: Delete, Evict or Ignore.
-type Method = config.Method
+type Method = policy.Method
 
 const (
 	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets do not apply. The
 	// original does the same.
-	Delete = config.MethodDelete
+	Delete = policy.Delete
 
 	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
-	Evict = config.MethodEvict
+	Evict = policy.Evict
 
-	// Ignore evicts no pod: only policies do. It is for a manager beside another taint manager.
-	Ignore = config.MethodIgnore
+	// Ignore evicts no pod: only policies do. It is for a manager next to another taint manager.
+	Ignore = policy.Ignore
 )
 
 // Eviction is one call for an [Evictor] to make. Evictors must not modify its pod and verdict.
@@ -157,7 +159,7 @@ func (o *Options) complete() error {
 	if err := o.configure(); err != nil {
 		return err
 	}
-	o.CallTimeout = cmp.Or(o.CallTimeout, config.CallTimeout)
+	o.CallTimeout = cmp.Or(o.CallTimeout, evict.CallTimeout)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, drainTimeout)
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
@@ -175,17 +177,17 @@ func (o *Options) complete() error {
 func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)
-	o.Workers = cmp.Or(o.Workers, c.EvictionWorkers)
-	o.Method = cmp.Or(o.Method, c.EvictionMethod)
-	c.Shards, c.EvictionWorkers, c.EvictionMethod = o.Shards, o.Workers, o.Method
-	c.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
-	names := map[string]string{
-		"shards": "Shards", "eviction-workers": "Workers", "eviction-method": "Method",
-		"max-evictions-per-second": "MaxEvictionsPerSecond",
+	o.Workers = cmp.Or(o.Workers, c.Eviction.Workers)
+	o.Method = cmp.Or(o.Method, c.Eviction.Method)
+	c.Shards, c.Eviction.Workers, c.Eviction.Method = o.Shards, o.Workers, o.Method
+	c.Eviction.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
+	errs := c.Validate()
+	for _, e := range errs {
+		name := strings.TrimPrefix(e.Field, "eviction.")
+		e.Field = "Options." + strings.ToUpper(name[:1]) + name[1:]
 	}
-	for _, r := range c.Validate() {
-		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag],
-			r.Value, r.Allowed)
+	if err := errs.ToAggregate(); err != nil {
+		return fmt.Errorf("taintmanager: %w", err)
 	}
 	return nil
 }

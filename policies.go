@@ -2,14 +2,12 @@ package taintmanager
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -34,7 +32,7 @@ func (o *Options) policies() Policies {
 	}
 }
 
-// complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one
+// complete returns the policies with defaults, and the configuration on which holds depend; or all errors as one
 // error.
 func (p Policies) complete() (Policies, breaker.Config, error) {
 	o := Options{Method: p.Method, Workers: p.Workers}
@@ -43,21 +41,20 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	}
 	p.Method, p.Workers = o.Method, o.Workers
 	c := breaker.Config{Paused: p.Paused, Config: policy.Config{
-		Policies: p.Policies, Guards: p.Guards, Method: p.Method.Policy(), Rules: p.Rules,
+		Policies: p.Policies, Guards: p.Guards, Method: p.Method, Rules: p.Rules,
 	}}
 	set, problems := policy.Compile(c.Config)
-	errs := make([]error, len(problems))
-	for i, problem := range problems {
-		errs[i] = fmt.Errorf("taintmanager: %s is refused: %s; %s", problem.Path, problem.Allowed, problem.Next)
-	}
 	c.Set = set
-	return p, c, errors.Join(errs...)
+	if err := problems.ToAggregate(); err != nil {
+		return p, c, fmt.Errorf("taintmanager: %w", err)
+	}
+	return p, c, nil
 }
 
 // published returns the configuration in force as the journal publishes it, or an error if it is too large.
 func (p *Policies) published() ([]byte, error) {
 	text, err := journal.Config{
-		Method: p.Method.Policy(), Policies: p.Policies, Guards: p.Guards, Paused: p.Paused,
+		Method: p.Method, Policies: p.Policies, Guards: p.Guards, Paused: p.Paused,
 		NoComparison: p.Rules.NoComparison,
 	}.Encode()
 	if err != nil {
@@ -135,7 +132,7 @@ func (m *Manager) conflictsWithBuiltin() (names []string) {
 // apiMethod returns the method of calls whose request has none.
 func (o *Options) apiMethod() Method {
 	if o.Method == Ignore {
-		return config.MethodDelete
+		return policy.Delete
 	}
 	return o.Method
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/pending"
 	"github.com/taint-manager/taint-manager/cli/plan"
 	"github.com/taint-manager/taint-manager/cli/run"
+	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 // The exit codes.
@@ -53,7 +54,8 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &terminal.Output{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range append(root.Commands(), root) {
@@ -64,8 +66,14 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 		}
 	}
 	cmd, err := root.ExecuteC()
+	if (err == nil || errors.Is(err, answer.ErrWouldEvict)) && out.Err != nil {
+		err = fmt.Errorf("writing the output: %w", out.Err)
+	}
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", withDisplayName(root, err.Error()))
+	}
+	if incomplete, ok := errors.AsType[answer.Incomplete](err); ok {
+		answer.Remark(stderr, incomplete.Remarks)
 	}
 	return exitCode(cmd, err)
 }

@@ -6,13 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -20,15 +18,13 @@ import (
 
 // characters are the fake API servers, each with its own path.
 var characters = []string{
-	"permits",      // allows everything; its cluster is empty
-	"behind",       // like permits, with its clock an hour behind
-	"denies",       // denies every permission
-	"watch-only",   // allows list and watch, and to read the journal
-	"no-evictions", // denies evicting pods, and events
-	"stranger",     // does not know the user
-	"website",      // is not an API server
-	"unaskable",    // forbids permission reviews, and allows the rest; its cluster is empty
-	"overloaded",   // answers 503
+	"permits",    // allows everything; its cluster is empty
+	"behind",     // like permits, with its clock an hour behind
+	"denies",     // forbids everything
+	"watch-only", // allows list and watch of an empty cluster, and to read the journal
+	"stranger",   // does not know the user
+	"website",    // is not an API server
+	"overloaded", // answers 503
 }
 
 // fakeAPI implements what the program needs of an API server to start.
@@ -76,8 +72,9 @@ func (f *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Unauthorized")
 	case character == "overloaded":
 		refuse(w, http.StatusServiceUnavailable, "ServiceUnavailable")
-	case strings.HasSuffix(path, "selfsubjectaccessreviews"):
-		f.review(w, r, character)
+	case !permits(character, path):
+		what := path[strings.LastIndex(path, "/")+1:]
+		answer(w, http.StatusForbidden, fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": "Forbidden", "message": "%s is forbidden: User \"nobody\" cannot read it"}`, what))
 	case strings.Contains(path, "leases"):
 		f.serveLease(w, r)
 	default:
@@ -95,31 +92,14 @@ func answer(w http.ResponseWriter, code int, body string) {
 	_, _ = fmt.Fprintln(w, body)
 }
 
-func (f *fakeAPI) review(w http.ResponseWriter, r *http.Request, character string) {
-	if character == "unaskable" {
-		refuse(w, http.StatusForbidden, "Forbidden")
-		return
-	}
-	var asked authorizationv1.SelfSubjectAccessReview
-	if err := read(r, &asked); err != nil {
-		refuse(w, http.StatusBadRequest, "BadRequest")
-		return
-	}
-	allowed := permits(character, *asked.Spec.ResourceAttributes)
-	answer(w, http.StatusCreated, fmt.Sprintf(`{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": %t}}`, allowed))
-}
-
-func permits(character string, asked authorizationv1.ResourceAttributes) bool {
-	watching := slices.Contains([]string{"list", "watch"}, asked.Verb)
+func permits(character, path string) bool {
 	switch character {
-	case "permits", "behind":
-		return true
+	case "denies":
+		return false
 	case "watch-only":
-		return watching || asked.Verb == "get" && asked.Resource == "configmaps" && strings.HasPrefix(asked.Name, "taint-manager-journal-")
-	case "no-evictions":
-		return watching || !slices.Contains([]string{"pods", "events"}, asked.Resource)
+		return !strings.Contains(path, "leases")
 	}
-	return false
+	return true
 }
 
 // serveLease stores one lease.

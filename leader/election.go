@@ -16,21 +16,17 @@ import (
 	"k8s.io/client-go/util/retry"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // late is how long after the end of its lease a leader that has not noticed the end becomes unhealthy.
 const late = 20 * time.Second
 
-// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
-// [Election.Campaign].
+// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one Campaign.
 type Election struct {
 	settings componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
-
-	elector atomic.Pointer[leaderelection.LeaderElector] // nil before the campaign
+	elector  atomic.Pointer[leaderelection.LeaderElector] // nil before the campaign
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
 	term chan struct{}
@@ -38,7 +34,11 @@ type Election struct {
 
 // Defaults returns the lease and the times that the program taint-manager uses unless they are set.
 func Defaults() componentbaseconfig.LeaderElectionConfiguration {
-	return config.Default().LeaderElection
+	seconds := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Second} }
+	return componentbaseconfig.LeaderElectionConfiguration{
+		LeaderElect: true, LeaseDuration: seconds(15), RenewDeadline: seconds(10), RetryPeriod: seconds(2),
+		ResourceLock: resourcelock.LeasesResourceLock, ResourceName: "taint-manager", ResourceNamespace: "kube-system",
+	}
 }
 
 // New returns an election for the lease with these settings, see [Defaults]. The identity must be unique, see

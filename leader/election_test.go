@@ -18,9 +18,7 @@ import (
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
-	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/test/faketime"
 )
 
@@ -428,25 +426,6 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// TestWhatTheConfigurationAllowsAnElectorTakes compares the rules of package config with those of client-go.
-func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := config.Default()
-		e := &c.LeaderElection
-		e.LeaseDuration.Duration = time.Duration(rapid.IntRange(-1, 3700).Draw(t, "lease")) * time.Second
-		e.RenewDeadline.Duration = time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "renew") * float64(e.LeaseDuration.Duration))
-		e.RetryPeriod.Duration = time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "retry") * float64(e.RenewDeadline.Duration))
-		if len(c.Validate()) > 0 {
-			return
-		}
-		ended, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := New(*e, fake.NewClientset().CoordinationV1(), "id").Campaign(ended, nil); err != nil {
-			t.Fatalf("allowed, but: %v", err)
-		}
-	})
 }
 
 func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -46,8 +47,8 @@ type breaker struct {
 	nodes labels.Selector
 }
 
-// Compile returns the compiled form, or all problems.
-func Compile(c Config) (*Set, []Problem) {
+// Compile returns the compiled form, or all errors.
+func Compile(c Config) (*Set, field.ErrorList) {
 	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
 		return nil, problems
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,27 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Problem is the reason why a policy or a guard is refused.
-type Problem struct {
-	// Path of the field, such as policies[2].match.taints[0].key.
-	Path string
-
-	// Allowed describes the allowed values, and Next is the next step.
-	Allowed, Next string
-}
-
-// Validate returns all problems of policies and guards, in their order.
-func Validate(policies []Policy, guards Guards) []Problem {
-	var all []Problem
+// Validate returns every error of policies and guards, in their order.
+func Validate(policies []Policy, guards Guards) field.ErrorList {
+	var all field.ErrorList
 	root := problems{all: &all}
 	if len(policies) > MaxPolicies {
-		root.at("policies").refuse("it takes 100 policies at most", "join policies that do the same")
+		all = append(all, field.TooMany(field.NewPath("policies"), len(policies), MaxPolicies))
 		policies = nil
 	}
 	names := map[string]bool{}
 	for i := range policies {
-		at := root.at("policies[%d]", i)
-		at.at(".name").uniqueName(policies[i].Name, names)
+		at := root.at("policies").item(i)
+		at.uniqueName(policies[i].Name, names)
 		policies[i].validate(at)
 	}
 	guards.validate(root.at("guards"))
@@ -45,37 +35,56 @@ func Validate(policies []Policy, guards Guards) []Problem {
 
 // uniqueName refuses names that are not valid in metrics and logs, and duplicates.
 func (p problems) uniqueName(name string, seen map[string]bool) {
-	p.refuseIf(len(validation.IsDNS1123Label(name)) > 0,
-		"it takes lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
-		"choose such a name")
-	p.refuseIf(seen[name], "another one has this name", "choose a name of its own")
+	p = p.at("name")
+	if name == "" {
+		p.add(field.Required(p.path, "a unique name"))
+		return
+	}
+	p.refuseAll(name, WithoutPattern(validation.IsDNS1123Label(name)))
+	if seen[name] {
+		p.add(field.Duplicate(p.path, name))
+	}
 	seen[name] = true
 }
 
 func (p *Policy) validate(at problems) {
-	at.at(".method").oneOf(string(p.Method), Methods()...)
-	at.at(".mode").oneOf(string(p.Mode), "", string(Enforce), string(Audit))
-	p.Match.validate(at.at(".match"))
+	oneOf(at.at("method"), p.Method, Delete, Evict, Hold, Ignore)
+	if p.Mode != "" {
+		oneOf(at.at("mode"), p.Mode, Enforce, Audit)
+	}
+	p.Match.validate(at.at("match"))
 	p.validateTimes(at)
 	if p.Tolerations != nil {
-		p.Tolerations.validate(at.at(".tolerations"))
+		p.Tolerations.validate(at.at("tolerations"))
 	}
 	if p.GracePeriod != nil {
-		max := p.GracePeriod.Max.Duration
-		at.at(".gracePeriod.max").refuseIf(max < time.Second || max%time.Second != 0,
-			"it takes whole seconds of at least 1s", "leave gracePeriod out for the pod's own")
+		most := p.GracePeriod.Max.Duration
+		at.at("gracePeriod").at("max").refuseIf(most < time.Second || most%time.Second != 0, most.String(),
+			"must be whole seconds, at least 1s; omit gracePeriod to keep the pod's own")
 	}
 	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
-		at.at(".tolerations").refuse("tolerations.absent is required with a NoSchedule taint, which nodes may have carried for months",
-			"write how long pods may stay that do not tolerate the taint, such as absent: 60s, or absent: 0s for none")
+		absent := at.at("tolerations").at("absent")
+		absent.add(field.Required(absent.path, "nodes may have carried a NoSchedule taint for months, so set how long "+
+			"pods that do not tolerate it may stay; 0s evicts them at once"))
 	}
 }
 
 // oneOf refuses other words.
-func (p problems) oneOf(word string, words ...string) {
-	if !slices.Contains(words, word) {
-		p.refuse("it takes "+strings.TrimPrefix(strings.Join(words, ", "), ", "), "choose one of them")
+func oneOf[S ~string](p problems, word S, words ...S) {
+	switch {
+	case word == "":
+		p.add(field.Required(p.path, "supported values: "+quoted(words)))
+	case !slices.Contains(words, word):
+		p.add(field.NotSupported(p.path, word, words))
 	}
+}
+
+func quoted[S ~string](words []S) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = fmt.Sprintf("%q", word)
+	}
+	return strings.Join(list, ", ")
 }
 
 // calls reports whether the policy makes calls.
@@ -85,70 +94,86 @@ func (p *Policy) calls() bool { return p.Method == Delete || p.Method == Evict }
 func (p *Policy) validateTimes(at problems) {
 	idle := p.Method == Hold || p.Method == Ignore
 	if p.DeleteAfter != nil {
-		after := at.at(".deleteAfter")
-		after.refuseIf(idle || p.Method == Delete, "it goes with method: Evict", "leave it out")
-		after.refuseIf(p.DeleteAfter.Duration < time.Second, "it takes 1s or more",
-			"choose method: Delete to ask no budget at all")
+		after := at.at("deleteAfter")
+		after.forbidIf(idle || p.Method == Delete, "requires method: Evict")
+		after.refuseIf(p.DeleteAfter.Duration < time.Second, p.DeleteAfter.Duration.String(),
+			"must be at least 1s; use method: Delete to ignore budgets")
 	}
-	const without = "it goes with method: Delete or Evict"
-	at.at(".tolerations").refuseIf(p.Tolerations != nil && idle, without, "leave it out")
-	at.at(".gracePeriod").refuseIf(p.GracePeriod != nil && idle, without, "leave it out")
+	const without = "requires method: Delete or method: Evict"
+	at.at("tolerations").forbidIf(p.Tolerations != nil && idle, without)
+	at.at("gracePeriod").forbidIf(p.GracePeriod != nil && idle, without)
 }
 
 func (t *Tolerations) validate(at problems) {
-	at.at(".absent").notNegative(t.Absent)
-	at.at(".min").notNegative(t.Min)
-	at.at(".max").notNegative(t.Max)
-	at.at(".unlimited").notNegative(t.Unlimited)
-	at.at(".min").refuseIf(t.Min != nil && t.Max != nil && t.Min.Duration > t.Max.Duration, "it takes no more than max",
-		"raise max, or lower min")
+	at.at("absent").notNegative(t.Absent)
+	at.at("min").notNegative(t.Min)
+	at.at("max").notNegative(t.Max)
+	at.at("unlimited").notNegative(t.Unlimited)
+	if t.Min != nil && t.Max != nil {
+		at.at("min").refuseIf(t.Min.Duration > t.Max.Duration, t.Min.Duration.String(),
+			"must be at most max ("+t.Max.Duration.String()+")")
+	}
 }
 
 func (p problems) notNegative(d *metav1.Duration) {
-	p.refuseIf(d != nil && d.Duration < 0, "it takes 0s or more", "write 0s for at once")
+	if d != nil {
+		p.refuseIf(d.Duration < 0, d.Duration.String(), "must be at least 0s")
+	}
 }
 
-// problems collects the problems of one object at a path.
+// problems collects the errors of one value at a path.
 type problems struct {
-	path string
-	all  *[]Problem
+	path *field.Path
+	all  *field.ErrorList
 }
 
-// at returns the problems of a field of the object.
-func (p problems) at(format string, args ...any) problems {
-	return problems{p.path + fmt.Sprintf(format, args...), p.all}
-}
+// at returns the problems of a field of the value.
+func (p problems) at(name string) problems { return problems{p.path.Child(name), p.all} }
 
-func (p problems) refuse(allowed, next string) {
-	*p.all = append(*p.all, Problem{p.path, allowed, next})
-}
+// item returns the problems of an item of the value.
+func (p problems) item(i int) problems { return problems{p.path.Index(i), p.all} }
+
+func (p problems) add(errs ...*field.Error) { *p.all = append(*p.all, errs...) }
 
 // refuseIf refuses the value if the condition holds.
-func (p problems) refuseIf(condition bool, allowed, next string) {
+func (p problems) refuseIf(condition bool, value any, message string) {
 	if condition {
-		p.refuse(allowed, next)
+		p.add(field.Invalid(p.path, value, message))
+	}
+}
+
+// refuseAll refuses the value for each of the messages.
+func (p problems) refuseAll(value any, messages []string) {
+	for _, m := range messages {
+		p.refuseIf(true, value, m)
+	}
+}
+
+// forbidIf refuses the field if the condition holds.
+func (p problems) forbidIf(condition bool, message string) {
+	if condition {
+		p.add(field.Forbidden(p.path, message))
 	}
 }
 
 func (m *Match) validate(at problems) {
 	for i := range m.Taints {
-		m.Taints[i].validate(at.at(".taints[%d]", i))
+		m.Taints[i].validate(at.at("taints").item(i))
 	}
-	at.at(".nodeSelector").selector(m.NodeSelector)
+	at.at("nodeSelector").selector(m.NodeSelector)
 	for i, name := range m.Namespaces {
-		at.at(".namespaces[%d]", i).refuseIf(!isNamespacePattern(name),
-			"it takes names of namespaces, in which * stands for anything", "write it as team-a or team-*")
+		at.at("namespaces").item(i).refuseIf(!isNamespacePattern(name), name,
+			"must be the name of a namespace, in which * matches any text, such as team-a or team-*")
 	}
-	at.at(".namespaceSelector").selector(m.NamespaceSelector)
-	at.at(".podSelector").selector(m.PodSelector)
+	at.at("namespaceSelector").selector(m.NamespaceSelector)
+	at.at("podSelector").selector(m.PodSelector)
 	for i, kind := range m.OwnerKinds {
-		at.at(".ownerKinds[%d]", i).ownerKind(kind)
+		at.at("ownerKinds").item(i).ownerKind(kind)
 	}
-	at.at(".ownerKinds").unique(m.OwnerKinds)
-	at.at(".namespaces").unique(m.Namespaces)
-	if p := m.Priority; p != nil {
-		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max",
-			"raise max, or lower min")
+	unique(at.at("ownerKinds"), m.OwnerKinds)
+	unique(at.at("namespaces"), m.Namespaces)
+	if p := m.Priority; p != nil && p.Min != nil && p.Max != nil {
+		at.at("priority").at("min").refuseIf(*p.Min > *p.Max, *p.Min, fmt.Sprintf("must be at most max (%d)", *p.Max))
 	}
 }
 
@@ -160,26 +185,38 @@ func (m *Match) triggersOnNoSchedule() bool {
 }
 
 func (t *Taint) validate(at problems) {
-	at.refuseIf((t.Key == "") == (t.KeyPrefix == ""), "it takes either key or keyPrefix", "write the key of the taint")
-	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0,
-		"it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
-	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix),
-		"it takes the beginning of the key of a taint, such as example.com/",
-		"write it as 'kubectl describe node' shows it")
+	if t.Key == "" && t.KeyPrefix == "" {
+		at.add(field.Required(at.path.Child("key"), "set key or keyPrefix"))
+	}
+	at.at("keyPrefix").forbidIf(t.Key != "" && t.KeyPrefix != "", "may not be set together with key")
+	if t.Key != "" {
+		at.at("key").refuseAll(t.Key, qualifiedName(t.Key))
+	}
+	at.at("keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix), t.KeyPrefix,
+		"must be the beginning of the key of a taint, such as example.com/")
 	for i, value := range t.Values {
-		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint",
-			"write it as 'kubectl describe node' shows it, or leave values out for any")
+		at.at("values").item(i).refuseAll(value, WithoutPattern(validation.IsValidLabelValue(value)))
 	}
-	at.at(".values").unique(t.Values)
+	unique(at.at("values"), t.Values)
 	noSchedule := t.hasEffect(v1.TaintEffectNoSchedule)
-	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
-		"write key instead")
+	at.at("keyPrefix").forbidIf(noSchedule && t.KeyPrefix != "", "NoSchedule requires an exact key")
 	for i, effect := range t.Effects {
-		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule
-		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule",
-			"choose one of them: PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod")
-		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
+		// Schedulers may ignore PreferNoSchedule, so it evicts no pod.
+		oneOf(at.at("effects").item(i), effect, v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule)
 	}
+	unique(at.at("effects"), t.Effects)
+}
+
+// qualifiedName returns why a text is not the key of a taint or label.
+func qualifiedName(key string) []string { return WithoutPattern(validation.IsQualifiedName(key)) }
+
+// WithoutPattern removes examples and regular expressions from messages of Kubernetes.
+func WithoutPattern(messages []string) []string {
+	for i, m := range messages {
+		m, _, _ = strings.Cut(m, " (e.g.")
+		messages[i], _, _ = strings.Cut(m, " (regex")
+	}
+	return messages
 }
 
 var keyCharacters = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]*)?$`)
@@ -194,29 +231,27 @@ func isNamespacePattern(pattern string) bool {
 var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 func (p problems) ownerKind(kind string) {
-	p.refuseIf(kind == "Deployment", "it takes the kind of the owner that controls the pod, which of a Deployment is its ReplicaSet", "write ReplicaSet")
-	p.refuseIf(!ownerKind.MatchString(kind),
-		"it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one",
-		"write it as in the pod's ownerReferences")
+	p.refuseIf(kind == "Deployment", kind, "must be the kind of the owner that controls the pod: ReplicaSet for a Deployment")
+	p.refuseIf(!ownerKind.MatchString(kind), kind,
+		"must be the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one")
 }
 
 // unique refuses duplicates in a list.
-func (p problems) unique(list []string) {
+func unique[S ~string](p problems, list []S) {
 	for i, s := range list {
-		twice := slices.Contains(list[:i], s)
-		p.at("[%d]", i).refuseIf(twice, "it is there twice ("+strconv.Quote(s)+")", "leave one out")
+		if slices.Contains(list[:i], s) {
+			p.add(field.Duplicate(p.path.Index(i), s))
+		}
 	}
 }
 
 // selector refuses selectors that Kubernetes rejects.
 func (p problems) selector(s *metav1.LabelSelector) {
-	options := metav1validation.LabelSelectorValidationOptions{}
-	refused := metav1validation.ValidateLabelSelector(s, options, field.NewPath(p.path))
+	refused := metav1validation.ValidateLabelSelector(s, metav1validation.LabelSelectorValidationOptions{}, p.path)
 	// The order of labels, which are a map, is random.
 	slices.SortFunc(refused, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
 	for _, e := range refused {
-		cause, _, _ := strings.Cut(e.ErrorBody(), " (e.g.") // a regular expression follows
-		problems{e.Field, p.all}.refuse("it takes selectors of labels ("+cause+")",
-			"write keys and values as in the object's labels")
+		e.Detail, _, _ = strings.Cut(e.Detail, " (e.g.") // a regular expression follows
 	}
+	p.add(refused...)
 }

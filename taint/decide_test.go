@@ -241,11 +241,11 @@ func TestTheReasonIsOneSentence(t *testing.T) {
 		},
 		{
 			taint.Decide(pod(equal("gpu", "a100", seconds(30))), n, taint.Rules{}).String(),
-			`to be evicted from node n at 2026-01-01T00:00:40Z: taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:10Z) is tolerated for 30 s by toleration "gpu Equal a100"`,
+			`to be evicted from node n at 2026-01-01T00:00:40Z: taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:10Z) is tolerated for 30s by toleration "gpu Equal a100"`,
 		},
 		{
 			taint.Decide(pod(v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: seconds(0)}), n, taint.Rules{}).Because(),
-			`taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:10Z) is tolerated for 0 s by toleration "Exists for NoExecute"`,
+			`taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:10Z) is tolerated for 0s by toleration "Exists for NoExecute"`,
 		},
 		{
 			taint.Verdict{Evict: true, Taint: &n.Taints[0][0].Taint, Start: at(0), Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists}}.Because(),
@@ -256,7 +256,7 @@ func TestTheReasonIsOneSentence(t *testing.T) {
 		{taint.Decide(pod(), nil, taint.Rules{}).String(), "stays on node n: the node is not known"},
 		{taint.Decide(with(func(p *taint.Pod) { p.Node = "" }), n, taint.Rules{}).String(), `stays on node "": the pod is bound to no node`},
 		{taint.Decide(with(func(p *taint.Pod) { p.Phase = v1.PodFailed }), n, taint.Rules{}).Because(), "the pod has finished"},
-		{taint.Decide(with(func(p *taint.Pod) { p.Terminating = true }), n, taint.Rules{}).Because(), "the pod is being deleted already"},
+		{taint.Decide(with(func(p *taint.Pod) { p.Terminating = true }), n, taint.Rules{}).Because(), "the pod is already being deleted"},
 		{taint.Decide(with(func(p *taint.Pod) { p.Mirror = true }), n, taint.Rules{}).Because(), "the pod mirrors a static pod"},
 		{taint.Stamp(zero.Add(1500*time.Microsecond + 250*time.Millisecond)), "2026-01-01T00:00:00.251Z"},
 	} {

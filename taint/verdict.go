@@ -72,7 +72,7 @@ func (v Verdict) Because() string {
 	case v.Toleration.TolerationSeconds == nil: // a policy limits it
 		return exposed + "tolerated without a limit by toleration " + tolerationString(v.Toleration)
 	}
-	return exposed + fmt.Sprintf("tolerated for %d s by toleration %s",
+	return exposed + fmt.Sprintf("tolerated for %ds by toleration %s",
 		*v.Toleration.TolerationSeconds, tolerationString(v.Toleration))
 }
 
@@ -90,7 +90,7 @@ func (s Stay) String() string {
 	case Finished:
 		return "the pod has finished"
 	case Terminating:
-		return "the pod is being deleted already"
+		return "the pod is already being deleted"
 	case Mirror:
 		return "the pod mirrors a static pod"
 	}

@@ -8,8 +8,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // parsePath parses a template of jsonpath, as kubectl get does.
@@ -20,7 +20,7 @@ func parsePath(template string) (*jsonpath.JSONPath, error) {
 		if err != nil {
 			reason = "its template can't be read (" + err.Error() + ")"
 		}
-		return nil, config.Refusal{
+		return nil, flags.Refusal{
 			Flag: "output", Value: asPath + template, Allowed: reason,
 			Next: `write it as for kubectl get, such as -o jsonpath='{.pods[*].name}'`,
 		}

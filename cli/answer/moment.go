@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
@@ -36,8 +36,8 @@ func Moment(at string) (foresight.Moment, error) {
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return foresight.Moment{}, config.Refusal{
-			Flag: "at", Value: at, Allowed: "it takes now, times from now such as +1h, and times such as " +
+		return foresight.Moment{}, flags.Refusal{
+			Flag: "at", Value: at, Allowed: "it takes now, an offset such as +1h, or a time such as " +
 				"2026-05-01T12:00:00Z", Next: "leave it out for now",
 		}
 	}
@@ -132,12 +132,12 @@ func ShortReason(f *foresight.Prediction, from time.Time) string {
 		case f.Toleration != "" && f.Policy == "" && f.HeldBy == "":
 			clauses = append(clauses, "tolerated for "+lasting)
 		default:
-			clauses = append(clauses, "after "+lasting)
+			clauses = append(clauses, "due after "+lasting)
 		}
 	}
 	if f.DeleteAt != nil && f.Evict {
 		at := slices.MaxFunc([]time.Time{*f.DeleteAt, from}, time.Time.Compare)
-		clauses = append(clauses, "deletes "+When(&foresight.Prediction{Evict: true, At: &at}, from))
+		clauses = append(clauses, "deleted "+When(&foresight.Prediction{Evict: true, At: &at}, from)+" if refused")
 	}
 	return strings.Join(clauses, ", ")
 }
@@ -147,7 +147,7 @@ func AtTheLatest(f *foresight.Prediction) string {
 	if f.Earliest == nil {
 		return "at " + taint.Stamp(*f.At)
 	}
-	return "at " + taint.Stamp(*f.At) + " at the latest"
+	return "by " + taint.Stamp(*f.At)
 }
 
 // Urgency returns the colour of the time of an eviction.

@@ -51,12 +51,12 @@ func TestTheShortReasonSaysWhyAndAfterHowLong(t *testing.T) {
 		"not tolerated":    with(func(p *foresight.Prediction) { p.At = at(0) }),
 		"tolerated for 0s": with(func(p *foresight.Prediction) { p.At, p.Toleration = at(0), "disk Exists" }),
 		"tolerated for 1m": with(func(p *foresight.Prediction) { p.Toleration = "disk Exists" }),
-		"after 1m":         &minute, // as a manager tells no tolerations
-		"policy drain, after 1m, deletes in 1h30m": with(func(p *foresight.Prediction) {
+		"due after 1m":     &minute, // as a manager tells no tolerations
+		"policy drain, due after 1m, deleted in 1h30m if refused": with(func(p *foresight.Prediction) {
 			p.Policy, p.Toleration, p.DeleteAt = "drain", "disk Exists", at(90*time.Minute)
 		}),
-		"policy drain, after 1m, deletes now": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
-		"held by breaker outage, after 1m": with(func(p *foresight.Prediction) {
+		"policy drain, due after 1m, deleted now if refused": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
+		"held by breaker outage, due after 1m": with(func(p *foresight.Prediction) {
 			p.Evict, p.At, p.HeldBy, p.HeldDeadline = false, nil, "breaker outage", at(time.Minute)
 		}),
 	} {

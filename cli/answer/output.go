@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/component-base/term"
 	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -52,7 +51,7 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+config.JoinWords(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+flags.JoinWords(o.named(), "or")+".")
 }
 
 // BindNoHeaders adds --no-headers.
@@ -79,21 +78,20 @@ func (o *Output) Check() error {
 		return err
 	}
 	if o.noHeaders && o.Form == AsSummary {
-		return errors.New("--no-headers and --output=summary exclude each other; a summary has several tables")
+		return errors.New("--no-headers and --output=summary cannot be used together, because a summary has several tables")
 	}
 	if slices.Contains(o.forms, o.Form) {
 		return nil
 	}
-	return config.Refusal{
-		Flag: "output", Value: o.Form, Allowed: "it takes " + config.JoinWords(o.named(), "or"),
+	return flags.Refusal{
+		Flag: "output", Value: o.Form, Allowed: "it takes " + flags.JoinWords(o.named(), "or"),
 		Next: "leave it out for table",
 	}
 }
 
-// Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an
-// error if the answer is incomplete, or if the exit code is to report evictions.
+// Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an error if the
+// exit code is to report evictions, or an [Incomplete], whose notes come after it, if the answer is incomplete.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
-	said := a.Said()
 	text, err := o.in(cmd, a, show)
 	if err == nil {
 		_, err = cmd.OutOrStdout().Write(text)
@@ -101,15 +99,10 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
-	for _, n := range said.Notes {
-		Note(cmd.ErrOrStderr(), n)
+	if err := a.Said().CannotSay(); err != nil {
+		return Incomplete{err, a.Said()}
 	}
-	for _, w := range said.Warnings {
-		Say(cmd.ErrOrStderr(), "Warning: "+sentence(w))
-	}
-	if err := said.CannotSay(); err != nil {
-		return err
-	}
+	Remark(cmd.ErrOrStderr(), a.Said())
 	return o.Exit.check(len(a.Names()), a.Evictions())
 }
 
@@ -139,7 +132,7 @@ func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
 	if terminal.OnTerminal(w) {
-		t.columns, t.rows, _ = term.TerminalSize(w)
+		t.columns, t.rows, _ = terminal.Size(w)
 	}
 	if t.Wide() {
 		t.columns = 0 // nothing is cut
@@ -154,7 +147,23 @@ func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	return folded.String()
 }
 
-// Note writes a note, beside the answer.
+// Incomplete is the error of an incomplete answer, whose remarks are still to be written.
+type Incomplete struct {
+	error
+	Remarks *foresight.Remarks
+}
+
+// Remark writes the warnings and the notes of an answer.
+func Remark(w io.Writer, said *foresight.Remarks) {
+	for _, warning := range said.Warnings {
+		Say(w, "Warning: "+sentence(warning))
+	}
+	for _, n := range said.Notes {
+		Note(w, n)
+	}
+}
+
+// Note writes a note, next to the answer.
 func Note(w io.Writer, s string) { Say(w, "Note: "+sentence(s)) }
 
 // sentence ends a text with a full stop, unless it is a question.
@@ -165,7 +174,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// Say writes a sentence, beside the answer.
+// Say writes a sentence, next to the answer.
 func Say(w io.Writer, s string) { _, _ = fmt.Fprintln(w, terminal.Escape(s)) }
 
 // Document returns a versioned document in a form for programs.

@@ -45,7 +45,7 @@ func WritePods[P Listed](t *Text, list []P, as PodTable[P]) {
 	}
 	Top(t, max(MaxRows, t.rows-foldedAround), as.Folded(list))
 	if len(list) > 0 {
-		t.WriteString("A row stands for pods of one owner that go at one time; -o table has each pod.\n")
+		t.WriteString("Each row groups pods of one owner with the same deadline; -o table lists every pod.\n")
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package explain is the command that explains what becomes of one pod.
+// Package explain is the command that explains whether, when and why a pod is evicted.
 package explain
 
 import (

@@ -3,12 +3,13 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -41,7 +42,7 @@ func (t *text) prediction() {
 		pod += " on node " + t.Pod.Node
 	}
 	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
-		state := "does not go"
+		state := "is not evicted yet"
 		if t.Stuck != "" {
 			state = "is stuck"
 		}
@@ -50,10 +51,10 @@ func (t *text) prediction() {
 	}
 	t.Printf("%s %s: %s\n", pod, t.state(), t.Headline(f.Reason))
 	if f.Evict && f.HeldBy != "" {
-		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
+		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
 	for _, audit := range f.Audits {
-		t.Printf("In mode Audit: %s.\n", audit)
+		t.Printf("Audit mode: %s.\n", audit)
 	}
 	if t.History != "" {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
@@ -115,8 +116,9 @@ func (t *text) taints() {
 	}})
 	before := "\n"
 	for _, e := range rows {
-		if len(e.Arithmetic) > 0 {
-			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(e.Arithmetic, "; "))
+		steps := slices.DeleteFunc(slices.Clone(e.Arithmetic), func(s string) bool { return s == t.Prediction.Reason })
+		if len(steps) > 0 {
+			t.Printf(before+"%s: %s.\n", e.Taint, strings.Join(steps, "; "))
 			before = ""
 		}
 	}
@@ -138,12 +140,12 @@ func granted(e explainedTaint) string {
 	case e.Toleration == "":
 		return "none"
 	case e.TolerationSeconds == nil:
-		return e.Toleration + ", without a limit"
+		return e.Toleration + ", without limit"
 	}
-	return fmt.Sprintf("%s, %d s", e.Toleration, *e.TolerationSeconds)
+	return fmt.Sprintf("%s, %ds", e.Toleration, *e.TolerationSeconds)
 }
 
-// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
+// budgets describes the PodDisruptionBudgets that select the pod, and how many disruptions they allow.
 func (t *text) budgets() {
 	if len(t.Budgets) == 0 || !t.Wide() && !t.Prediction.Evict {
 		return
@@ -152,7 +154,7 @@ func (t *text) budgets() {
 	for _, b := range t.Budgets {
 		asked := ""
 		switch {
-		case t.Method() == string(config.MethodDelete):
+		case t.Method() == policy.Delete.Word():
 			asked = ". Deletion ignores budgets"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
@@ -162,7 +164,7 @@ func (t *text) budgets() {
 		t.Printf("PodDisruptionBudget %s allows %s%s.\n", b.Name,
 			foresight.Count(b.Admits, "disruption"), asked)
 	}
-	if len(t.Budgets) > 1 && t.Method() == string(config.MethodEvict) {
+	if len(t.Budgets) > 1 && t.Method() == policy.Evict.Word() {
 		t.WriteString("The API server never evicts a pod that two budgets select.\n")
 	}
 }

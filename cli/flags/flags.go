@@ -1,5 +1,5 @@
 // Package flags adds the flags of settings to commands, and refuses wrong command lines in one sentence, with the next
-// step. The names, defaults and help of settings come from package config.
+// step. The flags of settings come from package config.
 package flags
 
 import (
@@ -11,21 +11,27 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// Bind adds the flags of the settings; only the flags with these names, if there are names.
-func Bind(fs *pflag.FlagSet, settings []config.Setting, names ...string) {
-	for _, s := range settings {
-		if len(names) > 0 && !slices.Contains(names, s.Flag) {
-			continue
+// Copy sets the flags in to as those with these names are set in from.
+func Copy(to, from *pflag.FlagSet, names func(flag *pflag.Flag) bool) error {
+	var errs []error
+	from.VisitAll(func(f *pflag.Flag) {
+		target := to.Lookup(f.Name)
+		if target == nil || !names(f) {
+			return
 		}
-		f := fs.VarPF(s.Value, s.Flag, "", s.Help())
-		if s.Value.Type() == "bool" {
-			f.NoOptDefVal = "true" // --paused stands for --paused=true
+		err := error(nil)
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			err = target.Value.(pflag.SliceValue).Replace(list.GetSlice())
+		} else {
+			err = target.Value.Set(f.Value.String())
 		}
-	}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("copying the flag --%s: %w", f.Name, err))
+		}
+	})
+	return errors.Join(errs...)
 }
 
 // FileVar adds a flag that takes the name of a file. It refuses the empty name, as of a variable that is not set.
@@ -141,9 +147,6 @@ const (
 // refuseValue refuses a text that is not a value of the flag's type.
 func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	flag := err.GetFlag()
-	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
-		return refusal
-	}
 	next := "leave it out for " + flag.DefValue
 	switch {
 	case flag.NoOptDefVal == "true":
@@ -153,7 +156,7 @@ func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	case flag.DefValue == "" || strings.HasPrefix(flag.DefValue, "["):
 		next = "'" + cmd.CommandPath() + " --help' says more"
 	}
-	return config.Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + Takes(flag), Next: next}
+	return Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + Takes(flag), Next: next}
 }
 
 // Takes describes the allowed values of a flag, by its name if that is more specific than its type.
@@ -167,6 +170,8 @@ func Takes(flag *pflag.Flag) string {
 	byType := map[string]string{
 		"bool":          "true or false",
 		"int":           "whole numbers",
+		"float32":       "numbers such as 20 or 0.5",
+		"float64":       "numbers such as 20 or 0.5",
 		"duration":      "times such as 500ms, 10s or 1h30m",
 		"file":          "the name of a file, or - for the standard input",
 		"URL":           "the URL of a manager's --status-address, such as http://127.0.0.1:8080",

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // Nearest returns up to three names that are similar to the typed one: " (did you mean a or b?)"; "" if none is.
@@ -14,7 +12,7 @@ func Nearest(typed string, names []string) string {
 	if len(similar) == 0 {
 		return ""
 	}
-	return " (did you mean " + config.JoinWords(similar, "or") + "?)"
+	return " (did you mean " + JoinWords(similar, "or") + "?)"
 }
 
 // most is how many names are suggested.

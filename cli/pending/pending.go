@@ -1,4 +1,4 @@
-// Package pending is the command that lists the evictions that are scheduled now.
+// Package pending is the command that lists scheduled evictions.
 package pending
 
 import (
@@ -56,7 +56,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no pod has to leave the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Held, blocked and overdue pods are printed as they change. Exit with code 0 when the last "+
 		"pod has been gone for 10s.")
-	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no timeout.")
+	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
+		"timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running manager at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.rules.Bind(fs)
@@ -86,11 +87,10 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = o.output.Print(cmd, pending, func(t *answer.Text) { write(t, pending) })
-	if len(pending.Pods) == 0 && err == nil {
+	if len(pending.Pods) == 0 && pending.CannotSay() == nil {
 		answer.Say(cmd.ErrOrStderr(), emptyMessage(pending))
 	}
-	return err
+	return o.output.Print(cmd, pending, func(t *answer.Text) { write(t, pending) })
 }
 
 // ask gets the scheduled evictions from the manager, or computes them.
@@ -153,22 +153,23 @@ func (o *options) check() (err error) {
 		a, b   bool
 		refuse string
 	}{
-		{o.wait, o.watch, "--wait and --watch exclude each other; a wait prints what holds it up"},
-		{o.wait, len(o.nodes) == 0, "--wait needs --node; name the nodes that are to become empty"},
-		{follows, o.from.Dumped(), following + " and --filename exclude each other; a dump does not change"},
-		{follows, o.at != "", following + " and --at exclude each other; it is about now"},
-		{follows, o.output.Exit.Given(), following + " and --exit-code exclude each other; a watch has no " +
-			"end, and the 2 of a wait means that --timeout has passed"},
+		{o.wait, o.watch, "--wait and --watch cannot be used together, because --wait prints what holds it up, too"},
+		{o.wait, len(o.nodes) == 0, "--wait requires --node"},
+		{follows, o.from.Dumped(), following + " and --filename cannot be used together, because a dump does not change"},
+		{follows, o.at != "", following + " and --at cannot be used together, because it starts now"},
+		{follows, o.output.Exit.Given(), following + " and --exit-code cannot be used together, because " +
+			"--watch does not end, and with --wait the code 2 means that --timeout has passed"},
 		{
 			follows, o.output.Form != answer.AsTable && o.output.Form != answer.AsWide,
-			following + " prints text for people; leave --output out",
+			following + " prints a table; leave --output out",
 		},
-		{o.timeout != 0, !o.wait, "--timeout needs --wait"},
-		{o.timeout < 0, true, "--timeout is refused: it takes a time such as 10m; leave it out to wait for ever"},
-		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},
-		{o.server != "", o.at != "", "--server and --at exclude each other; the manager describes the present"},
-		{o.server != "", o.selector != "", "--server and --selector exclude each other; the manager does not tell " +
-			"labels: name nodes by --node, or leave --server out"},
+		{o.timeout != 0, !o.wait, "--timeout requires --wait"},
+		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait without limit"},
+		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either " +
+			"the manager or the dump"},
+		{o.server != "", o.at != "", "--server and --at cannot be used together, because the manager describes the present"},
+		{o.server != "", o.selector != "", "--server and --selector cannot be used together, because the manager " +
+			"does not report labels; select by --node, or leave --server out"},
 	} {
 		if both.a && both.b {
 			return errors.New(both.refuse)

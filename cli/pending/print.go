@@ -40,7 +40,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 		}},
 		Wider: []column{
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "SINCE FROM", Text: func(p pod) string { return p.SinceFrom }},
+			{Heading: "START SOURCE", Text: func(p pod) string { return p.SinceFrom }},
 		},
 	})
 }
@@ -75,7 +75,11 @@ func headline(p *foresight.Pending) string {
 		}
 	}
 	s := foresight.Count(p.Evictions(), "eviction")
-	if len(counts) > 0 {
+	switch {
+	case len(counts) == 1: // its state is that of all
+		_, state, _ := strings.Cut(counts[0], " ")
+		s += " " + state
+	case len(counts) > 1:
 		s += ": " + strings.Join(counts, ", ")
 	}
 	if next := next(p); next != "" {
@@ -109,7 +113,7 @@ type (
 func wholeReason(p pod) string {
 	clauses := slices.Concat([]string{p.Reason}, p.Audits)
 	if p.Message != "" {
-		clauses = append(clauses, fmt.Sprintf("after %d tries: %s", p.Attempts, answer.OneLine(p.Message)))
+		clauses = append(clauses, fmt.Sprintf("after %d attempts: %s", p.Attempts, answer.OneLine(p.Message)))
 	}
 	return strings.Join(clauses, "; ")
 }
@@ -121,10 +125,10 @@ func state(p pod, at time.Time) string {
 		s += " (" + p.Cause + ")"
 	}
 	if p.WaitsFor != "" {
-		s += ", waits for " + p.WaitsFor
+		s += ", waiting for " + p.WaitsFor
 	}
 	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(at) {
-		s += ", tries again in " + answer.Lasting(at, *p.NextTry)
+		s += ", next attempt in " + answer.Lasting(at, *p.NextTry)
 	}
 	return s
 }

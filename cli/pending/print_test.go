@@ -9,7 +9,7 @@ import (
 
 func TestAnEvictionThatWaitsForARateSaysSo(t *testing.T) {
 	p := &foresight.PendingPod{State: foresight.Due, Progress: foresight.Progress{WaitsFor: "rate cluster"}}
-	if got := state(p, time.Now()); got != "due, waits for rate cluster" {
+	if got := state(p, time.Now()); got != "due, waiting for rate cluster" {
 		t.Errorf("its state is %q", got)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/component-base/term"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -30,7 +29,7 @@ const (
 func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following) error {
 	w := cmd.OutOrStdout()
 	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {
-		columns, rows, _ := term.TerminalSize(w)
+		columns, rows, _ := terminal.Size(w)
 		text := o.output.Text(cmd, func(t *answer.Text) { writeFrame(t, now, columns, hint) })
 		_, err := io.WriteString(w, begin+strings.Join(frame(text, rows), lineEnd)+lineEnd+end)
 		return err

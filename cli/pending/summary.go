@@ -64,6 +64,6 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	}
 	top("NAMESPACE", func(p pod) (_, name string) { return "", p.Namespace })
 	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
-	top("BUDGET IN THE WAY", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
+	top("BLOCKING BUDGET", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
 	top("NODE", func(p pod) (_, name string) { return "", p.Node })
 }

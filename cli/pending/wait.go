@@ -75,9 +75,9 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	case err != nil:
 		return "", err
 	case empty.proven():
-		return fmt.Sprintf("No pod is left to go%s; %s.", last.Focus.Words(last.OnNodes), stay), nil
+		return fmt.Sprintf("All evictions are complete%s; %s.", last.Focus.Words(last.OnNodes), stay), nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
-		return "", errors.New("interrupted, and pods may be left to go")
+		return "", errors.New("interrupted before all evictions were complete")
 	}
 	return fmt.Sprintf("After %s%s: %s %s.", answer.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
 		answer.ErrWouldEvict
@@ -121,20 +121,20 @@ func left(p *foresight.Pending) string {
 		sentences = append(sentences, headline(p))
 	}
 	if p.Leaving > 0 {
-		sentences = append(sentences, answer.Pods(p.Leaving, "is", "are")+" being deleted.")
+		sentences = append(sentences, answer.Pods(p.Leaving, "is", "are")+" terminating.")
 	}
 	if err := p.CannotSay(); err != nil {
 		sentences = append(sentences, err.Error()+".")
 	}
 	if p.Stale {
-		sentences = append(sentences, "what is known may be out of date.")
+		sentences = append(sentences, "This may be out of date.")
 	}
 	if len(sentences) == 0 && p.Heartbeat != nil {
 		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet, or the manager has not written " +
 			"its journal since."
 	}
 	if len(sentences) == 0 {
-		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet."
+		return "No evictions are left, but not for " + answer.Brief(settle) + " yet."
 	}
 	return strings.Join(sentences, " ")
 }

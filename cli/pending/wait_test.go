@@ -94,7 +94,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
 				t.Errorf("%s: after %v: %q, %v", name, took, end, err)
-			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || end != "No pod is left to go on n1; 2 pods stay."):
+			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || end != "All evictions are complete on n1; 2 pods stay."):
 				t.Errorf("%s: after %v, want %v: %q, %v", name, took, c.ends, end, err)
 			}
 			var said strings.Builder
@@ -168,14 +168,14 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
-		"0 evictions; 1 pod is held. 3 pods are being deleted.": func(d *drain, now *foresight.Pending) {
+		"0 evictions; 1 pod is held. 3 pods are terminating.": func(d *drain, now *foresight.Pending) {
 			d.has(foresight.Held)(now)
 			now.Leaving = 3
 		},
-		"1 pod is being deleted.":                    func(_ *drain, now *foresight.Pending) { now.Leaving = 1 },
-		"what is known may be out of date.":          func(_ *drain, now *foresight.Pending) { now.Stale = true },
-		"cannot say all: x.":                         func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
-		"no pod is left to go, but not for 10s yet.": func(*drain, *foresight.Pending) {},
+		"1 pod is terminating.":                       func(_ *drain, now *foresight.Pending) { now.Leaving = 1 },
+		"This may be out of date.":                    func(_ *drain, now *foresight.Pending) { now.Stale = true },
+		"incomplete answer: x.":                       func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
+		"No evictions are left, but not for 10s yet.": func(*drain, *foresight.Pending) {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
@@ -276,7 +276,7 @@ func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
 	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = foresight.Held, false, "breaker outage", p.At, &at
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
 	shown := shown(now, 0)
-	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, after 30s") {
+	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, due after 30s") {
 		t.Errorf("got:\n%s", shown)
 	}
 }

@@ -25,7 +25,7 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), foresight.Focus{}, nil, nil)
 	now.Incomplete = []string{"half is not known"}
 	shown := shown(now, 0)
-	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: cannot say all: half is not known.") {
+	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: incomplete answer: half is not known.") {
 		t.Errorf("a screen has:\n%s", shown)
 	}
 	var out, notes strings.Builder
@@ -35,7 +35,7 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := notes.String(); got != "Note: cannot say all: half is not known.\n" {
+	if got := notes.String(); got != "Note: incomplete answer: half is not known.\n" {
 		t.Errorf("lines have %q", got)
 	}
 }
@@ -56,7 +56,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 		"2026-05-01T12:00:00Z. Ctrl-C ends this.",
 		"Note: this is a note that is longer than",
 		" a terminal of forty columns is wide.",
-		"2 evictions: 2 scheduled; next now.",
+		"2 evictions scheduled; next now.",
 		"",
 		"WHEN    AT         POD     NODE    STATE      TAINT",
 		"now     12:00:00Z  shop/a  node-1  scheduled  node.kubernetes.io/unreachable",

@@ -1,4 +1,4 @@
-// Package plan is the command that predicts what would happen if nodes got other taints.
+// Package plan is the command that shows what would be evicted if nodes were tainted.
 package plan
 
 import (
@@ -105,7 +105,7 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scope, error) {
 	at, err := answer.Moment(o.at)
 	if o.compare != "" && o.rules.File == "" {
-		err = errors.New("--compare needs --config; name the new file there")
+		err = errors.New("--compare requires --config, which is the new file")
 	}
 	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (o *options) selection() (s foresight.Selection, err error) {
 	named, labelled := len(o.nodes) > 0, o.selector != ""
 	switch {
 	case named && labelled, o.allNodes && (named || labelled):
-		return s, errors.New("--node, --selector and --all-nodes exclude each other; give one of them")
+		return s, errors.New("only one of --node, --selector and --all-nodes can be used")
 	case named:
 		slices.Sort(o.nodes)
 		s.Names = slices.Compact(o.nodes)
@@ -138,8 +138,7 @@ func (o *options) selection() (s foresight.Selection, err error) {
 	case o.allNodes, o.compare != "" && len(o.taints) == 0:
 		s.Selector = labels.Everything()
 	default:
-		err = errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR, or " +
-			"all with --all-nodes")
+		err = errors.New("no nodes are selected; use --node=NODE, --selector=SELECTOR or --all-nodes")
 	}
 	return s, err
 }
@@ -149,17 +148,17 @@ func (o *options) changes() ([]foresight.Change, error) {
 	for _, written := range o.taints {
 		change, err := foresight.ParseChange(written)
 		if err != nil {
-			return nil, fmt.Errorf("--taint=%s is refused: %w", written, err)
+			return nil, fmt.Errorf("invalid --taint=%s: %w", written, err)
 		}
 		changes = append(changes, change)
 	}
 	switch {
 	case len(changes) > 0:
 		if err := foresight.Contradiction(changes); err != nil {
-			return nil, fmt.Errorf("--taint is refused: %w", err)
+			return nil, fmt.Errorf("invalid --taint: %w", err)
 		}
 	case o.compare == "":
-		return nil, errors.New("there is no taint; give one with --taint=KEY[=VALUE]:EFFECT")
+		return nil, errors.New("no taint is given; use --taint=KEY[=VALUE]:EFFECT")
 	}
 	return changes, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -62,32 +62,61 @@ func (t *text) list(names []string) string {
 	return short
 }
 
-// headline says what changes, and how many pods go because of it, until when.
+// headline says what changes, and how many pods that evicts, until when.
 func (t *text) headline() {
-	where, nodes, all := t.Focus.Words(nil), len(t.Nodes), t.Total.Evict+t.Total.Stay+t.Total.Anyway+t.Total.Held
-	says := answer.Verb(nodes, "it has no pods", "they have no pods") + where
-	if all > 0 {
-		says = fmt.Sprintf("of %s %s%s %s", answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod"), where,
-			config.JoinWords(t.counts(), "and"))
-	}
-	t.Printf("%s\n", t.Headline(t.change()+": "+says))
+	t.Printf("%s\n", t.Headline(t.change()+" "+strings.Join(append([]string{t.evicted()}, t.others()...), "; ")))
 }
 
-// counts returns how many pods go now, later, and when budgets admit it, and how many are held.
+// evicted says how many pods the change evicts, and when: "evicts 4 of its 6 pods: 2 now, 2 by 12:10:00Z".
+func (t *text) evicted() string {
+	total, where, nodes := &t.Total, t.Focus.Words(nil), len(t.Nodes)
+	all := total.Evict + total.Stay + total.Anyway + total.Held
+	its, pods := answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod")+where
+	switch {
+	case all == 0:
+		return "evicts nothing: " + answer.Verb(nodes, "it has", "they have") + " no pods" + where
+	case total.Evict == 0 && all == 1:
+		return "does not evict " + its + " only pod" + where
+	case total.Evict == 0:
+		return "evicts none of " + its + " " + pods
+	case all == 1:
+		return "evicts " + its + " only pod" + where + t.times()
+	}
+	return fmt.Sprintf("evicts %d of %s %s", total.Evict, its, pods) + t.times()
+}
+
+// times returns when the pods are evicted: " now", or ": 2 now, 2 by 12:10:00Z".
+func (t *text) times() string {
+	counts := t.counts()
+	if len(counts) == 1 {
+		_, when, _ := strings.Cut(counts[0], " ")
+		return " " + when
+	}
+	return ": " + strings.Join(counts, ", ")
+}
+
+// counts returns how many pods are evicted now, later, and when budgets allow it.
 func (t *text) counts() (counts []string) {
-	count := func(n int, one, many, rest string) {
+	count := func(n int, when string) {
 		if n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s %s", n, answer.Verb(n, one, many), rest))
+			counts = append(counts, fmt.Sprintf("%d %s", n, when))
 		}
 	}
 	total := &t.Total
-	if total.Evict == 0 {
-		counts = append(counts, "none goes because of this")
+	count(total.Now, "now")
+	count(total.Evict-total.Now-total.Waiting, "by "+t.until(total))
+	count(total.Waiting, "when budgets allow")
+	return counts
+}
+
+// others counts the pods of the nodes that are evicted anyway or held.
+func (t *text) others() (counts []string) {
+	if n := t.Total.Anyway; n > 0 {
+		counts = append(counts, fmt.Sprintf("%d %s evicted anyway", n, answer.Verb(n, "is", "are")))
 	}
-	count(total.Now, "goes", "go", "now")
-	count(total.Evict-total.Now-total.Waiting, "goes", "go", "by "+t.until(total))
-	count(total.Waiting, "waits", "wait", "for budgets")
-	count(total.Held, "is", "are", "held")
+	if n := t.Total.Held; n > 0 {
+		counts = append(counts, fmt.Sprintf("%d %s held", n, answer.Verb(n, "is", "are")))
+	}
 	return counts
 }
 
@@ -118,17 +147,21 @@ func (t *text) change() string {
 	if len(names) > 1 {
 		words = fmt.Sprintf("%d nodes (%s)", len(names), words)
 	}
-	if len(set) > 0 {
-		does = append(does, answer.Verb(len(names), " gets ", " get ")+config.JoinWords(set, "and"))
+	switch {
+	case len(set) > 0 && len(removed) > 0:
+		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and")+" and removing "+
+			flags.JoinWords(removed, "and"))
+	case len(set) > 0:
+		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and"))
+	case len(removed) > 0:
+		does = append(does, "removing "+flags.JoinWords(removed, "and")+" from "+words)
 	}
-	if len(removed) > 0 {
-		does = append(does, answer.Verb(len(names), " loses ", " lose ")+config.JoinWords(removed, "and"))
+	if t.Compared != "" && len(does) > 0 {
+		return "With this configuration instead of " + t.Compared + ", " + does[0] + " newly"
+	} else if t.Compared != "" {
+		return "Switching " + words + " from " + t.Compared + " to this configuration"
 	}
-	words += strings.Join(does, " and")
-	if t.Compared != "" {
-		words += ", with this configuration instead of " + t.Compared
-	}
-	return words
+	return strings.ToUpper(does[0][:1]) + does[0][1:]
 }
 
 // owners names the owners that lose all their replicas; of a summary, its table of owners says so.
@@ -141,12 +174,12 @@ func (t *text) owners() {
 		}
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
-			name += fmt.Sprintf(" (%d of %d without this change)", o.Replicas-o.Evict, o.Replicas)
+			name += fmt.Sprintf(" (%d of %d anyway)", o.Replicas-o.Evict, o.Replicas)
 		}
 		names = append(names, name)
 	}
 	if len(names) > 0 {
-		t.Printf("Lose all replicas: %s.\n", t.list(names))
+		t.Printf("All replicas are evicted: %s.\n", t.list(names))
 	}
 }
 
@@ -195,7 +228,8 @@ func (t *text) budgets() {
 	case asking == 0 && len(might) == 0:
 		t.WriteString("Method Delete: PodDisruptionBudgets are ignored.\n")
 	case asking == 0:
-		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n", budgets(might))
+		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n",
+			budgets(might))
 	case t.BudgetsUnknown:
 		t.Printf("%s: PodDisruptionBudgets are unknown and could block some of these evictions.\n", method)
 	case len(keep) == 0:
@@ -205,7 +239,7 @@ func (t *text) budgets() {
 		if several > 0 {
 			never = fmt.Sprintf("; several budgets select %d of them, which the API server never evicts", several)
 		}
-		t.Printf("%s: %s for %s%s.\n", method, answer.Pods(t.Total.Waiting, "waits", "wait"), budgets(keep), never)
+		t.Printf("%s: %s blocked by %s%s.\n", method, answer.Pods(t.Total.Waiting, "is", "are"), budgets(keep), never)
 	}
 }
 
@@ -219,8 +253,8 @@ func budgets(names []string) string {
 func (t *text) footer() {
 	var counts []string
 	if t.Total.Elsewhere > 0 && !t.anyway {
-		counts = append(counts,
-			answer.Pods(t.Total.Elsewhere, "is", "are")+" evicted from other nodes without this change (--anyway).")
+		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
+			" evicted anyway (--anyway).")
 	}
 	if t.Total.Stay > 0 && !t.Wide() {
 		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+" (-o wide).")

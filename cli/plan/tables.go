@@ -38,7 +38,7 @@ func (t *text) pods() {
 
 // wider are the columns of the wide form.
 func (t *text) wider() []terminal.Column[pod] {
-	without := "WITHOUT THIS"
+	without := "WITHOUT CHANGE"
 	if t.Compared != "" {
 		without = "BEFORE"
 	}
@@ -50,19 +50,19 @@ func (t *text) wider() []terminal.Column[pod] {
 			}
 			return answer.When(p.Without, t.At)
 		}},
-		{Heading: "BUDGETS IN THE WAY", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
-		{Heading: "THE ORIGINAL", Text: func(p pod) string { return p.Original }},
+		{Heading: "BLOCKING BUDGETS", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
+		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Original }},
 	}
 }
 
-// when says when the pod goes: not now, if it waits for budgets.
+// when says when the pod is evicted: not now, if budgets block it.
 func (t *text) when(p pod) string {
 	when := answer.When(&p.Prediction, t.At)
 	switch {
 	case t.Waits(p) && !p.At.After(t.At):
-		when = "waits"
+		when = "blocked"
 	case t.Waits(p):
-		when += ", waits"
+		when += ", blocked"
 	}
 	if p.Effect == foresight.Anyway || p.Effect == foresight.Later || p.Effect == foresight.Sooner {
 		when += ", " + p.Effect
@@ -74,10 +74,10 @@ func (t *text) when(p pod) string {
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
 	if p.FirstMatch {
-		clauses = append(clauses, "first match")
+		clauses = append(clauses, "longer toleration ignored")
 	}
 	if t.Waits(p) {
-		clauses = append(clauses, "waits for "+budgets(p.BlockedBy))
+		clauses = append(clauses, "blocked by "+budgets(p.BlockedBy))
 	}
 	return strings.Join(clauses, ", ")
 }
@@ -111,7 +111,7 @@ func (t *text) summary() {
 		o := &t.Owners[i]
 		replicas := strconv.Itoa(o.Replicas)
 		if loses(o) {
-			replicas += ", loses all"
+			replicas += ", all evicted"
 		}
 		if o.Evict > 0 {
 			owners = append(owners, group{o.Namespace, o.String(), replicas, &o.Total})
@@ -128,9 +128,9 @@ func (t *text) summary() {
 	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
-		{Heading: "ADMITS NOW", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "ASKED FOR", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
-		{Heading: "WOULD BLOCK", Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
+		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
+		{Heading: "EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "BLOCKED PODS", Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
 	}})
 	if len(nodes) > 1 {
 		t.totals("NODE", nodes)
@@ -151,12 +151,12 @@ func (t *text) totals(by string, list []group) {
 	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
 		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
 		{Heading: by, Text: func(g group) string { return g.name }},
-		number("GO", "", func(g group) int { return g.Evict - g.Waiting }),
-		{Heading: "UNTIL", Text: func(g group) string { return t.until(g.Total) }},
-		number("WAIT", "0", func(g group) int { return g.Waiting }),
+		number("EVICTED", "", func(g group) int { return g.Evict - g.Waiting }),
+		{Heading: "LAST AT", Text: func(g group) string { return t.until(g.Total) }},
+		number("BLOCKED", "0", func(g group) int { return g.Waiting }),
 		number("HELD", "0", func(g group) int { return g.Held }),
 		{Heading: "REPLICAS", Text: func(g group) string { return g.replicas }},
 		number("ANYWAY", "", func(g group) int { return g.Anyway + g.Elsewhere }),
-		number("STAY", "", func(g group) int { return g.Stay }),
+		number("STAYING", "", func(g group) int { return g.Stay }),
 	}})
 }

@@ -2,23 +2,24 @@ package run
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
-	"regexp"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
+	apiserveroptions "k8s.io/apiserver/pkg/server/options"
+	componentbaseconfig "k8s.io/component-base/config"
+	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/leader"
 )
 
-var update = flag.Bool("update", false, "write the schema anew")
-
-// schemaFile is in the repository for editors.
-var schemaFile = filepath.Join("..", "..", "docs", "schema", "taintmanagerconfiguration.json")
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
@@ -32,58 +33,74 @@ func printed(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-func TestTheSchemaOfTheRepositoryIsThatOfTheProgram(t *testing.T) {
-	got := printed(t, "schema")
-	if *update {
-		if err := os.WriteFile(schemaFile, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not current, run make golden (-want +got):\n%s", schemaFile, diff)
+func TestTheSchemaAndTheDefaultsAreThoseOfTheConfiguration(t *testing.T) {
+	if printed(t, "schema") != config.Schema || printed(t, "defaults") != config.Defaults {
+		t.Error("the printed schema or defaults differ from those of package config")
 	}
 }
 
-// The printed defaults set everything that has a default, and change nothing.
-func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
-	text := printed(t, "defaults")
-	s, err := decodeConfig("defaults", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := newSettings()
-	was, is := plain.fileSettings(), s.fileSettings()
-	for i := range is {
-		if is[i].Value.String() != was[i].Value.String() {
-			t.Errorf("%s: got %s, want %s", is[i].Field, is[i].Value.String(), was[i].Value.String())
-		}
-		if s.Set[is[i].Flag] == 0 && strings.Trim(is[i].Value.String(), "[]") != "" {
-			t.Errorf("%s is missing", is[i].Field)
-		}
-	}
-}
-
-// Each flag of "run" that is a setting has a field.
-func TestEachFlagOfRunHasItsField(t *testing.T) {
+// The defaults of the file are those of the options that every component of Kubernetes has, except for the port and the
+// certificate.
+func TestTheDefaultsOfComponentsAreUnchanged(t *testing.T) {
 	s := newSettings()
-	fields := map[string]string{"help": "-", "config": "-", "tls-sni-cert-key": "-"} // the last one holds pairs of files
-	names := map[string]bool{}
-	for _, setting := range s.fileSettings() {
-		if names[setting.Field] || !regexp.MustCompile(`^[a-z][A-Za-z0-9.]+$`).MatchString(setting.Field) {
-			t.Errorf("--%s: the field %q is another's, or misnamed", setting.Flag, setting.Field)
-		}
-		fields[setting.Flag], names[setting.Field] = setting.Field, true
+	serving, authentication := apiserveroptions.NewSecureServingOptions(), apiserveroptions.NewDelegatingAuthenticationOptions()
+	serving.BindPort, serving.ServerCert.PairName, serving.ServerCert.CertDirectory = config.Port, "taint-manager", ""
+	authentication.RemoteKubeConfigFileOptional, authentication.TolerateInClusterLookupFailure = true, true
+	authorization := apiserveroptions.NewDelegatingAuthorizationOptions()
+	authorization.RemoteKubeConfigFileOptional = true
+	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Exporter(func(reflect.Type) bool { return true }), cmp.FilterPath(func(p cmp.Path) bool {
+		return strings.Contains(p.String(), "Backoff") || strings.Contains(p.String(), "CustomRoundTripperFn")
+	}, cmp.Ignore())}
+	if diff := cmp.Diff([]any{serving, authentication, authorization}, []any{s.serving, s.authentication, s.authorization}, options); diff != "" {
+		t.Errorf("(-Kubernetes +taint-manager):\n%s", diff)
 	}
-	for _, section := range s.sections.FlagSets {
-		section.VisitAll(func(f *pflag.Flag) {
-			if fields[f.Name] == "" && !f.Hidden {
+	if diff := cmp.Diff(logsapi.NewLoggingConfiguration().FlushFrequency.Duration, s.logging.FlushFrequency.Duration); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEachOwnFlagOfRunHasItsField(t *testing.T) {
+	var known struct {
+		Properties map[string]struct{ Properties map[string]any }
+	}
+	if err := json.Unmarshal([]byte(config.Schema), &known); err != nil {
+		t.Fatal(err)
+	}
+	flags := map[string]bool{}
+	for object, property := range known.Properties {
+		flags[config.FlagOf(object)] = true
+		for name := range property.Properties {
+			flags[config.FlagOf(object+"."+name)] = true
+		}
+	}
+	for _, section := range []string{"eviction", "API server", "leader election"} {
+		newSettings().sections.FlagSet(section).VisitAll(func(f *pflag.Flag) {
+			if !flags[f.Name] {
 				t.Errorf("--%s has no field", f.Name)
 			}
 		})
+	}
+}
+
+// A running process applies exactly the fields whose description says so.
+func TestAFieldNeedsARestartUnlessItsDescriptionSaysOtherwise(t *testing.T) {
+	for text, want := range map[string][]string{
+		"policies: [{name: a, method: Hold}]": nil, "guards: {rates: [{name: a, evictionsPerSecond: 1, burst: 1}]}": nil, "paused: true": nil,
+		"eviction: {method: Evict, workers: 5, comparisonOperators: false}": nil,
+		"eviction: {maxEvictionsPerSecond: 5}":                              {"eviction"}, "shards: 4": {"shards"}, "logging: {verbosity: 2}": {"logging"},
+		"leaderElection: {leaseDuration: 30s}\nserving: {securePort: 0}": {"leaderElection", "serving"},
+	} {
+		next, err := decodeConfig("config.yaml", []byte(header+text+"\n"))
+		must(t, err)
+		if diff := cmp.Diff(want, newSettings().needRestart(next)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestTheLeaseIsThatOfTheLibrary(t *testing.T) {
+	if diff := cmp.Diff(leader.Defaults(), componentbaseconfig.LeaderElectionConfiguration(config.Default().LeaderElection)); diff != "" {
+		t.Errorf("(-library +configuration):\n%s", diff)
 	}
 }
 
@@ -135,12 +152,13 @@ func TestAFlagThatIsGivenTakesNothingFromTheFile(t *testing.T) {
 
 func TestFlagsThatAreGivenAreNotOverwritten(t *testing.T) {
 	s := newSettings()
-	s.given, s.Shards = func(flag string) bool { return flag == "shards" }, 3
+	s.given = func(flag string) bool { return flag == "shards" }
+	must(t, s.sections.FlagSet("eviction").Set("shards", "3"))
 	text := "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\nshards: 4\neviction: {workers: 5}\n"
 	s.configFile = "-"
 	s, err := s.load(strings.NewReader(text))
-	if err != nil || s.Shards != 3 || s.EvictionWorkers != 5 || s.Set["shards"] != 3 {
-		t.Errorf("got %d shards, %d workers, %v, refused: %v", s.Shards, s.EvictionWorkers, s.Set, err)
+	if err != nil || s.Shards != 3 || s.Eviction.Workers != 5 {
+		t.Errorf("got %d shards, %d workers, refused: %v", s.Shards, s.Eviction.Workers, err)
 	}
 }
 

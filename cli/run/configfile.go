@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
-
-// fileSettings returns all settings that the configuration file may have.
-func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
 
 // load returns the settings that the flags and the configuration file result in.
 func (s *settings) load(stdin io.Reader) (*settings, error) {
@@ -53,54 +53,67 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	if s.given("vmodule") {
 		next.logging.VModule = nil // a value adds to the one before
 	}
-	if err := config.Copy(next.fileSettings(), s.fileSettings(), s.given); err != nil {
-		return nil, err
+	for _, section := range s.sections.Order {
+		to := next.sections.FlagSet(section)
+		given := func(f *pflag.Flag) bool {
+			return s.given(f.Name) && f.Name != "tls-sni-cert-key" && f.Name != "config"
+		}
+		to.VisitAll(func(f *pflag.Flag) {
+			if given(f) && f.Value.String() != f.DefValue {
+				next.overridden = append(next.overridden, "--"+f.Name)
+			}
+		})
+		if err := flags.Copy(to, s.sections.FlagSet(section), given); err != nil {
+			return nil, err
+		}
 	}
 	return next, next.complete()
 }
 
 // warnings returns the consequences of the policies and guards that their author may not want.
 func (s *settings) warnings() []policy.Warning {
-	c := policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.EvictionMethod.Policy(), Rules: s.Rules()}
+	c := policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.Eviction.Method, Rules: s.Rules()}
 	return c.Warnings(time.Now())
 }
 
-// warn logs the warnings, and the flags that win over the file.
+// warn logs the warnings, and the flags that override the file.
 func (s *settings) warn(logger logr.Logger) {
-	for _, setting := range s.fileSettings() {
-		if s.Set[setting.Flag] > 0 && s.given(setting.Flag) {
-			logger.Info("The flag wins over the configuration file", "flag", "--"+setting.Flag, "configFile",
-				s.configFile)
-		}
+	if len(s.overridden) > 0 {
+		logger.Info("Flags override the configuration file", "flags", s.overridden, "configFile", s.configFile)
 	}
 	for _, w := range s.warnings() {
 		logger.Info("A warning about the configuration file", "configFile", s.configFile, "warning", w.String())
 	}
 }
 
-// needRestart logs the fields that a process with these settings does not take in, and returns their number.
-func (s *settings) needRestart(logger logr.Logger, next *settings) (fields int) {
-	was, is := s.fileSettings(), next.fileSettings()
-	for i := range is {
-		file, inForce := is[i].Value.String(), was[i].Value.String()
-		if is[i].Live || s.given(is[i].Flag) || file == inForce {
-			continue
+// needRestart returns the names of the top-level fields in which next differs from s and that a process with the
+// settings s does not apply.
+func (s *settings) needRestart(next *settings) (fields []string) {
+	was, is := restartPart(s.Configuration), restartPart(next.Configuration)
+	for i := range was.NumField() {
+		if !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+			name, _, _ := strings.Cut(was.Type().Field(i).Tag.Get("json"), ",")
+			fields = append(fields, name)
 		}
-		fields++
-		logger.Info("A field of the configuration file needs a restart", "configFile", s.configFile,
-			"line", next.Set[is[i].Flag], "field", is[i].Field, "inFile", file, "inForce", inForce)
 	}
 	return fields
 }
 
-// ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the
-// file alone, and its other content. The error has all refusals.
-func ReadConfig(name string, stdin io.Reader) (config.Configuration, *config.File, error) {
+// restartPart returns a configuration without the fields that a running process applies.
+func restartPart(c config.Configuration) reflect.Value {
+	c.Policies, c.Guards, c.Paused = nil, policy.Guards{}, false
+	c.Eviction.Method, c.Eviction.Workers, c.Eviction.ComparisonOperators = "", 0, false
+	return reflect.ValueOf(c)
+}
+
+// ReadConfig reads a configuration file, or the standard input for -, and returns the configuration that results from
+// the file alone. The error has every error of the file.
+func ReadConfig(name string, stdin io.Reader) (config.Configuration, error) {
 	s, err := readSettings(name, stdin)
 	if err != nil {
-		return config.Configuration{}, nil, err
+		return config.Configuration{}, err
 	}
-	return s.Configuration, s.File, nil
+	return s.Configuration, nil
 }
 
 // readSettings returns the settings that result from a file alone.
@@ -116,17 +129,11 @@ func readSettings(name string, stdin io.Reader) (*settings, error) {
 func decodeConfig(name string, data []byte) (*settings, error) {
 	s := newSettings()
 	s.configFile, s.content = name, data
-	file, refusals := config.Decode(name, data, s.fileSettings)
-	errs := asErrors(refusals)
-	if file == nil { // nothing of the content could be read
-		return nil, errors.Join(errs...)
-	}
-	s.File = file
-	for _, err := range s.componentRefusals() {
-		if r, ok := errors.AsType[config.Refusal](err); ok && r.Flag != "" {
-			err = file.Refusal(r)
+	errs := config.Decode(name, data, &s.Configuration)
+	for _, err := range append([]error{s.apply()}, s.componentErrors()...) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
-		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
 }
@@ -197,10 +204,10 @@ func validateFiles(cmd *cobra.Command, names []string) error {
 	return errors.Join(refused...)
 }
 
-// printText prints a text that follows from the default settings.
-func printText(text func([]config.Setting) string) func(*cobra.Command, []string) error {
+// printText prints a text.
+func printText(text string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		_, err := io.WriteString(cmd.OutOrStdout(), text(newSettings().fileSettings()))
+		_, err := io.WriteString(cmd.OutOrStdout(), text)
 		return err
 	}
 }

@@ -8,34 +8,29 @@ import (
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/internal/config"
 )
 
 // addFlags adds the flags of "run", in sections.
 func (s *settings) addFlags() {
 	section := s.sections.FlagSet
-	flags.Bind(section("eviction"), s.EvictionSettings())
-	flags.Bind(section("API server"), s.ClientSettings())
-	flags.Bind(section("leader election"), s.LeaderElectionSettings())
+	s.AddFlags(section("eviction"))
+	s.ClientConnection.AddFlags(section("API server"))
+	s.LeaderElection.AddFlags(section("leader election"))
 	s.serving.AddFlags(section("secure serving"))
-	section("secure serving").BoolVar(&s.profiling, "profiling", false,
-		"Serve profiles of the process at /debug/pprof, to clients that may get this path.")
+	section("secure serving").BoolVar(&s.Serving.Profiling, "profiling", s.Serving.Profiling,
+		"Serve profiles at /debug/pprof to clients that may get this path.")
 	s.authentication.AddFlags(section("authentication"))
 	s.authorization.AddFlags(section("authorization"))
 	s.loggingFlags(section("logging"))
 	flags.FileVar(section("other"), &s.configFile, "config",
-		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags that are given win over it.")
+		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags override it.")
 	section("other").BoolP("help", "h", false, "print this help")
-	// the texts of this program, beside the shared texts
+	// the texts of this program, in addition to the shared texts
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. 10270 is used by no component of Kubernetes.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
 	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
-	s.others = append(s.others, fieldsOf(section("secure serving"), "serving", "")...)
-	for _, object := range []string{"authentication", "authorization", "logging"} {
-		s.others = append(s.others, fieldsOf(section(object), object, object+"-")...)
-	}
 }
 
 // loggingFlags omits flags that require a feature gate, because this program has none.
@@ -47,46 +42,6 @@ func (s *settings) loggingFlags(fs *pflag.FlagSet) {
 			fs.AddFlag(f)
 		}
 	})
-}
-
-// fieldsOf returns the settings of the flags that every component of Kubernetes has: fields of an object of the
-// configuration file, named like the flags without their prefix.
-func fieldsOf(section *pflag.FlagSet, object, prefix string) (settings []config.Setting) {
-	section.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Deprecated != "" || f.Value.Type() == "namedCertKey" { // two texts in one value
-			return
-		}
-		takes := flags.Takes(f)
-		switch f.Value.Type() {
-		case "string", "bool", "stringSlice":
-			takes = "" // the type is description enough
-		}
-		field := object + "." + camel(strings.TrimPrefix(f.Name, prefix))
-		settings = append(settings, config.NewSetting(f, field, takes, "leave it out for the default"))
-	})
-	return settings
-}
-
-// acronyms are written in capitals, except at the beginning.
-var acronyms = map[string]string{"ca": "CA", "tls": "TLS", "ttl": "TTL", "uid": "UID"}
-
-// camel converts the name of a flag to a field name in Kubernetes' style.
-func camel(flag string) string {
-	switch flag {
-	case "v":
-		return "verbosity"
-	case "log-flush-frequency":
-		return "flushFrequency"
-	}
-	words := strings.Split(flag, "-")
-	for i, word := range words[1:] {
-		if acronym := acronyms[word]; acronym != "" {
-			words[i+1] = acronym
-			continue
-		}
-		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, "")
 }
 
 const runHelp = `Watch the cluster and evict pods from nodes whose NoExecute taints they do not tolerate.

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/policy"
@@ -44,10 +43,10 @@ func (c *collected) MustRegister(collectors ...prometheus.Collector) {
 func programMetrics(t *testing.T) *collected {
 	t.Helper()
 	s := newSettings()
-	s.File = &config.File{Guards: policy.Guards{
+	s.Guards = policy.Guards{
 		Rates:    []policy.Rate{{Name: "cluster", EvictionsPerSecond: 1, Burst: 1}},
 		Breakers: []policy.Breaker{{Name: "zones", Taints: []policy.TaintKey{{Key: "a"}}}},
-	}}
+	}
 	client := fake.NewClientset()
 	p := &process{settings: s, clock: skew.New()}
 	registry := &collected{Registry: prometheus.NewRegistry()}

@@ -8,12 +8,13 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
-	s := &settings{File: &config.File{}, Configuration: config.Configuration{
-		Shards: 3, EvictionWorkers: 5, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", Paused: true, DryRun: true, ComparisonOperators: false,
+	s := &settings{Configuration: config.Configuration{
+		Shards: 3, Eviction: config.Eviction{Workers: 5, MaxEvictionsPerSecond: 7, Method: policy.Evict}, Paused: true, DryRun: true,
 	}}
 	got := s.managerOptions()
 	want := taintmanager.Options{

@@ -38,7 +38,7 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 	manager := func() status.Manager {
 		m := p.role(of)
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
-		m.MaxEvictionsPerSecond, m.Synced = c.MaxEvictionsPerSecond, of.HasSynced()
+		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
 		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
 		return m
 	}
@@ -58,7 +58,7 @@ func (p *process) role(of condition) status.Manager {
 	now := of.InForce()
 	m := status.Manager{
 		Identity: p.identity, Role: status.Leading, Leader: p.identity,
-		EvictionMethod: string(now.Method), Paused: now.Paused,
+		EvictionMethod: now.Method.Word(), Paused: now.Paused,
 	}
 	if p.election != nil {
 		m.Leader = p.election.Leader()

@@ -21,7 +21,6 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/policy"
@@ -85,8 +84,8 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const address = "127.0.0.1:18089"
 		s := newSettings()
-		s.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
-		of := nothing{underPolicies{Policies: taintmanager.Policies{Method: config.MethodEvict}}}
+		s.Eviction.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
+		of := nothing{underPolicies{Policies: taintmanager.Policies{Method: policy.Evict}}}
 		p := process{settings: s, identity: "me"}
 		said := make(chan string, 1)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
@@ -119,8 +118,8 @@ func fetch(t *testing.T, url string) string {
 func TestAReplicaKnowsWhoLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leases := fake.NewClientset().CoordinationV1()
-		first := leader.New(config.Default().LeaderElection, leases, "first")
-		second := leader.New(config.Default().LeaderElection, leases, "second")
+		first := leader.New(leader.Defaults(), leases, "first")
+		second := leader.New(leader.Defaults(), leases, "second")
 		names := map[*leader.Election]string{first: "first", second: "second"}
 		roleIn := func(e *leader.Election) status.Manager {
 			p := process{identity: names[e], election: e}

@@ -15,9 +15,9 @@ func (m *mounted) pause(t *testing.T, text, value string) {
 	m.write(t, text)
 }
 
-func TestTheKeyBesideTheFilePausesWithinHalfASecond(t *testing.T) {
+func TestTheKeyBesideTheFilePausesAtTheNextReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, draining, everything)
+		m := follow(t, draining)
 		time.Sleep(time.Minute)
 		for n, step := range []struct {
 			text, value string
@@ -44,7 +44,7 @@ func TestTheKeyBesideTheFilePausesWithinHalfASecond(t *testing.T) {
 
 func TestAPauseThatMovesFromTheKeyToTheFileGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, draining, everything)
+		m := follow(t, draining)
 		m.pause(t, draining, "true")
 		time.Sleep(time.Minute)
 		m.pause(t, draining+"paused: true\n", "false")
@@ -55,7 +55,7 @@ func TestAPauseThatMovesFromTheKeyToTheFileGoesOn(t *testing.T) {
 			}
 		}
 		m.pause(t, draining, "false")
-		time.Sleep(wholeAfter + 2*readEvery)
+		time.Sleep(applied + readEvery)
 		if got := m.taken(); len(got) == 0 || got[len(got)-1].Paused {
 			t.Errorf("taken in was %+v, want no pause at the end", got)
 		}
@@ -64,7 +64,7 @@ func TestAPauseThatMovesFromTheKeyToTheFileGoesOn(t *testing.T) {
 
 func TestTheKeyPausesBesideAFileThatIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, draining, everything)
+		m := follow(t, draining)
 		m.write(t, header+"shards: 0\n")
 		time.Sleep(time.Minute)
 		m.pause(t, header+"shards: 0\n", "true")
@@ -78,7 +78,7 @@ func TestTheKeyPausesBesideAFileThatIsRefused(t *testing.T) {
 
 func TestAMountThatIsGoneEndsNoPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, draining, everything)
+		m := follow(t, draining)
 		m.pause(t, draining, "true")
 		time.Sleep(time.Minute)
 		must(t, os.Remove(filepath.Join(m.dir, "..data")))
@@ -91,12 +91,12 @@ func TestAMountThatIsGoneEndsNoPause(t *testing.T) {
 
 func TestAPauseThatIsNotTakenInIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, draining, everything)
+		m := follow(t, draining)
 		m.manager.fail(os.ErrDeadlineExceeded)
 		m.pause(t, draining, "true")
 		time.Sleep(time.Minute)
 		m.manager.fail(nil)
-		time.Sleep(time.Second)
+		time.Sleep(readEvery)
 		if got := m.taken(); len(got) != 1 || !got[0].Paused {
 			t.Errorf("taken in was %+v, want the pause", got)
 		}

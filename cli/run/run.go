@@ -12,6 +12,7 @@ import (
 	genericserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/tools/leaderelection"
+	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -20,6 +21,7 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/status"
@@ -94,7 +96,7 @@ type process struct {
 
 // start does everything that can fail, in the order in which errors are most useful.
 func (s *settings) start(ctx context.Context, b Build) (*process, error) {
-	access, err := transport.Load(s.Kubeconfig)
+	access, err := transport.Load(s.ClientConnection.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkAccess(ctx, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
+	if err := s.checkAccess(ctx, to.Main, access.Host); err != nil {
 		return nil, err
 	}
 	if p.server, err = s.listen(ctx); err != nil {
@@ -125,8 +127,8 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	options.Identity = p.identity
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if s.LeaderElection.LeaderElect {
-		leases := to.Lease.CoordinationV1()
-		e := leader.New(s.LeaderElection, leases, p.identity)
+		leases, lease := to.Lease.CoordinationV1(), componentbaseconfig.LeaderElectionConfiguration(s.LeaderElection)
+		e := leader.New(lease, leases, p.identity)
 		p.election, p.campaign, p.watchdog = e, e.Campaign, e.Watchdog()
 		options.Leading = e.Leading
 	}
@@ -137,17 +139,21 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
 			setPolicies: p.manager.SetPolicies, started: s, current: s, considered: s.content, metrics: metrics,
-			reviews: to.Main.AuthorizationV1().SelfSubjectAccessReviews(),
-			event:   leaseEvents(to.Main, s.Configuration, p.identity),
+			client: to.Main, event: leaseEvents(to.Main, s.Configuration, p.identity),
 		}
 	}
 	return p.clock.Register(registerer)
 }
 
+// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
+// journal.
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
+
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
 	notes := remarks{condition: p.manager, clock: p.clock.Trouble, file: p.reloader, election: p.election}
-	shutdown, err := p.server.serve(notes.below(endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.profiling)))
+	paths := endpoints(p.manager, ctx.Done(), p.watchdog, p.settings.Serving.Profiling)
+	shutdown, err := p.server.serve(notes.below(paths))
 	if err != nil {
 		return err
 	}
@@ -167,8 +173,8 @@ func (p *process) run(ctx context.Context) error {
 // managerOptions returns the library's options for the settings.
 func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
-		Shards: s.Shards, Workers: s.EvictionWorkers,
-		MaxEvictionsPerSecond: s.MaxEvictionsPerSecond, Method: s.EvictionMethod, Rules: s.Rules(),
+		Shards: s.Shards, Workers: s.Eviction.Workers,
+		MaxEvictionsPerSecond: s.Eviction.MaxEvictionsPerSecond, Method: s.Eviction.Method, Rules: s.Rules(),
 		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
 }
@@ -182,9 +188,10 @@ func (p *process) announce(ctx context.Context) {
 	}
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", "version", p.build.Version, "server", p.host, "watches", "pods and nodes",
-		"method", s.EvictionMethod, "dryRun", s.DryRun, "workers", s.EvictionWorkers,
-		"maxEvictionsPerSecond", s.MaxEvictionsPerSecond, "shards", s.Shards,
-		"kubeAPIQPS", s.KubeAPIQPS, "comparisonOperators", s.ComparisonOperators, "paused", s.paused(),
+		"method", s.Eviction.Method.Word(), "dryRun", s.DryRun, "workers", s.Eviction.Workers,
+		"maxEvictionsPerSecond", s.Eviction.MaxEvictionsPerSecond, "shards", s.Shards,
+		"kubeAPIQPS", s.ClientConnection.QPS, "comparisonOperators", s.Eviction.ComparisonOperators,
+		"paused", s.paused(),
 		"leaderElect", s.LeaderElection.LeaderElect, "lease", lease, "identity", p.identity,
 		"journal", klog.KRef(namespace, journalName(s.Configuration)), "configFile", s.configFile,
 		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))

@@ -87,13 +87,13 @@ func (s *settings) certify(now time.Time) error {
 	return err
 }
 
-// serve answers until the returned function is called, which waits for the requests under way.
+// serve answers until the returned function is called, which waits for the requests in flight. The server of package
+// apiserver closes connections that send no whole header within 32 s, or no further request within 90 s.
 func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}
 	stop := make(chan struct{})
-	s.info.Listener = &boundedListener{Listener: s.info.Listener, most: maxConnections}
 	stopped, _, err := s.info.Serve(boundHeaders(s.guard(handler)), closeTimeout, stop)
 	if err != nil {
 		close(stop)

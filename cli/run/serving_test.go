@@ -19,7 +19,6 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
@@ -136,13 +135,13 @@ func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := fake.NewClientset()
 				if !test.leads {
-					other := leader.New(config.Default().LeaderElection, client.CoordinationV1(), "other")
+					other := leader.New(leader.Defaults(), client.CoordinationV1(), "other")
 					defer campaign(t, other)()
 					time.Sleep(time.Minute) // a first leader waits for the lease duration
 				}
 				var stuck atomic.Bool
 				done := make(chan struct{})
-				e := leader.New(config.Default().LeaderElection, leases{client.CoordinationV1(), func() {
+				e := leader.New(leader.Defaults(), leases{client.CoordinationV1(), func() {
 					if stuck.Load() {
 						<-done // though the context of the call has ended
 					}

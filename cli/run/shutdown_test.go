@@ -202,7 +202,7 @@ func TestAStartThatWaitsForADeadAPIServerEndsAtOnce(t *testing.T) {
 		CurrentContext: "a",
 	}, kubeconfig))
 	s := newSettings()
-	s.Kubeconfig = kubeconfig
+	s.ClientConnection.Kubeconfig = kubeconfig
 	must(t, s.complete())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

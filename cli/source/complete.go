@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // completionPatience is how long completion waits for the cluster.
@@ -19,7 +19,7 @@ const completionPatience = 3 * time.Second
 // Complete sets the completion of the command's flags: --output completes with the forms, and others with names from
 // the cluster or with eviction methods. Other flags that take no file complete nothing.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command, forms cobra.CompletionFunc) {
-	methods := []string{string(config.MethodDelete), string(config.MethodEvict)}
+	methods := []string{policy.Delete.Word(), policy.Evict.Word()}
 	completions := map[string]cobra.CompletionFunc{
 		"context": completion(f.contexts), "namespace": f.Names(ctx, "namespaces"), "node": f.Names(ctx, "nodes"),
 		"eviction-method": cobra.FixedCompletions(methods, cobra.ShellCompDirectiveNoFileComp), "output": forms,

@@ -14,7 +14,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -147,9 +146,9 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 	case s.Pod != "":
 		return d.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
-		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
-		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no pods; %s", d, d.Hint(""))
 	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(d.namespaces, namespace):
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
@@ -164,7 +163,7 @@ func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, config.JoinWords(namespaces, "and"), d)
+			"with --namespace", s.Pod, flags.JoinWords(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	}
@@ -177,7 +176,7 @@ func (d *dumped) String() string {
 	for _, file := range d.files {
 		names = append(names, name(file))
 	}
-	return config.JoinWords(names, "and")
+	return flags.JoinWords(names, "and")
 }
 
 // name returns the name of a file in messages.

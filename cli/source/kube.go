@@ -23,19 +23,19 @@ import (
 func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	var noFlag clientcmd.FlagInfo
 	f.ofCluster = fs
-	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "Path to the kubeconfig `FILE`. If empty, $KUBECONFIG or "+
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "Path to the kubeconfig `FILE`. The default is $KUBECONFIG or "+
 		"~/.kube/config, or else the service account of the pod.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	target, user := &names.ContextOverrideFlags, &names.AuthOverrideFlags
 	target.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag
 	user.Username, user.Password = noFlag, noFlag
-	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
-	target.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
-	target.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
-	user.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
-	user.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
-	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 " +
-		"is no limit."
+	names.CurrentContext.Description = "The kubeconfig `CONTEXT` to use. The default is the current context."
+	target.ClusterName.Description = "The kubeconfig `CLUSTER` to use. The default is the cluster of the context."
+	target.AuthInfoName.Description = "The kubeconfig `USER` to use. The default is the user of the context."
+	user.Impersonate.Description = "The `USER` to impersonate."
+	user.ImpersonateGroups.Description = "The `GROUP` to impersonate. Can be repeated."
+	names.Timeout.Description = "The `DURATION` to wait before giving up on a request to the API server, such as " +
+		"10s. 0 means no limit."
 	clientcmd.BindOverrideFlags(&f.overrides, fs, names)
 	for _, rare := range []string{
 		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile,
@@ -60,7 +60,7 @@ func (f *Flags) Check(configs ...string) error {
 		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
 	if _, err := clientcmd.ParseTimeout(f.overrides.Timeout); f.overrides.Timeout != "" && err != nil {
-		return config.Refusal{
+		return flags.Refusal{
 			Flag: clientcmd.FlagTimeout, Value: f.overrides.Timeout, Allowed: "it takes a duration",
 			Next: "write it as 10s or 1m, or leave it out for no limit",
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -42,8 +42,8 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 		return pending
 	}
 	// The manager names only tainted nodes, so the others may not exist.
-	pending.Notes = append(pending.Notes, "the manager names no tainted node "+config.JoinWords(unnamed, "or")+
-		", and does not tell whether there is such a node; check its name with 'kubectl get nodes'")
+	pending.Notes = append(pending.Notes, "the manager reports no taint on "+flags.JoinWords(unnamed, "or")+
+		", which may not exist; check with 'kubectl get nodes'")
 	return pending
 }
 
@@ -97,23 +97,23 @@ func notesOf(m *status.Manager) []string {
 	switch {
 	case m.Role != status.Standby:
 	case m.Leader == "":
-		notes = append(notes, fmt.Sprintf("this replica (%s) stands by, and it knows of no leader: nothing is "+
-			"evicted until a replica leads", m.Identity))
+		notes = append(notes, fmt.Sprintf("replica %s is on standby and knows no leader; no pod is evicted until "+
+			"a replica leads", m.Identity))
 	default:
-		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
-			"blocked, delayed or in flight; forward the port of that one's pod", m.Identity, m.Leader))
+		notes = append(notes, fmt.Sprintf("replica %s is on standby; only the leader %s knows blocked, delayed "+
+			"and in-flight evictions, so forward the port of its pod", m.Identity, m.Leader))
 	}
 	if m.Paused {
-		notes = append(notes, "the manager is paused: it starts no call")
+		notes = append(notes, "the manager is paused and starts no eviction")
 	}
 	for _, t := range tripsOf(m) {
 		notes = append(notes, t.String())
 	}
 	if m.DryRun {
-		notes = append(notes, "this is a dry run: it evicts no pod")
+		notes = append(notes, "the manager runs with --dry-run and evicts no pod")
 	}
 	if m.Trouble != "" {
-		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)
+		notes = append(notes, "the manager's data may be out of date: "+m.Trouble)
 	}
 	return notes
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -35,7 +35,7 @@ type Manager struct {
 func NewManager(server string) (*Manager, error) {
 	base, err := url.Parse(server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, config.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a " +
+		return nil, flags.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a " +
 			"manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system " +
 			"port-forward POD 8080'"}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ReadConfig reads a configuration file of the manager, or the standard input for -. It returns all refusals as one
-// error.
-type ReadConfig func(name string, stdin io.Reader) (config.Configuration, *config.File, error)
+// ReadConfig reads a configuration file of the manager, or the standard input for -. It returns every error as
+// one.
+type ReadConfig func(name string, stdin io.Reader) (config.Configuration, error)
 
 // RuleFlags are the flags with which a command computes the verdicts of a manager with these settings.
 type RuleFlags struct {
@@ -38,7 +38,10 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 
 // Bind adds the flag of the configuration file, --comparison-operators, and the named flags.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
-	flags.Bind(fs, r.Settings.Settings(), append(named, "comparison-operators")...)
+	all := flagsOf(&r.Settings)
+	for _, name := range append(named, "comparison-operators") {
+		fs.AddFlag(all.Lookup(name))
+	}
 	flags.FileVar(fs, &r.File, "config", "Decide by this configuration `FILE` instead of the running manager's; \"-\" is "+
 		"standard input, and \"none\" stands for a manager without a file. Flags override the file.")
 }
@@ -48,22 +51,21 @@ const noFile = "none"
 
 // Load reads the configuration file, and returns the rules.
 func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
-	file := &config.File{}
 	if r.File != "" && r.File != noFile {
-		from, content, err := r.read(r.File, cmd.InOrStdin())
+		from, err := r.read(r.File, cmd.InOrStdin())
 		if err != nil {
 			return foresight.Ruleset{}, err
 		}
-		file = content
-		notGiven := func(flag string) bool { return !cmd.Flags().Changed(flag) }
-		if err := config.Copy(r.Settings.Settings(), from.Settings(), notGiven); err != nil {
+		given := func(f *pflag.Flag) bool { return f.Changed }
+		if err := flags.Copy(flagsOf(&from), cmd.Flags(), given); err != nil {
 			return foresight.Ruleset{}, err
 		}
+		r.Settings = from
 	}
-	if refusals := r.Settings.Validate(); len(refusals) > 0 {
-		return foresight.Ruleset{}, refusals[0] // only one flag can be refused here
+	if errs := r.Settings.Validate(); len(errs) > 0 {
+		return foresight.Ruleset{}, flags.FieldErrors(errs, cmd.Flags().Changed)
 	}
-	return RulesOf(r.Settings, file)
+	return RulesOf(r.Settings)
 }
 
 // Running returns how the configuration of the running manager becomes rules: flags that are given override it. It
@@ -78,7 +80,7 @@ func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.
 			Rules: taint.Rules{NoComparison: c.NoComparison}, Method: c.Method, Policies: c.Policies, Guards: c.Guards,
 		}
 		if given("eviction-method") {
-			by.Method = r.Settings.EvictionMethod.Policy()
+			by.Method = r.Settings.Eviction.Method
 		}
 		if given("comparison-operators") {
 			by.Rules = r.Settings.Rules()
@@ -87,11 +89,16 @@ func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.
 	}
 }
 
-// RulesOf returns the rules of these settings and of the policies and guards of the file.
-func RulesOf(c config.Configuration, file *config.File) (foresight.Ruleset, error) {
-	by := policy.Config{
-		Rules: c.Rules(), Method: c.EvictionMethod.Policy(), Policies: file.Policies, Guards: file.Guards,
-	}
+// flagsOf returns the flags of evictions, bound to c.
+func flagsOf(c *config.Configuration) *pflag.FlagSet {
+	var fs pflag.FlagSet
+	c.AddFlags(&fs)
+	return &fs
+}
+
+// RulesOf returns the rules of a configuration.
+func RulesOf(c config.Configuration) (foresight.Ruleset, error) {
+	by := policy.Config{Rules: c.Rules(), Method: c.Eviction.Method, Policies: c.Policies, Guards: c.Guards}
 	rules, err := foresight.NewRuleset(by, c.Paused)
 	if err != nil {
 		return rules, fmt.Errorf("the configuration is refused: %w", err)
@@ -103,7 +110,7 @@ func RulesOf(c config.Configuration, file *config.File) (foresight.Ruleset, erro
 func Selector(written, as string) (labels.Selector, error) {
 	selector, err := labels.Parse(written)
 	if err != nil {
-		return nil, config.Refusal{
+		return nil, flags.Refusal{
 			Flag: "selector", Value: written, Allowed: fmt.Sprintf("it is not a selector (%v)", err),
 			Next: "write it as for " + as,
 		}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
@@ -111,7 +110,7 @@ func WithHint(err error, from Source) error {
 func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
 	meant, in := flags.Nearest(s.Pod, others), from.String()
 	if len(elsewhere) > 0 {
-		meant = " (did you mean " + config.JoinWords(elsewhere, "or") + "?)"
+		meant = " (did you mean " + flags.JoinWords(elsewhere, "or") + "?)"
 	}
 	if s.Focus.Namespace != "" {
 		in = "namespace " + s.Focus.Namespace + " of " + in

@@ -217,8 +217,9 @@ func (tw *twins) manager(p taintmanager.Policies) (m *taintmanager.Manager, stop
 func (tw *twins) compare(seen map[string]int) {
 	p := tw.journal.policies
 	settings := config.Default()
+	settings.Policies, settings.Guards = p.Policies, p.Guards
 	settings.Paused = p.Paused
-	rules, err := RulesOf(settings, &config.File{Policies: p.Policies, Guards: p.Guards})
+	rules, err := RulesOf(settings)
 	tw.must(err)
 	for number, page := range tw.journal.stored {
 		tw.must(tw.client.Tracker().Add(&v1.ConfigMap{

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/term"
 )
 
 // pageWidth is the width of a help that is not printed on a terminal.
@@ -17,7 +16,7 @@ const pageWidth = 100
 func SectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
-		columns, _, err := term.TerminalSize(w)
+		columns, _, err := Size(w)
 		if err != nil { // not a terminal
 			columns = pageWidth
 		}

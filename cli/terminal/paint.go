@@ -39,6 +39,6 @@ func (p Painter) Paint(c Colour, text string) Safe {
 
 // OnTerminal reports whether the writer is a terminal.
 func OnTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := unwrapped(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

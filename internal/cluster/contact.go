@@ -57,13 +57,6 @@ func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	return nil
 }
 
-// received notes that the response to the current request has begun.
-func (c *contact) received(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.endWaiting(ctx)
-}
-
 // endWaiting ends the waiting for a response. A late response does not end the trouble: a list or a watch does.
 func (c *contact) endWaiting(ctx context.Context) {
 	if c.late() {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -164,27 +163,4 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAListThatTakesMinutesIsNoTroubleOnceItsAnswerHasBegun(t *testing.T) {
-	a := &api{format: runtime.ContentTypeProtobuf}
-	a.refuse = func(ask string) (*http.Response, error) {
-		if ask != "list pods" {
-			return nil, nil
-		}
-		body, w := io.Pipe()
-		time.AfterFunc(3*time.Minute, func() {
-			_, _ = w.Write(a.encode(a.list("pods")))
-			_ = w.Close()
-		})
-		return a.answer(body), nil
-	}
-	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(2 * time.Minute)
-		must(t, w.Trouble())
-		time.Sleep(2 * time.Minute)
-		if !w.HasSynced() {
-			t.Error("it is not in sync")
-		}
-	})
 }

@@ -66,7 +66,7 @@ func BenchmarkWatchedStatusUpdate(b *testing.B) {
 	pod, client := updating(b)
 	must(b, s.podStore.Add(pod))
 	d.calls = 0
-	updates, err := client.CoreV1().Pods("").Watch(b.Context(), metav1.ListOptions{})
+	updates, err := decodedPods(decodingClient(client)).Watch(b.Context(), metav1.ListOptions{})
 	must(b, err)
 	defer updates.Stop()
 	b.ReportAllocs()

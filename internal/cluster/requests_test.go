@@ -24,8 +24,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/features"
-	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -327,7 +325,7 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(11 * time.Second)
+		time.Sleep(25 * time.Second) // client-go repeats the stream and then the list for ten seconds each
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
@@ -379,13 +377,6 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 	}
 }
 
-func ignore() {}
-
-// listing returns the function that lists pods.
-func listing(client kubernetes.Interface) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-	return lister(client, client.CoreV1().Pods(""), trimmingList{resource: "pods", kind: &v1.Pod{}, begun: ignore})
-}
-
 // asking records requests and accepts none.
 type asking struct{ asked []string }
 
@@ -397,27 +388,39 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 	all := metav1.ListOptions{
 		FieldSelector: podsWatched, ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-		AllowWatchBookmarks: true, SendInitialEvents: new(true), Limit: 10, Continue: "more",
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), Limit: 10, Continue: "more", TimeoutSeconds: new(int64(300)),
 	}
-	for name, config := range map[string]*rest.Config{
-		"the default": {}, "JSON": {ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
-		"protobuf or JSON, by a user": {UserAgent: "me", ContentConfig: rest.ContentConfig{
-			ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
-		}},
-	} {
-		asked := &asking{}
-		config.Host, config.QPS = "https://proxy/some/path", -1
-		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
-		must(t, err)
-		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
-			_, _ = client.CoreV1().Pods("").List(t.Context(), o)
-			_, _ = listing(client)(t.Context(), o)
+	asked := &asking{}
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "https://proxy/some/path", QPS: -1}, &http.Client{Transport: asked})
+	must(t, err)
+	pods, nodes := decodedPods(decodingClient(client)), decodedNodes(decodingClient(client))
+	for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
+		_, _ = client.CoreV1().Pods("").List(t.Context(), o)
+		_, _ = pods.List(t.Context(), o)
+		_, _ = client.CoreV1().Pods("").Watch(t.Context(), o)
+		_, _ = pods.Watch(t.Context(), o)
+		_, _ = client.CoreV1().Nodes().List(t.Context(), o)
+		_, _ = nodes.List(t.Context(), o)
+	}
+	if len(asked.asked) == 0 {
+		t.Error("nothing was asked for")
+	}
+	for i := 0; i < len(asked.asked); i += 2 {
+		if own, ours := asked.asked[i], asked.asked[i+1]; own != ours {
+			t.Errorf("asked\n%q, want\n%q", ours, own)
 		}
-		for i := 0; i < len(asked.asked); i += 2 {
-			if own, ours := asked.asked[i], asked.asked[i+1]; own != ours {
-				t.Errorf("%s: asked\n%q, want\n%q", name, ours, own)
-			}
-		}
+	}
+}
+
+func TestProtobufIsAskedForWhateverTheClientPrefers(t *testing.T) {
+	asked := &asking{}
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{
+		Host: "http://api", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON},
+	}, &http.Client{Transport: asked})
+	must(t, err)
+	_, _ = decodedPods(decodingClient(client)).Watch(t.Context(), metav1.ListOptions{})
+	if got, want := fmt.Sprint(asked.asked), "Accept:[application/vnd.kubernetes.protobuf,application/json]"; !strings.Contains(got, want) {
+		t.Errorf("asked %s, want %s", got, want)
 	}
 }
 
@@ -426,10 +429,11 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
-	if list, err := listing(client)(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
-		t.Errorf("listing did not wait: %v", list)
+	pods := decodedPods(decodingClient(client))
+	if _, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("listing did not wait")
 	}
-	granted, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
+	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	granted.Stop()
 }
@@ -441,24 +445,20 @@ func (o otherCore) CoreV1() corev1.CoreV1Interface {
 	return struct{ corev1.CoreV1Interface }{o.Interface.CoreV1()}
 }
 
-func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
+func TestOnlyTheClientOfClientGoIsReplaced(t *testing.T) {
 	real, err := kubernetes.NewForConfig(&rest.Config{Host: "http://api"})
 	must(t, err)
 	for name, test := range map[string]struct {
-		client  kubernetes.Interface
-		trimmed bool
+		client   kubernetes.Interface
+		replaced bool
 	}{
 		"client-go's own":     {real, true},
 		"wrapped as a whole":  {struct{ kubernetes.Interface }{real}, true},
 		"one of its own core": {otherCore{real}, false},
 		"a fake":              {fake.NewClientset(), false},
 	} {
-		if trimmed := restOf(test.client) != nil; trimmed != test.trimmed {
-			t.Errorf("%s: trimmed %t", name, trimmed)
+		if replaced := decodingClient(test.client) != nil; replaced != test.replaced {
+			t.Errorf("%s: replaced %t", name, replaced)
 		}
-	}
-	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
-	if restOf(real) != nil {
-		t.Error("what may be CBOR is trimmed")
 	}
 }

@@ -3,9 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -15,6 +17,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
+// pageSize is the number of objects in a page of a list that the server does not stream.
+const pageSize = 500
+
 // resource is a resource that is listed and watched.
 type resource struct {
 	contact  contact
@@ -22,20 +27,21 @@ type resource struct {
 	selector string            // of fields
 	needed   func(*needs) bool // reports whether the resource must be watched
 
-	// requesting holds a token while a request waits for its response, and until a plain list is read: a reflector that
-	// ends does not wait for its list.
+	// requesting holds a token while a request waits for its response, and until a page of a list is read: a reflector
+	// that ends does not wait for its list.
 	requesting chan struct{}
 }
 
-// typed is client-go's typed client for one resource.
+// typed is a typed client for one resource.
 type typed[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// follow keeps a store up to date with a resource, while it is needed, until the context ends.
+// follow keeps a store up to date with a resource, while it is needed, until the context ends. The kind is the type of
+// the watched objects.
 func follow[L runtime.Object](
-	ctx context.Context, client kubernetes.Interface, r *resource, own typed[L], kind unmarshaler,
+	ctx context.Context, client kubernetes.Interface, r *resource, own typed[L], kind runtime.Object,
 	s cache.TransformingStore,
 ) {
 	_ = r.relists.run(ctx, func(turn context.Context) error {
@@ -48,18 +54,19 @@ func follow[L runtime.Object](
 
 // runReflector keeps a store up to date by a reflector until the context ends.
 func runReflector[L runtime.Object](
-	ctx context.Context, client kubernetes.Interface, r *resource, own typed[L], kind unmarshaler,
+	ctx context.Context, client kubernetes.Interface, r *resource, own typed[L], kind runtime.Object,
 	s cache.TransformingStore,
 ) {
-	list := lister(client, own, trimmingList{
-		resource: r.contact.resource, kind: kind, trim: s.Transformer(), begun: func() { r.contact.received(ctx) },
-	})
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			if o.ResourceVersion == "0" && r.relists.hasList() {
-				o.ResourceVersion, o.Limit = "", 0 // a new reflector's first list may be older than what is known
-			}
-			return request(ctx, r, o, list)
+			o.ResourceVersion = "" // for any other version the server may ignore the limit, or send an older state
+			return request(ctx, r, o, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				page, err := own.List(ctx, o)
+				if err != nil {
+					return nil, err
+				}
+				return trimPage(page, s.Transformer())
+			})
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.Watch = true
@@ -70,7 +77,7 @@ func runReflector[L runtime.Object](
 	}
 	logger := klog.FromContext(ctx)
 	listerWatcher := cache.ToListWatcherWithWatchListSemantics(requests, client)
-	cache.NewReflectorWithOptions(listerWatcher, kind, s, cache.ReflectorOptions{
+	reflector := cache.NewReflectorWithOptions(listerWatcher, kind, s, cache.ReflectorOptions{
 		Logger: &logger,
 		Name:   "taint-manager." + r.contact.resource,
 		// Client-go's own backoff grows to a minute, which is too long for evictions that wait for the watch.
@@ -78,7 +85,27 @@ func runReflector[L runtime.Object](
 			Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,
 			Cap: 3 * time.Second,
 		},
-	}).RunWithContext(ctx)
+	})
+	reflector.WatchListPageSize = pageSize
+	reflector.RunWithContext(ctx)
+}
+
+// trimPage returns a page of a list with its items trimmed, so that memory never holds all of the whole ones.
+func trimPage(page runtime.Object, trim cache.TransformFunc) (runtime.Object, error) {
+	read, err := meta.ListAccessor(page)
+	if err != nil {
+		return nil, fmt.Errorf("reading a page of a list: %w", err)
+	}
+	trimmed := &metav1.List{ListMeta: metav1.ListMeta{
+		ResourceVersion: read.GetResourceVersion(), Continue: read.GetContinue(),
+	}}
+	return trimmed, meta.EachListItem(page, func(item runtime.Object) error {
+		small, err := trim(item)
+		if err == nil {
+			trimmed.Items = append(trimmed.Items, runtime.RawExtension{Object: small.(runtime.Object)})
+		}
+		return err
+	})
 }
 
 // request sends a request for a list or a watch.

@@ -44,6 +44,9 @@ var (
 // whole returns the object in a value of any type, and logs a value of another type.
 func (s *store[O, V]) whole(obj any) (o O, ok bool) {
 	var none O
+	if decoded, ok := obj.(interface{ whole() O }); ok {
+		obj = decoded.whole()
+	}
 	if o, ok = obj.(O); ok && o != none {
 		return o, true
 	}

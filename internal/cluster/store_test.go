@@ -32,6 +32,8 @@ func newStores() *stores {
 	return s
 }
 
+func ignore() {}
+
 // handler makes new stores that call this handler.
 func (s *stores) handler(h Handler) {
 	log := newWarnings(logr.Discard())

@@ -78,8 +78,7 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 			})
 	})
 	watching.Go(func() {
-		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{},
-			newNodeStore(w.nodes, handler, log, func() { w.completed(ctx, w.nodeWatch) }))
+		w.watchNodes(ctx, newNodeStore(w.nodes, handler, log, func() { w.completed(ctx, w.nodeWatch) }))
 	})
 	err := w.watchPods(ctx, newPodStore(w.pods, handler, log, func() { w.completed(ctx, w.podWatch) }))
 	cancel()
@@ -96,8 +95,21 @@ func (w *Watcher) watchPods(ctx context.Context, s *store[*v1.Pod, *entry]) erro
 	if w.informer != nil {
 		return w.informer.run(ctx, s, w.end)
 	}
-	follow(ctx, w.client, w.podWatch, w.client.CoreV1().Pods(metav1.NamespaceAll), &v1.Pod{}, s)
+	if c := decodingClient(w.client); c != nil {
+		follow(ctx, w.client, w.podWatch, decodedPods(c), &pod{}, s)
+	} else {
+		follow(ctx, w.client, w.podWatch, w.client.CoreV1().Pods(metav1.NamespaceAll), &v1.Pod{}, s)
+	}
 	return nil
+}
+
+// watchNodes keeps the store up to date until the context ends.
+func (w *Watcher) watchNodes(ctx context.Context, s *store[*v1.Node, *v1.Node]) {
+	if c := decodingClient(w.client); c != nil {
+		follow(ctx, w.client, w.nodeWatch, decodedNodes(c), &node{}, s)
+	} else {
+		follow(ctx, w.client, w.nodeWatch, w.client.CoreV1().Nodes(), &v1.Node{}, s)
+	}
 }
 
 // completed notes that a list of a resource is complete, and that the handler was called for it.

@@ -1,6 +1,5 @@
-// Package config defines the settings of a taint manager: the meaning, the default and the refused values of each
-// setting.
+// Package config defines the configuration of "taint-manager run": one versioned struct that a file and flags fill.
 //
-// It is pure: [Configuration.Validate] reads its receiver and nothing else, neither files nor the cluster, so that its
-// result is the same everywhere. A caller that fills a Configuration from flags begins with [Default].
+// The package is pure: it reads neither files nor the cluster. Its tests generate the JSON schema and the file of
+// defaults from the struct and its comments ("make golden").
 package config

@@ -1,39 +1,39 @@
 package config_test
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // changes are the refused settings, each as a change to the default.
 var changes = []struct {
 	name string
 	make func(c *config.Configuration)
 }{
-	{"a method that there is not", func(c *config.Configuration) { c.EvictionMethod = "drain" }},
-	{"a method in capitals", func(c *config.Configuration) { c.EvictionMethod = "Delete" }},
-	{"no method", func(c *config.Configuration) { c.EvictionMethod = "" }},
-	{"no workers", func(c *config.Configuration) { c.EvictionWorkers = 0 }},
-	{"too many workers", func(c *config.Configuration) { c.EvictionWorkers = 1001 }},
+	{"a method that there is not", func(c *config.Configuration) { c.Eviction.Method = "drain" }},
+	{"a method in small letters", func(c *config.Configuration) { c.Eviction.Method = "delete" }},
+	{"no method", func(c *config.Configuration) { c.Eviction.Method = "" }},
+	{"no workers", func(c *config.Configuration) { c.Eviction.Workers = 0 }},
+	{"too many workers", func(c *config.Configuration) { c.Eviction.Workers = 1001 }},
 	{"no shards", func(c *config.Configuration) { c.Shards = 0 }},
 	{"too many shards", func(c *config.Configuration) { c.Shards = 257 }},
-	{"a negative rate", func(c *config.Configuration) { c.MaxEvictionsPerSecond = -1 }},
-	{"a rate too small to be told from none", func(c *config.Configuration) { c.MaxEvictionsPerSecond = 1e-300 }},
-	{"a rate below all numbers", func(c *config.Configuration) { c.MaxEvictionsPerSecond = math.Inf(-1) }},
-	{"an infinite rate", func(c *config.Configuration) { c.MaxEvictionsPerSecond = math.Inf(1) }},
-	{"a rate that is no number", func(c *config.Configuration) { c.MaxEvictionsPerSecond = math.NaN() }},
+	{"a negative rate", func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = -1 }},
+	{"a rate too small to be told from none", func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = 1e-300 }},
+	{"a rate below all numbers", func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = math.Inf(-1) }},
+	{"an infinite rate", func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = math.Inf(1) }},
+	{"a rate that is no number", func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = math.NaN() }},
 	{"a cluster with a name of two lines", func(c *config.Configuration) { c.ClusterName = "prod\nstaging" }},
 	{"a cluster whose name clears the screen", func(c *config.Configuration) { c.ClusterName = "\x1b[2Jprod" }},
 	{"a cluster whose name turns round", func(c *config.Configuration) { c.ClusterName = "prod\u202etset" }},
@@ -46,16 +46,16 @@ var changes = []struct {
 	{"a page without a port", func(c *config.Configuration) { c.StatusAddress = "127.0.0.1" }},
 	{"a page on a port that there is not", func(c *config.Configuration) { c.StatusAddress = "127.0.0.1:70000" }},
 	{"a page on a port of somebody's choice", func(c *config.Configuration) { c.StatusAddress = "127.0.0.1:0" }},
-	{"a negative limit on requests", func(c *config.Configuration) { c.KubeAPIQPS = -2 }},
-	{"a limit on requests below all numbers", func(c *config.Configuration) { c.KubeAPIQPS = float32(math.Inf(-1)) }},
-	{"an infinite limit on requests", func(c *config.Configuration) { c.KubeAPIQPS = float32(math.Inf(1)) }},
-	{"requests that hardly flow", func(c *config.Configuration) { c.KubeAPIQPS = 0.01 }},
-	{"requests without number", func(c *config.Configuration) { c.KubeAPIQPS = float32(math.NaN()) }},
-	{"a negative burst", func(c *config.Configuration) { c.KubeAPIQPS, c.KubeAPIBurst = 20, -1 }},
-	{"a burst too large", func(c *config.Configuration) { c.KubeAPIQPS, c.KubeAPIBurst = 20, 1e6+1 }},
-	{"a burst without a limit", func(c *config.Configuration) { c.KubeAPIBurst = 100 }},
-	{"a content type that there is not", func(c *config.Configuration) { c.KubeAPIContentType = "text/plain" }},
-	{"a content type of two lines", func(c *config.Configuration) { c.KubeAPIContentType = "application/json\nx" }},
+	{"a negative limit on requests", func(c *config.Configuration) { c.ClientConnection.QPS = -2 }},
+	{"a limit on requests below all numbers", func(c *config.Configuration) { c.ClientConnection.QPS = float32(math.Inf(-1)) }},
+	{"an infinite limit on requests", func(c *config.Configuration) { c.ClientConnection.QPS = float32(math.Inf(1)) }},
+	{"requests that hardly flow", func(c *config.Configuration) { c.ClientConnection.QPS = 0.01 }},
+	{"requests without number", func(c *config.Configuration) { c.ClientConnection.QPS = float32(math.NaN()) }},
+	{"a negative burst", func(c *config.Configuration) { c.ClientConnection.QPS, c.ClientConnection.Burst = 20, -1 }},
+	{"a burst too large", func(c *config.Configuration) { c.ClientConnection.QPS, c.ClientConnection.Burst = 20, 1e6+1 }},
+	{"a burst without a limit", func(c *config.Configuration) { c.ClientConnection.Burst = 100 }},
+	{"a content type that there is not", func(c *config.Configuration) { c.ClientConnection.ContentType = "text/plain" }},
+	{"a content type of two lines", func(c *config.Configuration) { c.ClientConnection.ContentType = "application/json\nx" }},
 	{"a lease of no time", func(c *config.Configuration) { c.LeaderElection.LeaseDuration.Duration = 0 }},
 	{"a lease of one and a half seconds", func(c *config.Configuration) {
 		c.LeaderElection.LeaseDuration.Duration = 1500 * time.Millisecond
@@ -88,24 +88,7 @@ func refusals() string {
 }
 
 func TestEveryRefusalReadsAsTheGoldenFileHasIt(t *testing.T) {
-	golden(t, "refusals.golden", refusals())
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not current, run go test ./internal/config -update (-want +got):\n%s", path, diff)
-	}
+	generated(t, "testdata/refusals.golden", refusals())
 }
 
 func TestEachOfTheseChangesIsRefused(t *testing.T) {
@@ -119,22 +102,23 @@ func TestEachOfTheseChangesIsRefused(t *testing.T) {
 }
 
 func TestTheDefaultIsValid(t *testing.T) {
-	if refusals := config.Default().Validate(); len(refusals) != 0 {
+	d := config.Default()
+	if refusals := d.Validate(); len(refusals) != 0 {
 		t.Errorf("got %v", refusals)
 	}
 }
 
 func TestSettingsAtTheirLimitsAreTaken(t *testing.T) {
 	for name, set := range map[string]func(c *config.Configuration){
-		"evict":                    func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict },
-		"one of each":              func(c *config.Configuration) { c.EvictionWorkers, c.Shards = 1, 1 },
-		"most of each":             func(c *config.Configuration) { c.EvictionWorkers, c.Shards = 1000, 256 },
-		"slowest rate":             func(c *config.Configuration) { c.MaxEvictionsPerSecond = 0.001 },
-		"fastest rate":             func(c *config.Configuration) { c.MaxEvictionsPerSecond = 1e6 },
-		"no limit, in kube's way":  func(c *config.Configuration) { c.KubeAPIQPS = -1 },
-		"a limit without burst":    func(c *config.Configuration) { c.KubeAPIQPS = 1 },
-		"a limit and a burst":      func(c *config.Configuration) { c.KubeAPIQPS, c.KubeAPIBurst = 20, 30 },
-		"JSON":                     func(c *config.Configuration) { c.KubeAPIContentType = config.ContentTypeJSON },
+		"evict":                    func(c *config.Configuration) { c.Eviction.Method = policy.Evict },
+		"one of each":              func(c *config.Configuration) { c.Eviction.Workers, c.Shards = 1, 1 },
+		"most of each":             func(c *config.Configuration) { c.Eviction.Workers, c.Shards = 1000, 256 },
+		"slowest rate":             func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = 0.001 },
+		"fastest rate":             func(c *config.Configuration) { c.Eviction.MaxEvictionsPerSecond = 1e6 },
+		"no limit, in kube's way":  func(c *config.Configuration) { c.ClientConnection.QPS = -1 },
+		"a limit without burst":    func(c *config.Configuration) { c.ClientConnection.QPS = 1 },
+		"a limit and a burst":      func(c *config.Configuration) { c.ClientConnection.QPS, c.ClientConnection.Burst = 20, 30 },
+		"JSON":                     func(c *config.Configuration) { c.ClientConnection.ContentType = config.ContentTypeJSON },
 		"a cluster with a name":    func(c *config.Configuration) { c.ClusterName = "Prod (EU) 1 – Zürich" },
 		"no page":                  func(c *config.Configuration) { c.StatusAddress = "" },
 		"a page by name":           func(c *config.Configuration) { c.StatusAddress = "localhost:1" },
@@ -159,21 +143,41 @@ func setLease(c *config.Configuration, lease, renew, retry time.Duration) {
 }
 
 func TestTheZeroConfigurationIsRefused(t *testing.T) {
-	if refusals := (config.Configuration{}).Validate(); len(refusals) == 0 {
+	if refusals := new(config.Configuration).Validate(); len(refusals) == 0 {
 		t.Error("got no refusal")
 	}
 }
 
-// FuzzARefusalIsOneSentence checks for any values that a refusal names flag, value, what is allowed and the next step,
-// on one line.
+func TestAnElectorTakesWhatIsValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := config.Default()
+		lease := time.Duration(rapid.IntRange(-1, 3700).Draw(t, "lease")) * time.Second
+		renew := time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "renew") * float64(lease))
+		retry := time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "retry") * float64(renew))
+		setLease(&c, lease, renew, retry)
+		if len(c.Validate()) > 0 {
+			return
+		}
+		_, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock:          &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "me"}},
+			LeaseDuration: lease, RenewDeadline: renew, RetryPeriod: retry,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+		})
+		if err != nil {
+			t.Fatalf("valid, but: %v", err)
+		}
+	})
+}
+
+// FuzzARefusalIsOneSentence checks for any values that an error names the field and what is allowed, on one line.
 func FuzzARefusalIsOneSentence(f *testing.F) {
 	f.Add("drain\n", 0, -1, 0.5, float32(0.1), "", int64(0), int64(math.MinInt64), int64(math.MaxInt64), "a b")
 	f.Fuzz(func(t *testing.T, method string, workers, shards int, rate float64, qps float32, content string,
 		lease, renew, retry int64, name string,
 	) {
 		c := config.Default()
-		c.EvictionMethod, c.EvictionWorkers, c.Shards, c.MaxEvictionsPerSecond = config.Method(method), workers, shards, rate
-		c.KubeAPIQPS, c.KubeAPIBurst, c.KubeAPIContentType = qps, shards, content
+		c.Eviction.Method, c.Eviction.Workers, c.Shards, c.Eviction.MaxEvictionsPerSecond = policy.Method(method), workers, shards, rate
+		c.ClientConnection.QPS, c.ClientConnection.Burst, c.ClientConnection.ContentType = qps, shards, content
 		setLease(&c, time.Duration(lease), time.Duration(renew), time.Duration(retry))
 		c.LeaderElection.ResourceName, c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceLock = name, name, name
 		for _, refusal := range c.Validate() {
@@ -182,12 +186,9 @@ func FuzzARefusalIsOneSentence(f *testing.F) {
 	})
 }
 
-func checkSentence(t *testing.T, r config.Refusal) {
+func checkSentence(t *testing.T, e *field.Error) {
 	t.Helper()
-	if r.Flag == "" || r.Allowed == "" || r.Next == "" {
-		t.Errorf("a part is empty: %#v", r)
-	}
-	if strings.ContainsAny(r.Error(), "\n\r") {
-		t.Errorf("more than one line: %q", r.Error())
+	if e.Field == "" || e.Detail == "" || strings.ContainsAny(e.Error(), "\n\r") {
+		t.Errorf("got %q", e.Error())
 	}
 }

@@ -18,7 +18,7 @@ type jsonReader struct {
 	from *meter
 	to   *receiver
 
-	line   int            // the line of YAML that was converted, or 0
+	line   int            // at which the document of YAML begins that was converted, or 0
 	begins int64          // the byte near which the object being read begins
 	spare  jsontext.Value // memory for the members of the next object
 }
@@ -91,7 +91,7 @@ func (j *jsonReader) object(of *object) error {
 // place returns where the object begins.
 func (j *jsonReader) place() string {
 	if j.line > 0 {
-		return fmt.Sprintf("at line %d", j.line)
+		return fmt.Sprintf("in the document at line %d", j.line)
 	}
 	return fmt.Sprintf("near byte %d", j.begins)
 }

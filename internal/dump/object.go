@@ -16,7 +16,7 @@ type object struct {
 	Items      items          `json:"items"`
 	Members    jsontext.Value `json:",embed"` // all others
 
-	at   string // where it begins: at a line of YAML, or near a byte of JSON
+	at   string // where it is: in a document of YAML, or near a byte of JSON
 	yaml bool
 }
 

@@ -11,16 +11,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
+
+// CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may take.
+const CallTimeout = 35 * time.Second
 
 // APIOptions are the settings of an [API].
 type APIOptions struct {
 	// Method is how pods are evicted whose requests name no method.
-	Method config.Method
+	Method policy.Method
 
-	// Timeout bounds one request. 0: config.CallTimeout.
+	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
 	// Leading is asked before each request, as leadership may end between the requests of a call.
@@ -35,7 +37,7 @@ type API struct {
 
 // NewAPI returns an evictor that writes with the client.
 func NewAPI(client kubernetes.Interface, o APIOptions) *API {
-	o.Timeout = cmp.Or(o.Timeout, config.CallTimeout)
+	o.Timeout = cmp.Or(o.Timeout, CallTimeout)
 	return &API{o, newSender(client)}
 }
 
@@ -52,7 +54,7 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 // success is the outcome. An answer that shows an edit of the pod that the cache does not know yet, or that another
 // client has begun the deletion, makes it Unconfirmed.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
-	e.Method = cmp.Or(e.Method, a.options.Method.Policy())
+	e.Method = cmp.Or(e.Method, a.options.Method)
 	if why := whyInvalid(&e); why != "" {
 		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseClient, Message: why, NothingDeleted: true}
 	}

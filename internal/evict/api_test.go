@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -80,7 +79,7 @@ func TestTheConditionNamesTheEffectOfTheTaint(t *testing.T) {
 func TestRequestsOfAnEviction(t *testing.T) {
 	tests := []struct {
 		name      string
-		method    config.Method
+		method    policy.Method
 		refused   bool
 		disrupted bool
 		replies   map[verb]reply
@@ -108,7 +107,7 @@ func TestRequestsOfAnEviction(t *testing.T) {
 			replies: map[verb]reply{patchVerb: {code: 500, body: leaderChanged}},
 			want:    []verb{patchVerb}, kind: eviction.Failed,
 		},
-		{name: "evict is one call", method: config.MethodEvict, refused: true, want: []verb{evictVerb}, kind: eviction.Accepted},
+		{name: "evict is one call", method: policy.Evict, refused: true, want: []verb{evictVerb}, kind: eviction.Accepted},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,17 +125,17 @@ func TestRequestsOfAnEviction(t *testing.T) {
 
 func TestARequestHasAMethodOfItsOwn(t *testing.T) {
 	for _, test := range []struct {
-		own    config.Method
+		own    policy.Method
 		method policy.Method
 		want   []verb
 		kind   eviction.Kind
 	}{
-		{config.MethodDelete, "", []verb{patchVerb, deleteVerb}, eviction.Accepted},
-		{config.MethodEvict, "", []verb{evictVerb}, eviction.Accepted},
-		{config.MethodDelete, policy.Evict, []verb{evictVerb}, eviction.Accepted},
-		{config.MethodEvict, policy.Delete, []verb{patchVerb, deleteVerb}, eviction.Accepted},
-		{config.MethodDelete, policy.Hold, nil, eviction.Failed},
-		{config.MethodDelete, "delete", nil, eviction.Failed},
+		{policy.Delete, "", []verb{patchVerb, deleteVerb}, eviction.Accepted},
+		{policy.Evict, "", []verb{evictVerb}, eviction.Accepted},
+		{policy.Delete, policy.Evict, []verb{evictVerb}, eviction.Accepted},
+		{policy.Evict, policy.Delete, []verb{patchVerb, deleteVerb}, eviction.Accepted},
+		{policy.Delete, policy.Hold, nil, eviction.Failed},
+		{policy.Delete, "delete", nil, eviction.Failed},
 	} {
 		s, e := newServer(t), someRequest()
 		e.Method = test.method
@@ -251,7 +250,7 @@ func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
 
 func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
 	s := newServer(t)
-	evictOnce(t, s, APIOptions{Method: config.MethodEvict}, someRequest())
+	evictOnce(t, s, APIOptions{Method: policy.Evict}, someRequest())
 	got := s.requests()[0]
 	got.Body = strings.TrimSpace(got.Body)
 	want := request{
@@ -266,7 +265,7 @@ func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
 
 func TestClientGoNeverRetries(t *testing.T) {
 	for _, code := range []int{429, 500, 503} {
-		for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
+		for _, method := range []policy.Method{policy.Delete, policy.Evict} {
 			s := newServer(t)
 			busy := reply{code: code, header: map[string]string{"Retry-After": "1", "Content-Type": "text/plain"}, body: "busy"}
 			s.replies = map[verb]reply{deleteVerb: busy, evictVerb: busy}
@@ -301,7 +300,7 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 }
 
 func TestAFakeClientsetServesBothMethods(t *testing.T) {
-	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
+	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
 		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid}})
 		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), someRequest())
 		if outcome.Kind != eviction.Accepted {
@@ -311,7 +310,7 @@ func TestAFakeClientsetServesBothMethods(t *testing.T) {
 		for _, action := range client.Actions() {
 			verbs = append(verbs, action.GetVerb()+" "+action.GetSubresource())
 		}
-		want := map[config.Method][]string{config.MethodDelete: {"patch status", "delete "}, config.MethodEvict: {"create eviction"}}[method]
+		want := map[policy.Method][]string{policy.Delete: {"patch status", "delete "}, policy.Evict: {"create eviction"}}[method]
 		if !slices.Equal(verbs, want) {
 			t.Errorf("%s: actions %q, want %q", method, verbs, want)
 		}

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -48,7 +47,7 @@ type ConfirmOptions struct {
 	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no such node.
 	Version func(node string) string
 
-	// Timeout bounds one request. 0: config.CallTimeout.
+	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
 	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call is
@@ -85,7 +84,7 @@ type Confirmed struct {
 
 // Confirm returns an evictor that confirms each call of another evictor.
 func Confirm(o ConfirmOptions) *Confirmed {
-	o.Timeout = cmp.Or(o.Timeout, config.CallTimeout)
+	o.Timeout = cmp.Or(o.Timeout, CallTimeout)
 	if o.Clock == nil {
 		o.Clock = machine{}
 	}

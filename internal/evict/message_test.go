@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // enormous is a text of 1 MB.
@@ -25,7 +25,7 @@ func TestAnEnormousDenialIsCutWhereItEnters(t *testing.T) {
 		`"details":{"causes":[{"reason":"DisruptionBudget","message":"%s"}]}}`, enormous, enormous)
 	s := newServer(t)
 	s.replies = map[verb]reply{patchVerb: {code: 403, body: denial}, evictVerb: {code: 403, body: denial}}
-	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
+	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
 		o := evictOnce(t, s, APIOptions{Method: method}, someRequest())
 		if o.Kind != eviction.Refused || o.Cause != eviction.CauseAdmission {
 			t.Errorf("%s: got %s, %s", method, o.Kind.String(), o.Cause)

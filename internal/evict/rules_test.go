@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // Bodies as API servers send them.
@@ -148,7 +148,7 @@ func evictionFor(v verb) (eviction.Request, APIOptions) {
 	e := someRequest()
 	e.AfterRefusal = v == preflightVerb
 	if v == evictVerb {
-		return e, APIOptions{Method: config.MethodEvict}
+		return e, APIOptions{Method: policy.Evict}
 	}
 	return e, APIOptions{}
 }

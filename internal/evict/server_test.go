@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -135,7 +135,7 @@ func clientOf(t *testing.T, s *server) kubernetes.Interface {
 
 func apiOf(t *testing.T, client kubernetes.Interface, o APIOptions) *API {
 	t.Helper()
-	o.Method = cmp.Or(o.Method, config.MethodDelete)
+	o.Method = cmp.Or(o.Method, policy.Delete)
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}

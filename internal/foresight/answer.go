@@ -74,7 +74,7 @@ func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {
 		return nil
 	}
-	return errors.New("cannot say all: " + strings.Join(r.Incomplete, "; and "))
+	return errors.New("incomplete answer: " + strings.Join(r.Incomplete, "; and "))
 }
 
 // PodRef identifies a pod of an answer.

@@ -54,9 +54,24 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
 			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
 		},
+		"a start in timeAdded, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
+			[]any{node("n1", timed("gpu:NoExecute", -10)), unknown},
+			nil,
+		},
+		"an unknown start of a taint that is tolerated without a limit, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
+			[]any{node("n1", parsed("gpu:NoExecute")), pod("a", tolerates("gpu", -1))},
+			nil,
+		},
+		"an unknown start on another node, without the journal": {
+			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
+			[]any{node("n1"), node("n2", parsed("gpu:NoExecute")), unknown},
+			nil,
+		},
 		"a journal that can't be read": {
 			foresight.Reading{Journal: refused}, []any{node("n1"), unknown}, []string{"this user may not get the ConfigMaps of the journal ('grant' grants it), " +
-				"so whether a breaker has tripped or the manager is paused is not known: pods may be held, and deleteAfter may count from later"},
+				"so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later"},
 		},
 	} {
 		m := loaded(t, c.reading, c.objects...)
@@ -88,11 +103,11 @@ func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
 		answer          time.Time
 		notes, warnings []string
 	}{
-		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so it is judged as of then; --at=now judges it as of now"}, nil},
-		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and 1h0m0s counts from then"}, nil},
+		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so times count from then; --at=now uses the current time"}, nil},
+		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and --at counts from then"}, nil},
 		{"given", old, foresight.Moment{At: noon}, noon, nil, nil},
 		{"that of the dump", old, foresight.Moment{At: at(-3600)}, at(-3600), nil, nil},
-		{"before the dump", old, foresight.Moment{At: at(-3601)}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z: what has changed in between counts as if it had been so all the time"}},
+		{"before the dump", old, foresight.Moment{At: at(-3601)}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z; changes in between count as if they had already happened"}},
 		{"none, of a new dump", fresh, foresight.Moment{}, noon, nil, nil},
 		{"relative, of a new dump", fresh, foresight.Moment{After: time.Hour}, at(3600), nil, nil},
 		{"a live cluster", foresight.Reading{At: noon}, foresight.Moment{At: at(-1)}, at(-1), nil, nil},
@@ -156,7 +171,7 @@ func TestOneNameIsOnePod(t *testing.T) {
 // Where evictions ask budgets and these are not known, the answer is incomplete; where none asks them, a note says so.
 func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
 	const unknown = "x has no PodDisruptionBudgets, so "
-	const incomplete, note = unknown + "whether one blocks an eviction is not known; --no-budgets says that there are none", unknown + "what they would say is not known"
+	const incomplete, note = unknown + "blocked evictions are unknown; if there are no budgets, add --no-budgets", unknown + "their effect is unknown"
 	evicts := rulesOf(t, policy.Config{Method: policy.Evict})
 	byPolicy := rulesOf(t, policy.Config{Policies: []policy.Policy{{Name: "p", Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, Method: policy.Evict}}})
 	for _, c := range []struct {
@@ -194,7 +209,7 @@ func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
 func TestAPodWhoseNodeIsMissingInADumpIsNotJudged(t *testing.T) {
 	lost := loaded(t, foresight.Reading{Dumped: true, From: "a dump"}, pod("a"))
 	_, err := lost.Explain("shop", "a", noon)
-	if err == nil || !strings.HasPrefix(err.Error(), "cannot say what becomes of pod shop/a: in a dump 1 pod has a node that is missing (n1)") {
+	if err == nil || !strings.HasPrefix(err.Error(), "pod shop/a cannot be explained: in a dump 1 pod has a node that is missing (n1)") {
 		t.Errorf("a pod whose node is missing: %v", err)
 	}
 	if err := lost.Pending(noon, nil).CannotSay(); err == nil {

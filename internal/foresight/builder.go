@@ -54,13 +54,13 @@ func (r *Reading) settle(q Moment) time.Time {
 	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
 	switch {
 	case !q.At.IsZero() && q.At.Before(r.Newest):
-		r.Warnings = append(r.Warnings, newest+", which is after "+taint.Stamp(q.At)+": what has changed in between "+
-			"counts as if it had been so all the time")
+		r.Warnings = append(r.Warnings, newest+", which is after "+taint.Stamp(q.At)+"; changes in between count as "+
+			"if they had already happened")
 	case !q.At.IsZero():
 	case r.Aged && q.After == 0:
-		r.Notes = append([]string{newest + ", so it is judged as of then; --at=now judges it as of now"}, r.Notes...)
+		r.Notes = append([]string{newest + ", so times count from then; --at=now uses the current time"}, r.Notes...)
 	case r.Aged:
-		r.Notes = append([]string{newest + ", and " + q.After.String() + " counts from then"}, r.Notes...)
+		r.Notes = append([]string{newest + ", and --at counts from then"}, r.Notes...)
 	}
 	if q.At.IsZero() {
 		return r.At.Add(q.After)

@@ -153,16 +153,16 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 	for _, c := range changes {
 		t := c.Taint.ToString()
 		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
-			note := t + " evicts no pod: only taints with the effect NoExecute do"
+			note := t + " evicts no pod, because its effect is not NoExecute"
 			if len(r.config.Policies) > 0 {
-				note += ", and those of effect NoSchedule that a policy names"
+				note += " and no policy names it"
 			}
 			list = append(list, note)
 		}
 		for _, done := range []struct{ change, format string }{
-			{Absent, "there is no %s to be removed on %s"},
-			{Unchanged, "%s is there already on %s, and its countdowns go on"},
-			{Replaced, "%s replaces the taint of another value on %s"},
+			{Absent, "there is no %s to remove on %s"},
+			{Unchanged, "%s is already on %s, so its countdowns continue"},
+			{Replaced, "%s replaces a taint with another value on %s"},
 		} {
 			if on := nodesWith(nodes, done.change, t); len(on) > 0 {
 				list = append(list, fmt.Sprintf(done.format, t, ShortList(on)))

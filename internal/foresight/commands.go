@@ -15,7 +15,7 @@ type Command struct {
 	Command string `json:"command"`
 }
 
-// commands returns what keeps a pod that is to be evicted, and what lets it go.
+// commands returns the commands that keep a pod that is to be evicted, or delete it.
 func commands(p *pod, e *Explanation) []Command {
 	if !e.Prediction.Evict || p.Terminating {
 		return nil
@@ -49,11 +49,11 @@ func commands(p *pod, e *Explanation) []Command {
 			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}
 	}
-	return append(list, letGo(p.Namespace, p.Name))
+	return append(list, deletion(p.Namespace, p.Name))
 }
 
-// letGo returns the command that deletes a pod.
-func letGo(namespace, name string) Command {
+// deletion returns the command that deletes a pod.
+func deletion(namespace, name string) Command {
 	return Command{
 		"delete this pod now, ignoring budgets",
 		"kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),

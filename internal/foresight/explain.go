@@ -30,7 +30,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		return e, nil
 	}
 	if unknown := m.unjudged(nil); len(unknown) > 0 {
-		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From,
+		return nil, fmt.Errorf("pod %s cannot be explained: in %s %s", p.Key(), m.reading.From,
 			strings.Join(unknown, "; and "))
 	}
 	e.Pod = ExplainedPod{PodRef: p.ref(), Phase: string(p.Phase), Ends: p.ends}
@@ -89,7 +89,9 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)
-		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
+		if t.Prediction != nil && t.Prediction.Goes() {
+			d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
+		}
 		e.Taints = append(e.Taints, t)
 	}
 	return d
@@ -173,16 +175,14 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 	case p.ends == nil || at.Sub(*p.ends) <= stuckAfter:
 		return ""
 	case len(p.finalizers) > 0:
-		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): look at the controllers that are " +
-			"to remove them"
+		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
 	case n == nil:
-		return "its node is not there: pod garbage collection of kube-controller-manager deletes such pods"
+		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
 	case slices.ContainsFunc(n.Taints, isManaged):
-		return "the kubelet of its node does not confirm that it has stopped: look at the node; once it is " +
-			"certain that the node is shut down, its taint node.kubernetes.io/out-of-service lets the pod go"
+		return "the kubelet does not confirm that it has stopped: check the node; if it is certainly shut down, the taint " +
+			"node.kubernetes.io/out-of-service releases the pod"
 	}
-	return "the kubelet of its node has not confirmed that it has stopped: look at the kubelet's log and the " +
-		"pod's containers"
+	return "the kubelet has not confirmed that it has stopped: check the kubelet's log and the pod's containers"
 }
 
 // isManaged reports whether Kubernetes sets the taint while its cause lasts, and may replace it by its twin.

@@ -81,7 +81,7 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 		{"no node", pod("a"), nil, "the node is not known", 0},
 		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},
 		{"finished", pod("a", in(v1.PodFailed)), node("n1", parsed("gpu:NoExecute")), "the pod has finished", 0},
-		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is being deleted already", 0},
+		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is already being deleted", 0},
 	} {
 		e := explain(c.pod, c.node)
 		if e.Prediction.Evict || e.Prediction.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
@@ -188,7 +188,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 
 func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
-	want := []string{`the first toleration that matches gpu:NoExecute counts: "gpu Exists" for 30 s; a later toleration, "Exists" for 60 s, would tolerate the taint longer if it came first`}
+	want := []string{`the first toleration that matches gpu:NoExecute counts: "gpu Exists" for 30s; a later toleration, "Exists" for 60s, would tolerate the taint longer if it came first`}
 	if diff := cmp.Diff(want, e.Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -271,7 +271,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300 s by toleration \"gpu Exists\"",
+			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300s by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
@@ -279,7 +279,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60 s by toleration \"gpu Exists\"; since when gpu:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
+			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60s by toleration \"gpu Exists\"; the start of gpu:NoExecute is unknown: the exposure began between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
@@ -306,10 +306,10 @@ func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
 		{"alike", pod("a"), ""},
 		{"a pod that stays", pod("a", tolerates("", -1)), ""},
 		{"one countdown", pod("a", tolerates("gpu", 300), tolerates("disk", -1)), ""},
-		{"the later taint counts", pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "the countdown of the original began with taint gpu=9:NoExecute, and no other taint moves it"},
+		{"the later taint counts", pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "its countdown started with taint gpu=9:NoExecute, and no other taint changes it"},
 		{"the earlier taint counts", pod("a", tolerates("gpu", 30), tolerates("disk", 300)), ""},
-		{"numbers", pod("a", numeric, tolerates("disk", -1)), "while its feature gate TaintTolerationComparisonOperators is off, "},
-		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "the original counts tolerationSeconds in nanoseconds, "},
+		{"numbers", pod("a", numeric, tolerates("disk", -1)), "with the feature gate TaintTolerationComparisonOperators off, "},
+		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "it counts tolerationSeconds in nanoseconds, "},
 		{"finished", pod("a", in(v1.PodSucceeded)), ""},
 		{"being deleted", pod("a", deleted), ""},
 		{"finished, with too many seconds", pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
@@ -337,10 +337,10 @@ func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
 	}{
 		{"within its grace period", pod("a", since(5)), node("n1"), ""},
 		{"a moment later", pod("a", since(-9)), node("n1"), ""},
-		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): look at the controllers"},
+		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): check the controllers"},
 		{"an unreachable node", pod("a", since(-11)), unreachable, "node.kubernetes.io/out-of-service"},
-		{"no node", pod("a", since(-11)), nil, "pod garbage collection"},
-		{"a node that is well", pod("a", since(-11)), node("n1"), "look at the kubelet's log"},
+		{"no node", pod("a", since(-11)), nil, "the pod garbage collector"},
+		{"a node that is well", pod("a", since(-11)), node("n1"), "check the kubelet's log"},
 	} {
 		if got := explain(c.pod, c.node).Stuck; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

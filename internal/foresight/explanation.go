@@ -65,10 +65,10 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	case e.Method() != evictMethod || !b.Asked:
 		return "", ""
 	case len(e.Budgets) > 1:
-		return "several PodDisruptionBudgets select it, and the API server evicts no such pod",
-			"shows one of the budgets that select it: the API server evicts no pod that two select"
+		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
+			"show one of the budgets that select this pod"
 	case b.Admits == 0:
-		return "PodDisruptionBudget " + b.Name + " admits no eviction now", "shows why the budget admits no more"
+		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
 	}
 	return "", ""
 }

@@ -33,8 +33,8 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 		r.note("%s; start times are known only for taints with timeAdded", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from then, " +
-			"and evicts earlier")
+		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from " +
+			"then, and evicts earlier")
 	}
 	if d.asIfNow {
 		r.note("a NoSchedule taint counts from when a manager with the policy first saw it; without a journal entry, this " +
@@ -64,11 +64,10 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	j := m.reading.Journal
 	switch {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
-		r.note("the manager that has written the journal is paused: it starts no call, and here the pods are judged " +
-			"as if it were not")
+		r.note("the manager is paused and starts no eviction; these times apply as if it were not")
 	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil):
-		r.note("%s, so whether a breaker has tripped or the manager is paused is not known: pods may be held, and "+
-			"deleteAfter may count from later", cmp.Or(j.Missing(), "the journal has no record of guards and holds"))
+		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
+			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))
 	}
 }
 
@@ -80,7 +79,7 @@ func (m *Model) tripNote(t Trip) string {
 	case t.Reset != "":
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, breaker.GroupWords(t.Group))
 	}
-	return t.String() + "; which pods it holds is not known: here none, as these policies have no such breaker"
+	return t.String() + "; the pods that it holds are unknown, because these policies have no such breaker"
 }
 
 // addBudgetsUnknown adds that PodDisruptionBudgets are not known: if an eviction asks them, the answer is incomplete.
@@ -88,10 +87,10 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	switch cause := m.reading.BudgetsUnknown; {
 	case cause == "":
 	case asked:
-		r.Incomplete = append(r.Incomplete, cause+", so whether one blocks an eviction is not known; --no-budgets says "+
-			"that there are none")
+		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown; if there are no budgets, add "+
+			"--no-budgets")
 	default:
-		r.note("%s, so what they would say is not known", cause)
+		r.note("%s, so their effect is unknown", cause)
 	}
 }
 
@@ -113,14 +112,14 @@ func (l *lacking) add(lacks bool, kind, clause string) {
 func (l *lacking) count(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		l.add(o.UID == "", "node", "no metadata.uid, so what a journal has recorded of them does not count")
-		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so a taint without a usable "+
-			"timeAdded counts from the moment of the question")
+		l.add(o.UID == "", "node", "no metadata.uid, so their journal entries are ignored")
+		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so taints without a usable "+
+			"timeAdded count from the time of the question")
 	case *v1.Pod:
 		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
-		l.add(o.Status.Phase == "", "pod", "no status.phase, so a pod that has finished is judged as if it ran")
-		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor the time of their condition "+
-			"PodScheduled, so such a pod counts as bound at the moment of the question")
+		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
+		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a time of the condition "+
+			"PodScheduled, so they count as bound at the time of the question")
 		countIf(&l.nodes, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
 			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))
 	}
@@ -150,7 +149,7 @@ func (m *Model) gaps(nodes []string) []string {
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacking.nodes; m.reading.Dumped && n > 0 {
-		list = append(list, having(n, "pod")+" no spec.nodeName, and so no known taints, though not Pending")
+		list = append(list, having(n, "pod")+" no spec.nodeName although not Pending, so their taints are unknown")
 	}
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {
@@ -162,7 +161,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 		}
 	}
 	if m.reading.Dumped && len(nodes) == 0 && len(lost) > 0 {
-		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no known taints",
+		list = append(list, fmt.Sprintf("%s a node that is missing (%s), so their taints are unknown",
 			having(len(lost), "pod"), slices.Min(lost)))
 	}
 	if len(unknown) == 0 {
@@ -174,7 +173,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	if len(unknown) == 1 {
 		which = "one namespace"
 	}
-	return append(list, fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
+	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): their pods "+
 		"count as held", which, ShortList(unknown),
-		cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")))
+		cmp.Or(m.reading.NamespacesRefused, "these namespaces were not found")))
 }

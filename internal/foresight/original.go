@@ -21,12 +21,12 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt
 	first := ours.First()
 	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict &&
 		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
-		return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(v.At)
+		return "with its taint eviction on, it would delete the pod at " + taint.Stamp(v.At)
 	}
 	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
 		!without.At.Equal(v.At) {
-		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
-			"tolerations with the operators Lt and Gt"
+		return "with the feature gate TaintTolerationComparisonOperators off, it ignores tolerations with the operators " +
+			"Lt and Gt"
 	}
 	return ne.originalCountdown(p, &v, rules)
 }
@@ -40,8 +40,7 @@ func (ne *nodeEstimate) originalCountdown(p *taint.Pod, v *taint.Verdict, rules 
 			switch {
 			case history[i].Ended || t == nil || t.TolerationSeconds == nil:
 			case *t.TolerationSeconds > math.MaxInt64/int64(time.Second):
-				return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict " +
-					"the pod at once"
+				return "it counts tolerationSeconds in nanoseconds, which overflow here, so it may evict the pod at once"
 			default:
 				countdowns = append(countdowns, &history[i])
 			}
@@ -53,8 +52,7 @@ func (ne *nodeEstimate) originalCountdown(p *taint.Pod, v *taint.Verdict, rules 
 	bySince := func(a, b *taint.State) int { return a.Since.Compare(b.Since) }
 	first, last := slices.MinFunc(countdowns, bySince), slices.MaxFunc(countdowns, bySince)
 	if first.Since.Before(last.Since) && !first.Taint.MatchTaint(v.Taint) {
-		return "the countdown of the original began with taint " + first.Taint.ToString() + ", and no other " +
-			"taint moves it"
+		return "its countdown started with taint " + first.Taint.ToString() + ", and no other taint changes it"
 	}
 	return ""
 }

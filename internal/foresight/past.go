@@ -80,13 +80,13 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	case p == nil || p.Terminating:
 		e.History = m.historyOf(e, &past)
 	case e.Overdue() && past.Obstacle != "":
-		e.Blocker = "its eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
+		e.Blocker = "the eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
 	default:
 		past = predecessor(earlier)
 		if !past.At.IsZero() {
 			past.Predecessor = true
-			e.History = past.words("its predecessor of the same name was ", "its predecessor's ")
+			e.History = past.words("an earlier pod of this name was ", "the earlier pod's ")
 		}
 	}
 	if !past.At.IsZero() {
@@ -100,11 +100,11 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	case !past.At.IsZero():
 		return past.words("", "its ")
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
-		return "evicted because of a taint, as its condition DisruptionTarget says"
+		return "evicted because of a taint, according to its condition DisruptionTarget"
 	case cause != "":
-		return "whether taint-manager evicted it is not known: " + cause
+		return "whether taint-manager evicted it is unknown, because " + cause
 	}
-	return "not evicted by taint-manager, as far as its events show"
+	return "its events show no eviction by taint-manager"
 }
 
 // predecessor returns the latest eviction of an earlier pod; At is zero if no events report one.

@@ -304,17 +304,16 @@ func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.V
 			return nil
 		}
 	}
-	return []string{"it tolerates " + first.Taint.ToString() + ", and every other taint of its node that keeps pods " +
-		"away, so its replacement may be bound to the same node; set a taint of effect NoSchedule that it does not " +
-		"tolerate"}
+	return []string{"the pod tolerates every NoSchedule and NoExecute taint of its node, so its replacement may be " +
+		"scheduled there again; add a NoSchedule taint that it does not tolerate"}
 }
 
 // granted formats a toleration with the time for which it tolerates a taint.
 func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t) + " without a limit"
+		return taint.TolerationString(t) + " without limit"
 	}
-	return fmt.Sprintf("%s for %d s", taint.TolerationString(t), *t.TolerationSeconds)
+	return fmt.Sprintf("%s for %ds", taint.TolerationString(t), *t.TolerationSeconds)
 }
 
 // unquoted formats a toleration without the quotes that it has within a sentence.

@@ -28,12 +28,12 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		reason string // part of it
 	}{
 		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
-		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300 s by toleration "gpu Exists"`},
+		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300s by toleration "gpu Exists"`},
 		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
 		{"the shortest of several", []string{gpu, "disk:NoExecute"}, node("n1"), pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "goes at 30s", "disk"},
 		{"a taint that evicts no pod", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
 		{"a finished pod", []string{gpu}, node("n1"), pod("a", in(v1.PodSucceeded)), "stays", "the pod has finished"},
-		{"a pod that goes already", []string{gpu}, node("n1"), pod("a", deleted), "stays", "the pod is being deleted already"},
+		{"a pod that goes already", []string{gpu}, node("n1"), pod("a", deleted), "stays", "the pod is already being deleted"},
 		{"a mirror pod", []string{gpu}, node("n1"), pod("a", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }), "stays", "mirrors"},
 
 		{"another taint is there since a known time", []string{gpu}, node("n1", timed("disk:NoExecute", -60)), pod("a", tolerates("gpu", 300), tolerates("disk", 90)), "goes at 31s", "disk"},
@@ -41,13 +41,13 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 			"another taint is there since an unknown time",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 300), tolerates("disk", 90)),
-			"goes at -8h58m30s to 1m30s", "since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest, since 2026-05-01T12:00:00Z at the latest",
+			"goes at -8h58m30s to 1m30s", "the start of disk:NoExecute is unknown: the exposure began between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
 		},
 		{
 			"a taint of an unknown time may come before another",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 30), tolerates("disk", 90)),
-			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "gpu Exists"; since when disk:NoExecute is there is not known: exposed since 2026-05-01T03:00:00Z at the earliest`,
+			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "gpu Exists"; the start of disk:NoExecute is unknown: the exposure began not before 2026-05-01T03:00:00Z`,
 		},
 		{"the same taint is there already", []string{gpu}, node("n1", timed(gpu, -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
 		{"the taint is there with another value", []string{gpu}, node("n1", timed("gpu=t4:NoExecute", -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
@@ -210,7 +210,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30 s; a later toleration, "Exists" without a limit, would tolerate the taint longer if it came first`}
+	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30s; a later toleration, "Exists" without limit, would tolerate the taint longer if it came first`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -248,10 +248,10 @@ func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
 	q.Names = []string{"n1", "n2"}
 	p := plan(t, q, node("n1", timed("gpu=a:NoExecute", -60), parsed("old:NoSchedule")), node("n2", parsed("gpu=b:NoExecute")))
 	want := []string{
-		"gpu=a:NoExecute is there already on n1, and its countdowns go on",
-		"gpu=a:NoExecute replaces the taint of another value on n2",
-		"disk:NoSchedule evicts no pod: only taints with the effect NoExecute do",
-		"there is no old to be removed on n2",
+		"gpu=a:NoExecute is already on n1, so its countdowns continue",
+		"gpu=a:NoExecute replaces a taint with another value on n2",
+		"disk:NoSchedule evicts no pod, because its effect is not NoExecute",
+		"there is no old to remove on n2",
 	}
 	if diff := cmp.Diff(want, p.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

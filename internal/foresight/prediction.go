@@ -97,12 +97,11 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 
 // unsure returns the end of the reason if the deadline is a range.
 func unsure(latest, earliest taint.Verdict) string {
-	s := "; since when " + earliest.Taint.ToString() + " is there is not known: " +
-		"exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
+	began := "not before " + taint.Stamp(earliest.Start)
 	if latest.Taint.MatchTaint(earliest.Taint) {
-		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
+		began = "between " + taint.Stamp(earliest.Start) + " and " + taint.Stamp(latest.Start)
 	}
-	return s
+	return "; the start of " + earliest.Taint.ToString() + " is unknown: the exposure began " + began
 }
 
 // share replaces the texts of a prediction by those that equal predictions share.
@@ -149,7 +148,7 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 	p.Reason += "; policy " + p.Policy + " decides"
 	if method == policy.Evict && v.Delete.Evict {
 		p.DeleteAt = utc(v.Delete.At)
-		p.Reason += ", and deletes it from " + taint.Stamp(*p.DeleteAt) + " on if its eviction is refused until then"
+		p.Reason += ", and deletes the pod at " + taint.Stamp(*p.DeleteAt) + " if the eviction is still refused"
 	}
 }
 
@@ -169,15 +168,15 @@ func (r *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 func would(p *policy.PairDecision) string {
 	switch {
 	case p.Method == policy.Ignore:
-		return "would leave it"
+		return "would ignore it"
 	case !p.Evict:
-		return "would let it stay, as the taint is tolerated without a limit,"
+		return "would keep it (tolerated without limit)"
 	case p.Held.By != 0:
 		return "would hold it"
 	}
 	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.At)
 	if p.Method == policy.Evict && !p.Delete.At.IsZero() {
-		s += ", and delete it from " + taint.Stamp(p.Delete.At) + " on,"
+		s += " (and delete it at " + taint.Stamp(p.Delete.At) + ")"
 	}
 	return s
 }

@@ -128,7 +128,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 
 func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
 	e := explained(judgedBy(policies(t, audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
-	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
+	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z (and delete it at 2026-05-01T13:01:00Z) because of taint drain:NoSchedule"}
 	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -200,14 +200,14 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 		note     string
 	}{
 		{"no trip", []policy.Breaker{outage()}, &breaker.Record{}, goes + "55m1s", nil, ""},
-		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "whether a breaker has tripped or the manager is paused is not known"},
-		{"a trip", []policy.Breaker{outage()}, trips(tripped("a")), held, []string{"Automatic"}, "until few enough nodes"},
-		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("a")), held, []string{"Manual"}, "until its resetBefore is set"},
+		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "tripped breakers and pauses are unknown"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped("a")), held, []string{"Automatic"}, "resets once few enough nodes"},
+		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("a")), held, []string{"Manual"}, "until resetBefore is set"},
 		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
-		{"a trip of a breaker that is not configured", nil, trips(tripped("a")), goes + "55m1s", []string{""}, "here none, as these policies have no such breaker"},
+		{"a trip of a breaker that is not configured", nil, trips(tripped("a")), goes + "55m1s", []string{""}, "because these policies have no such breaker"},
 		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
 		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
-		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager that has written the journal is paused"},
+		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager is paused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := judgedBy(breakers(t, c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))

@@ -13,10 +13,10 @@ import (
 // minute is a reset a minute after few enough nodes are affected.
 func minute(b *policy.Breaker) { b.ResetAfter = lasting(60) }
 
-// A recorded trip ends resetAfter after the nodes were read, at the latest, if few enough are affected then.
+// A recorded trip ends resetAfter after the nodes were read,, if few enough are affected then.
 func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 	const held, goes = "held by breaker outage (a)", "goes at -4m59s, deleted at 1h1m0s"
-	const reset = "is reset at 2026-05-01T12:01:00Z at the latest"
+	const reset = "resets by 2026-05-01T12:01:00Z"
 	for _, c := range []struct {
 		name     string
 		reset    func(*policy.Breaker)
@@ -85,7 +85,7 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, p.Trips); diff != "" || noted(p.Notes, "and is reset at ") != c.reset {
+		if diff := cmp.Diff(c.want, p.Trips); diff != "" || noted(p.Notes, "and resets by ") != c.reset {
 			t.Errorf("%s: notes %q (-want +got):\n%s", c.name, p.Notes, diff)
 		}
 	}

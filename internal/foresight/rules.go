@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -29,7 +28,7 @@ type Ruleset struct {
 func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 	set, problems := policy.Compile(c)
 	if len(problems) > 0 {
-		return Ruleset{}, fmt.Errorf("%s is not valid: it must be %s", problems[0].Path, problems[0].Allowed)
+		return Ruleset{}, problems.ToAggregate()
 	}
 	guarded := len(c.Guards.Breakers) > 0
 	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, guarded: guarded}, nil

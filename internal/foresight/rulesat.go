@@ -31,9 +31,9 @@ type Trip struct {
 func (t Trip) String() string {
 	switch policy.Reset(t.Reset) {
 	case policy.Manual:
-		return t.tripped() + ", until its resetBefore is set"
+		return t.tripped() + ", until resetBefore is set"
 	case policy.Automatic:
-		return t.tripped() + ", until few enough nodes have been affected for its resetAfter"
+		return t.tripped() + ", and resets once few enough nodes have been affected for resetAfter"
 	}
 	return t.tripped()
 }
@@ -135,7 +135,7 @@ func resetsUntil(then time.Time, core *breaker.Core) []string {
 		core.Step(next, breaker.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				resets = append(resets, fmt.Sprintf("breaker %s, and is reset at %s at the latest if nothing changes until then",
+				resets = append(resets, fmt.Sprintf("breaker %s, and resets by %s if no node changes",
 					t.Words(), taint.Stamp(next)))
 			}
 		}

@@ -51,8 +51,8 @@ func New(base *rest.Config, c config.Configuration, userAgent string) (to Client
 func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	restConfig := rest.CopyConfig(base)
 	restConfig.UserAgent = userAgent
-	restConfig.ContentType = c.KubeAPIContentType
-	restConfig.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
+	restConfig.ContentType = c.ClientConnection.ContentType
+	restConfig.AcceptContentTypes = c.ClientConnection.ContentType + "," + config.ContentTypeJSON
 	restConfig.QPS, restConfig.Burst = limits(c)
 	return restConfig
 }
@@ -81,12 +81,12 @@ func separate(common *rest.Config) *rest.Config {
 // limits returns client-go's limits, in which a negative number, and not 0, means no limit.
 func limits(c config.Configuration) (qps float32, burst int) {
 	switch {
-	case c.KubeAPIQPS <= 0:
+	case c.ClientConnection.QPS <= 0:
 		return -1, 0
-	case c.KubeAPIBurst == 0:
-		return c.KubeAPIQPS, int(math.Ceil(float64(c.KubeAPIQPS)))
+	case c.ClientConnection.Burst == 0:
+		return c.ClientConnection.QPS, int(math.Ceil(float64(c.ClientConnection.QPS)))
 	}
-	return c.KubeAPIQPS, c.KubeAPIBurst
+	return c.ClientConnection.QPS, c.ClientConnection.Burst
 }
 
 // Load returns the configuration for the API server: from the kubeconfig file, or of the pod's service account if no

@@ -27,7 +27,7 @@ func TestLimitsAreOffUnlessTheyAreSet(t *testing.T) {
 		{20, 30, 20, 30},
 	} {
 		c := config.Default()
-		c.KubeAPIQPS, c.KubeAPIBurst = test.qps, test.burst
+		c.ClientConnection.QPS, c.ClientConnection.Burst = test.qps, test.burst
 		if qps, burst := limits(c); qps != test.wantQPS || burst != test.wantBurst {
 			t.Errorf("--kube-api-qps=%v --kube-api-burst=%d: got %v, %d; want %v, %d", test.qps, test.burst, qps, burst, test.wantQPS, test.wantBurst)
 		}
@@ -42,7 +42,7 @@ func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 		{2 * time.Second, 1900 * time.Millisecond, time.Second},
 	} {
 		c := config.Default()
-		c.KubeAPIQPS = 20
+		c.ClientConnection.QPS = 20
 		c.LeaderElection.LeaseDuration.Duration, c.LeaderElection.RenewDeadline.Duration = test.lease, test.renew
 		made := leaseConfig(&rest.Config{}, c)
 		if made.Timeout != test.want || made.QPS != -1 {

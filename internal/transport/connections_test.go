@@ -159,7 +159,7 @@ func serve(t *testing.T, certificate tls.Certificate) *world {
 	t.Cleanup(func() { must(t, server.Close()); synctest.Wait() })
 	base := &rest.Config{Host: "https://server", TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Dial: w.dial}
 	c := config.Default()
-	c.KubeAPIContentType = config.ContentTypeJSON
+	c.ClientConnection.ContentType = config.ContentTypeJSON
 	var err error
 	w.clients, err = New(base, c, "")
 	must(t, err)

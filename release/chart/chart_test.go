@@ -82,7 +82,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestHelmsLinterFindsNothing(t *testing.T) {
-	for _, version := range []string{"v1.30.0", "v1.37.0"} {
+	for _, version := range []string{"v1.32.0", "v1.37.0"} {
 		kube, err := common.ParseKubeVersion(version)
 		if err != nil {
 			t.Fatal(err)

@@ -122,7 +122,7 @@ func render(dir string, r Release, by renderer) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	least, err := common.ParseKubeVersion("v1.30.0")
+	least, err := common.ParseKubeVersion("v1.32.0")
 	if err != nil {
 		return nil, fmt.Errorf("the least version of Kubernetes: %w", err)
 	}

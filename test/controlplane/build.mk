@@ -15,8 +15,8 @@
 #                        the version in release/go.mod, whose tests share what
 #                        that compiles
 #
-#   make bin/controlplane-1.30    builds the same programs of another version of
-#                                 Kubernetes, that of test/controlplane/versions/1.30/go.mod
+#   make bin/controlplane-1.32    builds the same programs of another version of
+#                                 Kubernetes, that of test/controlplane/versions/1.32/go.mod
 
 CONTROLPLANE := bin/controlplane bin/kwok
 

@@ -43,28 +43,28 @@ var cast = []role{
 	{"web", "Deployment", "replicas: 8", "", "no toleration", 0, "tolerates neither taint"},
 	{
 		"api", "Deployment", "replicas: 4", tolerates("network", 6) + tolerates("maintenance", 10),
-		"network 6 s, maintenance 10 s", 10 * time.Second, "network is lifted at 4 s, before its 6 s are over",
+		"network 6 s, maintenance 10 s", 10 * time.Second, "network is removed at 4 s, before the 6 s end",
 	},
 	{
 		"batch", "Job", "completions: 4\n  parallelism: 4\n" +
 			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}",
 		tolerates("network", 0) + tolerates("maintenance", 12),
-		"network for ever, maintenance 12 s", 12 * time.Second, "maintenance stays",
+		"network without limit, maintenance 12 s", 12 * time.Second, "maintenance is not removed",
 	},
 	{
 		"db", "StatefulSet", "replicas: 4\n  serviceName: db\n  podManagementPolicy: Parallel",
 		tolerates("network", 0) + tolerates("maintenance", lengthenDBFrom),
-		"network for ever, maintenance 9 s", 14 * time.Second, "lengthened to 14 s at 6 s",
+		"network without limit, maintenance 9 s", 14 * time.Second, "extended to 14 s at 6 s",
 	},
 	{
 		"cache", "Deployment", "replicas: 4", tolerates("network", 8) + tolerates("maintenance", 0),
-		"network 8 s, maintenance for ever", stays, "network is lifted at 4 s",
+		"network 8 s, maintenance without limit", stays, "network is removed at 4 s",
 	},
 	{
 		"patient", "Deployment", "replicas: 4", tolerates("network", 0) + tolerates("maintenance", 0),
-		"both for ever", stays, "tolerates both taints",
+		"both without limit", stays, "tolerates both taints",
 	},
-	{"agent", "DaemonSet", "", "{operator: Exists}", "everything for ever", stays, "tolerates every taint"},
+	{"agent", "DaemonSet", "", "{operator: Exists}", "all taints without limit", stays, "tolerates every taint"},
 }
 
 // workload is a workload whose pods spread evenly over the nodes, so that each workload has a pod on the tainted node.

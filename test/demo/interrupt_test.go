@@ -39,7 +39,7 @@ func TestCtrlCLeavesNothingBehind(t *testing.T) {
 		exitCode   int
 	}{
 		{"while it starts", "kube-apiserver is ready", 3, 130}, // the demo, etcd, kube-apiserver
-		{"while the story is played", "gets the taints", 7, 130},
+		{"while the story is played", "tainted    ", 7, 130},
 		{"while it stays up", "taint-manager logs to", 7, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

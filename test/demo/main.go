@@ -1,7 +1,7 @@
 // Command demo shows the main function with real input: a real control plane with simulated nodes, the real
 // taint-manager with its own permissions, a node that gets two taints, and pods that are evicted or stay.
 //
-// It prints events as they happen, then the expectations (constants in this package) beside the observations, and
+// It prints events as they happen, then the expectations (constants in this package) next to the observations, and
 // exits with 0 only if they agree. With -keep, or on a terminal, it keeps running until Ctrl-C.
 package main
 
@@ -47,7 +47,7 @@ func run(ctx context.Context, out io.Writer, keep bool) int {
 		fmt.Fprintln(out, "\nThe demo failed:", err)
 		return 1
 	case !agree:
-		fmt.Fprintln(out, "\nWhat was seen is not what was expected.")
+		fmt.Fprintln(out, "\nThe result differs from what was expected.")
 		return 1
 	}
 	return 0
@@ -89,7 +89,7 @@ func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error)
 // stay prints how to try the cluster by hand, and waits for Ctrl-C.
 func stay(ctx context.Context, out io.Writer, c *testcluster.Cluster, m *testcluster.Manager) {
 	fmt.Fprintf(out, `
-The cluster stays up until Ctrl-C. Try it by hand:
+The cluster runs until Ctrl-C. Try it:
 
   export KUBECONFIG=%s
   alias kubectl='%s kubectl'
@@ -98,7 +98,7 @@ The cluster stays up until Ctrl-C. Try it by hand:
   kubectl get events --field-selector reason=TaintManagerEviction
 
 taint-manager logs to %s
-See what it does, and why, at %s
+The page with all evictions and their reasons: %s
 `, c.Kubeconfig(), c.Binary(), m.LogPath(), m.Page())
 	<-ctx.Done()
 	fmt.Fprintln(out, "\nStopping.")

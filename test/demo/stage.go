@@ -81,7 +81,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 			s.pods[pod.UID] = pod
 		}
 		if running == podsExpected {
-			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
+			s.say("%d pods are running on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
 			return nil
 		}
 		if err := load.Pause(ctx, 200*time.Millisecond); err != nil {
@@ -136,16 +136,16 @@ func (s *stage) story() []step {
 {"op": "replace", "path": "/spec/tolerations/1/tolerationSeconds", "value": %d}]`, lengthenDBTo)
 	return []step{
 		{
-			0, tainted, "node", "gets the taints " + maintenance + " and " + network,
+			0, tainted, "tainted", maintenance + " and " + network,
 			[]string{"taint", "node", tainted, maintenance, network},
 		},
 		{
-			liftNetworkAt, tainted, "node", "loses the taint " + network,
+			liftNetworkAt, tainted, "untainted", network + " removed",
 			[]string{"taint", "node", tainted, network + "-"},
 		},
 		{
-			lengthenDBAt, db, "pod",
-			fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo),
+			lengthenDBAt, db, "changed",
+			fmt.Sprintf("toleration of maintenance extended from %ds to %ds", lengthenDBFrom, lengthenDBTo),
 			[]string{"patch", "pod", db, "--type=json", "--patch=" + lengthen},
 		},
 	}
@@ -153,7 +153,7 @@ func (s *stage) story() []step {
 
 // play plays the story.
 func (s *stage) play(ctx context.Context) error {
-	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
+	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "EVENT", "REASON")
 	s.start = time.Now()
 	if err := s.printEvictions(ctx); err != nil {
 		return err

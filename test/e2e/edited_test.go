@@ -19,8 +19,8 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/cluster"
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/evict"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -158,7 +158,7 @@ func TestADryRunOfADeletionIsNoEdit(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	w.since(t, 33, "generation of pods")
 	s := w.scene(t)
-	api := evict.NewAPI(w.admin, evict.APIOptions{Method: config.MethodDelete, Leading: func() bool { return true }})
+	api := evict.NewAPI(w.admin, evict.APIOptions{Method: policy.Delete, Leading: func() bool { return true }})
 	for name, seconds := range map[string]int64{"at-once": 0, "graceful": 30} {
 		p := s.podWith(name, func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = &seconds })
 		if p.Generation != 1 {

@@ -33,7 +33,7 @@ func TestTheChartWithHelmItself(t *testing.T) {
 	w.waitForNoPods(t)
 	h := newHelm(t, w)
 	h.runsHooks(t)
-	t.Run("a server before 1.30 is refused", h.checksTheServer)
+	t.Run("a server before 1.32 is refused", h.checksTheServer)
 	_ = t.Run("in kube-system", h.inKubeSystem) && // else its objects are in the way
 		t.Run("over what kubectl has applied", h.takesOver) &&
 		t.Run("a configuration file that the program refuses", h.refusesFiles) &&
@@ -106,10 +106,10 @@ func documented(t *testing.T, namespace string) []string {
 // checksTheServer installs through a proxy that tells another version of the API server.
 func (h *helm) checksTheServer(t *testing.T) {
 	for version, refused := range map[string]bool{
-		"v1.29.15": true, "v1.29.15-gke.1000": true, "v1.30.0": false, "v1.30.14-eks-5d4a308": false, "v1.38.0-alpha.1": false,
+		"v1.31.14": true, "v1.31.14-gke.1000": true, "v1.32.0": false, "v1.32.9-eks-5d4a308": false, "v1.38.0-alpha.1": false,
 	} {
 		out, err := h.try(t, append(documented(t, "kube-system"), "--dry-run=server", "--kube-apiserver="+h.tells(t, version))...)
-		says := strings.Contains(out, "chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes "+version)
+		says := strings.Contains(out, "chart requires kubeVersion: >=1.32.0-0 which is incompatible with Kubernetes "+version)
 		if (err != nil) != refused || says != refused {
 			t.Errorf("%s: error %v, want a refusal %t:\n%s", version, err, refused, out)
 		}

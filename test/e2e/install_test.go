@@ -273,7 +273,7 @@ func (w *world) leadsAndEvicts(t *testing.T, m *testcluster.Manager, namespace s
 	s.goes(pod, s.taint("maintenance"), 0)
 	s.event(pod, "Marking for deletion Pod")
 	log, err := m.Log()
-	if err != nil || strings.Contains(log, "Permissions are missing") {
+	if err != nil || strings.Contains(log, "is forbidden") {
 		t.Errorf("%v\n%s", err, log)
 	}
 }

@@ -323,12 +323,12 @@ func (w *world) needsNamespaces(t *testing.T, files *mount, m *testcluster.Manag
 	w.tier(t, "prod")
 	byNamespace := policiesFile + "- {name: prod, match: {taints: [{key: tiered}], namespaceSelector: {matchLabels: {tier: prod}}}, method: Hold}\n"
 	files.write(t, byNamespace)
-	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "list,watch namespaces") })
+	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "namespaces is forbidden") })
 	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]config: the file is refused") || !strings.Contains(ready, "a restart would not start") {
 		t.Errorf("readiness does not mention it:\n%s", ready)
 	}
-	logged(t, m, "list,watch namespaces")
-	if said := w.refused(t, "--config="+files.file()); !strings.Contains(said, "list,watch namespaces") {
+	logged(t, m, "namespaces is forbidden")
+	if said := w.refused(t, "--config="+files.file()); !strings.Contains(said, "namespaces is forbidden") {
 		t.Errorf("a start with the file does not name the permission:\n%s", said)
 	}
 	s.stays(other, s.taint("quarantine"), 2) // by the old file

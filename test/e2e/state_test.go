@@ -28,7 +28,7 @@ func TestTheLeaseAndTheJournalOutliveTheirManifests(t *testing.T) {
 	s := w.scene(t)
 	pod := s.pod("p", bears("key", 3600))
 	s.taint("key")
-	w.taintEachPartition(t)
+	w.taintEachPartition(t, "recorded")
 	began := time.Now()
 	leader := w.launchUnpermitted(t, election...)
 	t.Run("created by the first leader", func(t *testing.T) { w.created(t, began, s.node) })
@@ -168,13 +168,15 @@ func (w *world) renewed(t *testing.T) time.Time {
 	return lease.Spec.RenewTime.Time
 }
 
-// deleted deletes the lease and a partition, which the leader creates again.
+// deleted deletes the lease and a partition. The leader creates the lease again at once, and the partition with its next
+// write.
 func (w *world) deleted(t *testing.T, node string) {
 	before := w.state(t)
 	partition := store.PartitionNames(journalName)[journal.PartitionOf(node)]
 	w.kubectl(t, "-n", "kube-system", "delete", "lease/taint-manager", "configmap/"+partition)
 	s := &scene{T: t, world: w}
 	s.until("the lease exists again", func() bool { return w.isLed(t) })
+	w.taintEachPartition(t, "tainted-later")
 	w.writtenBack(t, "deleted", before, node)
 }
 

@@ -159,11 +159,11 @@ func appliedTwice(s *scene) {
 func putBack(s *scene) {
 	pod := s.pod("p", bears("key", 5))
 	s.taint("key")
+	s.wait(4 * time.Second) // meanwhile the node gets what controllers add to it
 	saved, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.wait(4 * time.Second)
 	s.taint()
 	tainted := s.taint("key")
 	s.until("the saved node is put", func() bool {

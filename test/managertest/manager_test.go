@@ -400,13 +400,13 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, try := range map[string]func() (*taintmanager.Manager, error){
-		"Options.Shards is -1":                with(client, taintmanager.Options{Shards: -1}),
-		"Options.Workers is -1":               with(client, taintmanager.Options{Workers: -1}),
-		"Options.MaxEvictionsPerSecond is -1": with(client, taintmanager.Options{MaxEvictionsPerSecond: -1}),
-		"Options.Method is drain":             with(client, taintmanager.Options{Method: "drain"}),
-		"Options.CallTimeout is -1s":          with(client, taintmanager.Options{CallTimeout: -time.Second}),
-		"Options.DryRun and Options.Evictor":  with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
-		"two managers need a registry each":   with(client, taintmanager.Options{Registerer: registry}),
+		"Options.Shards: Invalid value: -1":                with(client, taintmanager.Options{Shards: -1}),
+		"Options.Workers: Invalid value: -1":               with(client, taintmanager.Options{Workers: -1}),
+		"Options.MaxEvictionsPerSecond: Invalid value: -1": with(client, taintmanager.Options{MaxEvictionsPerSecond: -1}),
+		`Options.Method: Unsupported value: "drain"`:       with(client, taintmanager.Options{Method: "drain"}),
+		"Options.CallTimeout is -1s":                       with(client, taintmanager.Options{CallTimeout: -time.Second}),
+		"Options.DryRun and Options.Evictor":               with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
+		"two managers need a registry each":                with(client, taintmanager.Options{Registerer: registry}),
 	} {
 		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a refusal with %q", err, want)

@@ -78,9 +78,8 @@ func TestTheMethodIgnoreEvictsByPoliciesAlone(t *testing.T) {
 func TestBadPoliciesAreRefused(t *testing.T) {
 	bad := []policy.Policy{{Name: "a", Method: "Drain"}, {Name: "a", Method: policy.Hold, DeleteAfter: lasting(time.Hour)}}
 	_, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{Policies: bad})
-	const want = `taintmanager: policies[0].method is refused: it takes Delete, Evict, Hold, Ignore; choose one of them
-taintmanager: policies[1].name is refused: another one has this name; choose a name of its own
-taintmanager: policies[1].deleteAfter is refused: it goes with method: Evict; leave it out`
+	const want = `taintmanager: [policies[0].method: Unsupported value: "Drain": supported values: "Delete", "Evict", "Hold", "Ignore", ` +
+		`policies[1].name: Duplicate value: "a", policies[1].deleteAfter: Forbidden: requires method: Evict]`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

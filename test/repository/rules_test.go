@@ -79,7 +79,7 @@ var pure = []string{
 }
 
 var (
-	impureImports = regexp.MustCompile(`^(sync|context|os|net|log|math/rand)(/|$)|^k8s\.io/(client-go|apiserver|klog|component-base/(cli|logs|metrics))`)
+	impureImports = regexp.MustCompile(`^(sync|context|os|net/http|log|math/rand)(/|$)|^net$|^k8s\.io/(client-go|apiserver|klog|component-base/(cli|logs|metrics))`)
 	impureCalls   = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 )
 

@@ -8,7 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // kind of an action.
@@ -97,7 +97,7 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	method   config.Method // of pairs that no policy decides
+	method   policy.Method // of pairs that no policy decides
 	lag      time.Duration // usual lag of a watch
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
@@ -120,8 +120,8 @@ func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
 		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
-		method: pick(r, config.MethodEvict, config.MethodDelete, config.MethodDelete, config.MethodDelete,
-			config.MethodDelete),
+		method: pick(r, policy.Evict, policy.Delete, policy.Delete, policy.Delete,
+			policy.Delete),
 		lag:   pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}

@@ -43,7 +43,7 @@ func (p *plan) govern() {
 		if d.IntN(3) == 0 {
 			rates = d.rates()
 		}
-		c := policy.Config{Method: p.method.Policy(), Guards: policy.Guards{Rates: rates}}
+		c := policy.Config{Method: p.method, Guards: policy.Guards{Rates: rates}}
 		for n := range d.IntN(3) {
 			c.Policies = append(c.Policies, d.policy(n))
 		}

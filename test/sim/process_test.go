@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // calm returns a world with one node and one process, without actions.
 func calm() *World {
-	w := newWorld(&plan{nodes: 1, replicas: 1, shards: 1, workers: 1, method: config.MethodDelete, turmoil: time.Minute}, Options{})
+	w := newWorld(&plan{nodes: 1, replicas: 1, shards: 1, workers: 1, method: policy.Delete, turmoil: time.Minute}, Options{})
 	w.until(preface + time.Second)
 	return w
 }

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/evict"
 )
 
 // request is one request of a process to the server.
@@ -46,7 +46,7 @@ func (p *process) send(r *request) {
 	if s.strike(slow) && p.r.IntN(2) == 0 {
 		there = span(p.r, 0, 40*time.Second)
 	}
-	p.w.after(config.CallTimeout, func() { r.deliver(p, timedOut()) })
+	p.w.after(evict.CallTimeout, func() { r.deliver(p, timedOut()) })
 	p.w.after(there, func() { p.serve(r) })
 }
 

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -22,7 +21,7 @@ func aWorld(seed uint64, nodes, replicas int, c policy.Config, actions ...action
 		actions[i].at += preface
 	}
 	return newWorld(&plan{
-		seed: seed, nodes: nodes, replicas: replicas, shards: 1, workers: 2, method: config.MethodDelete,
+		seed: seed, nodes: nodes, replicas: replicas, shards: 1, workers: 2, method: policy.Delete,
 		lag: time.Millisecond, turmoil: 2 * time.Minute, actions: actions, ahead: make([]time.Duration, replicas),
 		files: []file{{0, compiled(c, false)}},
 	}, Options{Policies: len(c.Guards.Breakers) > 0})

@@ -65,7 +65,7 @@ func run(p *plan, o Options) Result {
 
 func newWorld(p *plan, o Options) *World {
 	if len(p.files) == 0 {
-		p.files = []file{{0, compiled(policy.Config{Method: p.method.Policy()}, false)}}
+		p.files = []file{{0, compiled(policy.Config{Method: p.method}, false)}}
 	}
 	w := &World{
 		plan: p, trace: o.Trace, counts: Counts{},

@@ -86,6 +86,9 @@ func (c *Cluster) apiServer(o Options) *Component {
 		"--service-cluster-ip-range=10.0.0.0/16",
 		"--authorization-mode=RBAC", "--allow-privileged=true")
 	args = append(args, c.authentication()...)
+	if c.minor == 32 {
+		args = append(args, "--feature-gates=WatchList=false") // as by default in 1.33, so that lists come in pages
+	}
 	if o.WithoutControllerManager {
 		// Nothing creates the default service accounts that this plugin requires.
 		args = append(args, "--disable-admission-plugins=ServiceAccount")

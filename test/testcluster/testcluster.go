@@ -27,7 +27,7 @@ const (
 
 // Options are the options of a cluster. The zero value is a complete one.
 type Options struct {
-	// Kubernetes is the version of the control plane, such as 1.30. Empty means that of [VersionVariable].
+	// Kubernetes is the version of the control plane, such as 1.32. Empty means that of [VersionVariable].
 	Kubernetes string
 
 	WithoutNodes             bool // no kwok: no node becomes ready, no pod runs

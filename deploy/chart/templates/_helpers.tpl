@@ -56,9 +56,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 
 {{- /* What the pods of the Deployment and of the hook have in common, and their containers. */ -}}
 {{- define "taint-manager.podSettings" -}}
-{{- $secrets := .Values.imagePullSecrets }}
-{{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets (dict "name" .) }}{{ end }}
-{{- with $secrets }}
+{{- with .Values.imagePullSecrets }}
 imagePullSecrets:
 {{- toYaml . | nindent 0 }}
 {{- end }}

@@ -79,7 +79,7 @@ describe('the page asks', { concurrency: true }, () => {
     await page.route('**/api/v1/snapshot*', (route) => route.fulfill({
       status: 503, contentType: 'application/json', body: JSON.stringify({ kind: 'Error', message: 'the page has ended; evictions go on' }),
     }));
-    await page.locator('#banners', { hasText: 'What is shown is of the past: the page has ended; evictions go on.' }).waitFor();
+    await page.locator('#banners', { hasText: 'This page is out of date: the page has ended; evictions go on.' }).waitFor();
     await close();
   });
 

@@ -128,7 +128,7 @@ on('times are local by choice, and stay so', async (page) => {
 }, { timezoneId: 'Asia/Tokyo' });
 
 on('on a screen of 1180 pixels the list is as wide as the page', async (page) => {
-  for (const tab of [/Upcoming/, /Evicted lately/, /Nodes/]) {
+  for (const tab of [/Upcoming/, /Recently evicted/, /Nodes/]) {
     await page.getByRole('tab', { name: tab }).click();
     const { inside, room } = await page.locator('#panel').evaluate((e) => ({ inside: e.scrollWidth, room: e.clientWidth }));
     assert.ok(inside <= room, `${tab}: ${inside} pixels in ${room}`);

@@ -81,7 +81,7 @@ test('past evictions are shown', async () => {
   const { page } = opened;
   await tell(pods('fast', 2, '{key: maintenance, operator: Exists, effect: NoExecute, tolerationSeconds: 2}'));
   await page.locator('#totals [data-total="evictedLastHour"]', { hasNotText: /^(0|–)$/ }).waitFor({ timeout: 60_000 });
-  await page.getByRole('tab', { name: /Evicted lately/ }).click();
+  await page.getByRole('tab', { name: /Recently evicted/ }).click();
   assert.match(await page.locator('#panel tbody tr').first().innerText(), /default\/fast-/);
   await page.getByRole('tab', { name: /Upcoming/ }).click();
   await tell('kubectl delete deployment fast --wait=true');
@@ -120,7 +120,7 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
 
   await tell(budget('guarded', 0));
   await page.locator('#totals [data-total="stuck"]', { hasText: /^0$/ }).waitFor();
-  await page.getByRole('tab', { name: /Evicted lately/ }).click();
+  await page.getByRole('tab', { name: /Recently evicted/ }).click();
   await page.locator('#panel tbody tr', { hasText: /default\/guarded-/ }).waitFor();
   await tell('kubectl taint node page-1 repair-');
 });

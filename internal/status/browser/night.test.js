@@ -153,7 +153,7 @@ on('busy', 'a pod that an address opens is found where it was evicted, and misse
   const { uid, namespace, pod } = evicted[0];
   await page.evaluate((hash) => { location.hash = hash; }, `open=${uid}`);
   await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} was evicted from` }).waitFor();
-  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
+  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Recently evicted/);
   await page.evaluate(() => { location.hash = 'open=nobody'; });
   await page.getByText('The pod that this address opens is not here').waitFor();
 });
@@ -180,8 +180,8 @@ on('busy', 'each command has a button that copies it, which outlives the changes
   await lines.last().getByText('Copy', { exact: true }).waitFor();
 }, { permissions: ['clipboard-read', 'clipboard-write'] });
 
-on('busy', '"Evicted lately" stands still under the pointer, and says how many are newer', async (page) => {
-  await page.getByRole('tab', { name: /Evicted lately/ }).click();
+on('busy', '"Recently evicted" stands still under the pointer, and says how many are newer', async (page) => {
+  await page.getByRole('tab', { name: /Recently evicted/ }).click();
   const line = page.locator('#panel tbody tr').nth(3);
   const names = () => page.locator('#panel tbody .open').allInnerTexts();
   await line.hover();

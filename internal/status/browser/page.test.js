@@ -142,9 +142,9 @@ on('totals are those of the snapshot, and open their lists', async (page) => {
   assert.ok(await shown('due') <= 5 && await shown('inFlight') <= 5);
   for (const plot of ['rate', 'late']) assert.ok((await page.locator(`#${plot} path`).last().getAttribute('d') ?? '').split('M').length > 25);
   assert.equal(await shown('stuck'), 7);
-  for (const text of await page.locator('#stuck tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|delayed)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|under way)/);
+  for (const text of await page.locator('#stuck tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|delayed)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|in flight)/);
   await page.getByRole('button', { name: /^Evicted, last hour/ }).click();
-  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
+  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Recently evicted/);
 });
 
 on('nodes tell their taints, and since when', async (page) => {
@@ -196,7 +196,7 @@ on('a column sorts up and down, and says so', async (page) => {
 on('a pod opens its explanation, with the keyboard alone', async (page) => {
   await page.getByRole('tab', { name: /Upcoming/ }).focus();
   await page.keyboard.press('ArrowRight');
-  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
+  assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Recently evicted/);
   await page.locator('#zone').focus();
   const pod = page.locator('#stuck .open').first();
   for (let i = 0; i < 30 && !(await pod.evaluate((e) => e === document.activeElement)); i++) await page.keyboard.press('Tab');
@@ -247,7 +247,7 @@ for (const colorScheme of ['light', 'dark']) {
   on(`axe finds nothing wrong, ${colorScheme}`, async (page) => {
     assert.deepEqual(await violations(page), []);
     await page.locator('#stuck .open').first().click();
-    for (const list of [/Nodes/, /Evicted lately/]) {
+    for (const list of [/Nodes/, /Recently evicted/]) {
       await page.getByRole('tab', { name: list }).click();
       assert.deepEqual(await violations(page), []);
     }
@@ -264,7 +264,7 @@ for (const [scene, says] of [['policies', /^Paused:/], ['backlog', /^Backlog:/]]
     const { page, close } = await open(browser, other.page);
     await page.locator('#banners p, #backlog', { hasText: says }).first().waitFor();
     assert.deepEqual(await violations(page), []);
-    await page.getByRole('tab', { name: /Evicted lately/ }).click();
+    await page.getByRole('tab', { name: /Recently evicted/ }).click();
     assert.deepEqual(await violations(page), []);
     await close();
     await other.stop();
@@ -305,7 +305,7 @@ on('nothing comes from outside, and nothing is inline', async (page) => {
 test('a standby shows that it is one, and the leader', async () => {
   const standby = await synthetic('-scheduled=10', '-nodes=2', '-rate=0', '-scene=standby');
   const { page, close } = await open(browser, standby.page);
-  await page.getByText('This replica stands by; taint-manager-6c9f7-b8w1z leads.').waitFor();
+  await page.getByText('This replica is on standby; taint-manager-6c9f7-b8w1z leads.').waitFor();
   assert.deepEqual(await violations(page), []);
   await close();
   await standby.stop();
@@ -327,7 +327,7 @@ test('a page whose manager is gone is shown as stale, and continues when it can'
   await holds(page, 'upcoming', 20);
   await first.stop();
   await page.locator('#live', { hasText: /^stale, as of \d\d:\d\d:\d\d UTC$/ }).waitFor();
-  await page.getByText('What is shown may be of the past.').waitFor();
+  await page.getByText('this page may be out of date.').waitFor();
   assert.equal(await count(page), 20);
   const second = await synthetic('-scheduled=31', '-nodes=2', '-rate=0', '-scene=calm', `-address=${new URL(first.page).host}`);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();

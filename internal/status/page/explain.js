@@ -7,12 +7,12 @@ import { stuck, meanings, titles } from './states.js';
 
 /** @type {Record<string, string>} */
 const advice = {
-  pdb: 'A PodDisruptionBudget keeps it. It goes as soon as the budget permits; look which one, and whether its other pods are ready:',
-  rbac: 'taint-manager lacks the permission. The ClusterRole taint-manager-evictions has to grant it, and its binding has to be there:',
-  admission: 'Admission forbids it. The words above name who; ask the owner of that webhook or policy.',
-  namespace: 'Its namespace is being deleted, and the pod goes with it.',
-  webhook: 'An admission webhook does not answer. The words above name it; see whether its pods run.',
-  unauthenticated: 'The API server does not know taint-manager: its credentials are missing or have expired.',
+  pdb: 'A PodDisruptionBudget blocks the eviction until it allows a disruption. Check the budget, and whether its other pods are ready:',
+  rbac: 'taint-manager lacks the permission. Check that the ClusterRole taint-manager-evictions grants it, and that its binding exists:',
+  admission: 'Admission rejects the eviction. The message above names the webhook or policy; ask its owner.',
+  namespace: 'The namespace is being deleted, which also deletes the pod.',
+  webhook: 'An admission webhook does not answer. The message above names it; check that its pods run.',
+  unauthenticated: 'The API server rejects the credentials of taint-manager: they are missing or have expired.',
 };
 
 /** @param {Row} row */
@@ -33,10 +33,10 @@ export function sentence(row, now) {
   const when = stamp(row.due, now);
   if (row.state === 'evicted') {
     const late = Math.max(0, row.ended - row.due) / 1000;
-    return `${name} was ${dryRun ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${why}.`;
+    return `${name} was ${dryRun ? 'due to be evicted (dry run)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${why}.`;
   }
   if (row.state === 'held') return `${name} is held on ${node} by ${row.of.heldBy}; its deadline is ${when} (${until(row.due, now)}): ${why}.`;
-  const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
+  const tense = row.due > now ? 'will be evicted' : 'was due to be evicted';
   return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${why}.`;
 }
 
@@ -51,15 +51,15 @@ function facts(row, nodes, now) {
   if (row.owner) list.push(['Owner', row.owner]);
   if (row.policy) list.push(['Policy', e.method && e.state !== 'held' ? `${row.policy}, method ${e.method}` : row.policy]);
   if (e.heldBy) list.push(['Held by', e.heldBy]);
-  if (e.waitsFor) list.push(['Waits for', e.waitsFor]);
-  if (e.deleteAt) list.push(['Deleted', `${stamp(Date.parse(e.deleteAt), now)}, if its eviction is refused until then`]);
+  if (e.waitsFor) list.push(['Waiting for', e.waitsFor]);
+  if (e.deleteAt) list.push(['Deleted', `${stamp(Date.parse(e.deleteAt), now)}, if its eviction is still refused`]);
   if (row.budget) list.push(['Budget', row.budget]);
   if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
-  if (e.attempts) list.push(['Calls made', String(e.attempts)]);
-  if (stuck(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next try', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next try', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
-  if (answer(row, now)) list.push(['Last answer', answer(row, now)]);
+  if (e.attempts) list.push(['Attempts', String(e.attempts)]);
+  if (stuck(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next attempt', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next attempt', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
+  if (answer(row, now)) list.push(['Last result', answer(row, now)]);
   const node = nodes.get(e.node);
-  for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${stamp(Date.parse(t.since), now)}`]);
+  for (const t of node?.taints ?? []) list.push(['Node taint', `${t.taint} since ${stamp(Date.parse(t.since), now)}`]);
   list.push(['Pod UID', e.uid]);
   return list;
 }

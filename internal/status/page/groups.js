@@ -41,6 +41,6 @@ export function grouped(rows, by) {
 export function summary(g, now) {
   const parts = [plural(g.rows.length, 'pod')];
   if (g.stuck) parts.push(`${g.stuck.toLocaleString('en')} stuck`);
-  if (g.rows.some((r) => r.state !== 'evicted')) parts.push(g.first < now - 1000 ? `the first ${span(now - g.first)} late` : `the first goes ${until(g.first, now)}`);
+  if (g.rows.some((r) => r.state !== 'evicted')) parts.push(g.first < now - 1000 ? `the first ${span(now - g.first)} late` : `the first is due ${until(g.first, now)}`);
   return parts.join(', ');
 }

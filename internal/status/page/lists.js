@@ -70,7 +70,7 @@ const pod = column('Pod', (i, now) => {
 /** Why it goes, or waits. @param {Row} r @param {number} now */
 function reason(r, now) {
   if (r.state === 'held') return `held by ${r.of.heldBy}`;
-  if (r.of.waitsFor) return `waits for ${r.of.waitsFor}`;
+  if (r.of.waitsFor) return `waiting for ${r.of.waitsFor}`;
   return zoned(r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, ''), now);
 }
 
@@ -80,14 +80,14 @@ const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, '')
 const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
 const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
 const because = column('Reason', (i, now) => reason(row(i), now), (i) => reason(row(i), 0), 'wide long');
-const countdown = column('Goes', (i, now) => {
+const countdown = column('Due', (i, now) => {
   const { due, state } = row(i);
   if (state === 'done') return 'accepted';
   return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
 }, (i) => row(i).due, 'time');
 /** When something comes, or since when it is late. @param {number} ms @param {number} now */
 const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
-const nextTry = column('Next try', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'under way', (i) => known(row(i).next), 'wide time');
+const nextTry = column('Next attempt', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'in flight', (i) => known(row(i).next), 'wide time');
 
 const name = column('Node', (i) => [
   element('button', { type: 'button', className: 'lead', title: 'Show its pods' }, ...breakable(node(i).of.name)),
@@ -96,25 +96,25 @@ const name = column('Node', (i) => [
 /** @type {Record<'stuck' | 'upcoming' | 'evicted' | 'nodes', List>} */
 export const lists = {
   stuck: {
-    title: 'Stuck', empty: 'The filter lets none of them through.', unknown: '', first: 4,
-    columns: [state, pod, ownerOf, nodeOf, countdown, column('Last answer', (i, now) => answer(row(i), now), (i) => answer(row(i), 0), 'wide long'), nextTry],
+    title: 'Stuck', empty: 'No stuck evictions match the filter.', unknown: '', first: 4,
+    columns: [state, pod, ownerOf, nodeOf, countdown, column('Last result', (i, now) => answer(row(i), now), (i) => answer(row(i), 0), 'wide long'), nextTry],
   },
   upcoming: {
-    title: 'Upcoming', empty: 'Nothing that the filter lets through is scheduled.', unknown: 'Whether anything is scheduled now is not known.', first: 6,
+    title: 'Upcoming', empty: 'No scheduled evictions match the filter.', unknown: 'Scheduled evictions are unknown.', first: 6,
     columns: [state, pod, ownerOf, nodeOf, taintOf, deadline, countdown, because],
   },
   evicted: {
-    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', unknown: 'What was evicted lately is not known here.', first: 5, down: true, still: true,
+    title: 'Recently evicted', empty: 'No evictions of this replica in the last hour match the filter.', unknown: 'Recent evictions are unknown.', first: 5, down: true, still: true,
     columns: [pod, ownerOf, nodeOf, taintOf, deadline, { zoned: true, ...column('Evicted', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time') },
       column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'wide time'), because],
   },
   nodes: {
-    title: 'Nodes', empty: 'No node that the filter lets through carries a taint that evicts.', unknown: 'Which nodes carry taints that evict now is not known.', first: 3, down: true,
+    title: 'Nodes', empty: 'No nodes with taints that evict pods match the filter.', unknown: 'Tainted nodes are unknown.', first: 3, down: true,
     columns: [name,
-      column('taints that evict', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${stamp(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
+      column('Taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${stamp(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
       column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
       column('Pending', (i) => String(node(i).lane.pending), (i) => node(i).lane.pending),
       column('Stuck', (i) => String(node(i).lane.stuck), (i) => node(i).lane.stuck, 'wide'),
-      column('Next goes', (i, now) => coming(node(i).lane.first, now), (i) => known(node(i).lane.first), 'wide time')],
+      column('Next eviction', (i, now) => coming(node(i).lane.first, now), (i) => known(node(i).lane.first), 'wide time')],
   },
 };

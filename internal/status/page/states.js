@@ -11,10 +11,10 @@ export const titles = {
 
 /** @type {Record<string, string>} */
 export const meanings = {
-  scheduled: 'waits for its deadline', held: 'a policy or a tripped breaker keeps it from going', due: 'its deadline has come', 'in-flight': 'a call is under way',
-  blocked: 'a PodDisruptionBudget does not permit it now', refused: 'admission or a missing permission forbids it',
-  delayed: 'another cause has failed its calls several times in a row', done: 'the API server took it; the pod is still there',
-  evicted: 'gone, within the last hour',
+  scheduled: 'waits for its deadline', held: 'held by a policy or a tripped breaker', due: 'its deadline has come', 'in-flight': 'a request is in flight',
+  blocked: 'a PodDisruptionBudget does not allow it now', refused: 'rejected by admission, or permissions are missing',
+  delayed: 'several attempts in a row failed for another reason', done: 'accepted by the API server; the pod still exists',
+  evicted: 'evicted within the last hour',
 };
 
 /** Whether a call has failed, so that people may have to do something: blocked, refused or delayed. @param {string} state */

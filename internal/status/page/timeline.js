@@ -198,7 +198,7 @@ export class Timeline {
     moveTo(/** @type {Element} */ (part('line').firstElementChild), within(x, 16, this.#width) - x);
     part('line').hidden = x < 0 || x > this.#width;
     fill(part('rows'), lanes, () => element('div', {}, element('div'), element('span'), element('span')), (row, lane) => this.#lane(row, lane, view));
-    write(part('timeline-note'), lanes.length ? `${about(this.#across * (1 - this.#past))} ahead; a number is how many go within ${about(this.#binned)}` : '');
+    write(part('timeline-note'), lanes.length ? `${about(this.#across * (1 - this.#past))} ahead; numbers count evictions within ${about(this.#binned)}` : '');
   }
 
   /** A label that would be cut at an end, or be covered by that of now, is left out. @param {View} view */

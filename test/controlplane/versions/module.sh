@@ -1,11 +1,11 @@
 #!/bin/sh
 # Writes the module of a version of Kubernetes, or moves it to another patch release:
 #
-#   test/controlplane/versions/module.sh 1.30.14
+#   test/controlplane/versions/module.sh 1.32.9
 #
-# writes test/controlplane/versions/1.30/go.mod and go.sum with what k8s.io/kubernetes
-# v1.30.14 itself requires: its etcd, its language version, and its staging modules
-# as v0.30.14. The module has no Go files: ../main.go is built with its go.mod.
+# writes test/controlplane/versions/1.32/go.mod and go.sum with what k8s.io/kubernetes
+# v1.32.9 itself requires: its etcd, its language version, and its staging modules
+# as v0.32.9. The module has no Go files: ../main.go is built with its go.mod.
 set -eu
 
 version=$1

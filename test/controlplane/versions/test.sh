@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the live tests against one version of Kubernetes after another:
 #
-#   test.sh 1.37 1.30
+#   test.sh 1.37 1.32
 #
 # bin/controlplane-VERSION, bin/kwok, bin/helm and bin/taint-manager must be built. RUN
 # limits the tests, as `go test -run` does. What the tests print goes to
