@@ -51,7 +51,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 || len(args) == 2 && namesKind(args[0]) {
 		return nil
 	}
-	return fmt.Errorf("explain takes one pod, got %d; write '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
+	return fmt.Errorf("explain takes one pod, got %d; use '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
 }
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
@@ -59,7 +59,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time of the answer.")
 	o.output.Bind(fs)
-	flags.URLVar(fs, &o.server, "server", "Also ask the running manager at the `URL` of its --status-address, such as "+
+	flags.URLVar(fs, &o.server, "server", "Also ask taint-manager at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with code 2 if the pod will be evicted.")

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func (t *text) all() {
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 		t.manager()
 	case t.Prediction == nil:
-		t.Printf("Pod %s: only the running manager knows about it.\n", t.Pod.String())
+		t.Printf("Pod %s: only taint-manager itself knows about it.\n", t.Pod.String())
 		t.manager()
 	default:
 		t.prediction()
@@ -69,8 +68,8 @@ func (t *text) prediction() {
 	case t.Manager != nil:
 		t.WriteString("The pod is still there.\n")
 	default:
-		t.WriteString("The pod is still there: either no manager is running, or something blocks the eviction. --server " +
-			"asks the manager.\n")
+		t.WriteString("The pod is still there: either taint-manager is not running, or something blocks the eviction. Use " +
+			"--server to ask taint-manager.\n")
 	}
 }
 
@@ -123,7 +122,7 @@ func (t *text) taints() {
 			return answer.Urgency(cmp.Or(e.Prediction, stays), t.At)
 		}},
 		{Heading: "AT", Text: func(e explainedTaint) string {
-			return answer.Stamp(cmp.Or(e.Prediction, stays))
+			return answer.Stamp(cmp.Or(e.Prediction, stays), t.At)
 		}},
 	}})
 	before := "\n"
@@ -154,7 +153,7 @@ func granted(e explainedTaint) string {
 	case e.TolerationSeconds == nil:
 		return e.Toleration + ", without limit"
 	}
-	return fmt.Sprintf("%s, %ds", e.Toleration, *e.TolerationSeconds)
+	return e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
 }
 
 // budgets describes the PodDisruptionBudgets that select the pod, and how many disruptions they allow.

@@ -14,6 +14,7 @@ import (
 type rule struct {
 	refused     bool
 	takes       string
+	must        string  // the sentence of help about the allowed values; empty for one with takes
 	compares    bool    // whether the value is compared with other settings of the same object
 	least, most float64 // the bounds of numbers; both are 0 if there are none
 }
@@ -21,6 +22,7 @@ type rule struct {
 func between(n, least, most int) rule {
 	return rule{
 		refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most),
+		must:  fmt.Sprintf("Must be between %d and %d.", least, most),
 		least: float64(least), most: float64(most),
 	}
 }
@@ -37,7 +39,17 @@ func noLimitOr(x, least, most float64) rule {
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func oneOf[S ~string](word S, words ...S) rule {
-	return rule{refused: !slices.Contains(words, word), takes: JoinWords(texts(words...), "or")}
+	return rule{
+		refused: !slices.Contains(words, word), takes: JoinWords(texts(words...), "or"), must: mustBe(texts(words...)),
+	}
+}
+
+// mustBe returns the sentence of help about the only allowed words.
+func mustBe(words []string) string {
+	if len(words) == 1 {
+		return "Only " + words[0] + " is supported."
+	}
+	return "One of: (" + strings.Join(words, ", ") + ")."
 }
 
 func texts[S ~string](words ...S) []string {
@@ -119,6 +131,6 @@ func oneLine(name string) rule {
 	unreadable := func(r rune) bool { return !unicode.IsPrint(r) }
 	return rule{
 		refused: len(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unreadable),
-		takes:   fmt.Sprintf("up to %d printable characters without spaces round them, such as prod-eu-1", maxName),
+		takes:   fmt.Sprintf("up to %d printable characters without spaces around them, such as prod-eu-1", maxName),
 	}
 }

@@ -24,12 +24,20 @@ type Setting struct {
 
 // NewSetting returns the setting of a flag that sets no field of a Configuration.
 func NewSetting(f *pflag.Flag, field, takes, next string) Setting {
-	return Setting{Flag: f.Name, Field: field, Usage: f.Usage, Value: f.Value, rule: rule{takes: takes}, next: next}
+	return Setting{Flag: f.Name, Field: field, Usage: f.Usage, Value: f.Value, rule: takesOnly(takes), next: next}
 }
 
 // setting returns the setting of the field to which a pointer points. next is the next step after a value is refused.
 func setting(flag, field string, to any, usage string, r rule, next string) Setting {
 	return Setting{Flag: flag, Field: field, Value: flagValue(to), Usage: usage, rule: r, next: next}
+}
+
+// takesOnly returns a rule that refuses nothing.
+func takesOnly(takes string) rule {
+	if takes == "" {
+		return rule{}
+	}
+	return rule{takes: takes, must: "Takes " + takes + "."}
 }
 
 // live returns the setting as one of which a running process takes in a change.
@@ -81,13 +89,17 @@ func (m methodValue) Set(text string) error {
 }
 
 // Help returns the help of the flag, with the allowed values.
-func (s *Setting) Help() string { return s.help(s.takes) }
+func (s *Setting) Help() string { return s.help(nil) }
 
-func (s *Setting) help(takes string) string {
-	if takes == "" {
+// help returns the help with the allowed values, which are the words if there are any.
+func (s *Setting) help(words []string) string {
+	switch {
+	case len(words) > 0:
+		return s.Usage + " " + mustBe(words)
+	case s.takes == "":
 		return s.Usage
 	}
-	return s.Usage + " Takes " + takes + "."
+	return s.Usage + " " + cmp.Or(s.must, "Must be "+s.takes+".")
 }
 
 // texts returns the items of a list, or a single value.
@@ -126,7 +138,7 @@ func (s *Setting) shape(toFields *strings.Replacer) shape {
 		result = listShape(result, "")
 	}
 	result.setting = s
-	result.Description = toFields.Replace(s.help(cmp.Or(JoinWords(s.words, "or"), s.takes)))
+	result.Description = toFields.Replace(s.help(s.words))
 	if s.Live {
 		result.Description += " A change takes effect without a restart."
 	}

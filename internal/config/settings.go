@@ -18,35 +18,36 @@ func (c *Configuration) Settings() []Setting {
 func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
 	method := setting("eviction-method", "eviction.method", &c.EvictionMethod,
-		"How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them; "+
-			"ignore leaves all pods alone that no policy matches.",
+		"How pods are evicted. delete: ignore PodDisruptionBudgets, as the built-in controller does; evict: respect "+
+			"them; ignore: evict only pods that a policy matches.",
 		oneOf(c.EvictionMethod, methods()...),
 		"choose delete to do as the original does, or evict to obey PodDisruptionBudgets").live()
 	method.words = texts(policy.Delete, policy.Evict, policy.Ignore)
 	return []Setting{
 		method,
 		setting("eviction-workers", "eviction.workers", &c.EvictionWorkers,
-			"How many eviction calls that are younger than a second may be in flight at once. Three times as many may be in flight in all.",
+			"Maximum concurrent eviction calls. Calls that take longer than 1s no longer count, up to three times "+
+				"this number in total.",
 			between(c.EvictionWorkers, 1, 1000), leaveOut(d.EvictionWorkers)+
 				", and see --max-evictions-per-second and --dry-run for fewer evictions or none").live(),
-		setting("shards", "shards", &c.Shards, "How many goroutines judge pods, each for its own part of the nodes.",
+		setting("shards", "shards", &c.Shards, "Number of goroutines that compute evictions, each for its own share of the nodes.",
 			between(c.Shards, 1, 256), leaveOut(d.Shards)),
 		// Below its least value, the time between two evictions is practically infinite.
 		setting("max-evictions-per-second", "eviction.maxEvictionsPerSecond", &c.MaxEvictionsPerSecond,
-			"How many eviction calls may start in a second.", noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
+			"Maximum eviction calls that start in a second.", noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
 			"leave it out for no limit, and see --dry-run for no evictions"),
 		setting("comparison-operators", "eviction.comparisonOperators", &c.ComparisonOperators,
-			"Let tolerations with the operators Lt and Gt count. If false, they match nothing.", rule{}, "").live(),
-		setting("paused", "paused", &c.Paused, "Start no eviction call; all evictions stay planned and visible.",
+			"Honor tolerations with the operators Lt and Gt. If false, they match nothing.", rule{}, "").live(),
+		setting("paused", "paused", &c.Paused, "Start no eviction call. All evictions remain scheduled and visible.",
 			rule{}, "").live(),
-		setting("dry-run", "dryRun", &c.DryRun, "Judge and log, but write neither to pods nor events, and take no part "+
-			"in leader election unless --leader-elect=true is given. It may run in parallel with the controller that evicts.",
+		setting("dry-run", "dryRun", &c.DryRun, "Compute and log evictions, but change no pods and create no events, and "+
+			"take no part in leader election unless --leader-elect=true is given. It can run next to the built-in controller.",
 			rule{}, ""),
 		setting("status-address", "statusAddress", &c.StatusAddress,
-			"Where to serve the page and its JSON; see it by kubectl port-forward.", loopbackOrNone(c.StatusAddress),
+			"Address on which to serve the status page and its JSON. Reach it with kubectl port-forward.", loopbackOrNone(c.StatusAddress),
 			leaveOut(d.StatusAddress)+", and reach the page from elsewhere with kubectl port-forward"),
 		setting("cluster-name", "clusterName", &c.ClusterName,
-			"What the page calls the cluster. If empty, the host of the API server.", oneLine(c.ClusterName),
+			"Name of the cluster on the status page. If empty, the host of the API server.", oneLine(c.ClusterName),
 			"leave it out to show the host of the API server"),
 	}
 }
@@ -60,15 +61,15 @@ func (c *Configuration) ClientSettings() []Setting {
 	}
 	return []Setting{
 		setting("kubeconfig", "clientConnection.kubeconfig", &c.Kubeconfig,
-			"Path of the kubeconfig file. If empty, the service account of the pod that this runs in.", rule{}, ""),
+			"Path of the kubeconfig file. If empty, the in-cluster service account is used.", rule{}, ""),
 		setting("kube-api-qps", "clientConnection.qps", &c.KubeAPIQPS,
-			"Requests a second to the API server, those for the lease excepted. "+
-				"Without a limit on this side, the API server's priority and fairness is the brake.",
+			"Maximum requests to the API server in a second. Requests for the lease are excluded. "+
+				"Without a limit, only API Priority and Fairness throttles requests.",
 			c.qpsRule(), "leave it out for no limit"),
 		setting("kube-api-burst", "clientConnection.burst", &c.KubeAPIBurst,
-			"Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.", burst, afterBurst),
+			"Maximum burst of requests to the API server. 0 means the value of --kube-api-qps.", burst, afterBurst),
 		setting("kube-api-content-type", "clientConnection.contentType", &c.KubeAPIContentType,
-			"How requests are encoded.", oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
+			"Encoding of requests to the API server.", oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			"leave it out for protobuf"),
 	}
 }
@@ -79,20 +80,20 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	lease, renew, retry := &e.LeaseDuration.Duration, &e.RenewDeadline.Duration, &e.RetryPeriod.Duration
 	settings := []Setting{
 		setting("leader-elect", "leaderElection.leaderElect", &e.LeaderElect,
-			"Evict only while this process holds the lease. Those that do not lead keep their caches and "+
-				"countdowns current. With --dry-run, false unless this flag is given.", rule{}, ""),
+			"Evict only while this process holds the lease. Replicas that are not the leader keep their caches "+
+				"and countdowns current. With --dry-run, the default is false.", rule{}, ""),
 		setting("leader-elect-lease-duration", "leaderElection.leaseDuration", lease,
-			"How long candidates wait for a leader that does not renew its lease.", leaseRule(*lease),
+			"How long replicas wait for a leader that does not renew its lease before one of them takes over.", leaseRule(*lease),
 			leaveOut(d.LeaseDuration.Duration)),
 		setting("leader-elect-renew-deadline", "leaderElection.renewDeadline", renew,
-			"How long a leader goes on without a renewal of the lease.", renewRule(*renew, *lease, *retry),
+			"How long the leader keeps retrying to renew the lease before it gives up.", renewRule(*renew, *lease, *retry),
 			fmt.Sprintf("leave all three out for %s, %s and %s",
 				d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration)),
 		setting("leader-elect-retry-period", "leaderElection.retryPeriod", retry,
-			"The time between two tries to take or renew the lease.", retryRule(*retry),
+			"How long to wait between attempts to acquire or renew the lease.", retryRule(*retry),
 			leaveOut(d.RetryPeriod.Duration)),
 		setting("leader-elect-resource-lock", "leaderElection.resourceLock", &e.ResourceLock,
-			"The kind of object that is the lock.", oneOf(e.ResourceLock, leases), "leave it out"),
+			"Lock object type.", oneOf(e.ResourceLock, leases), "leave it out"),
 		setting("leader-elect-resource-name", "leaderElection.resourceName", &e.ResourceName, "The name of the lease.",
 			rule{
 				refused: len(validation.IsDNS1123Subdomain(e.ResourceName)) > 0,
