@@ -51,7 +51,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 || len(args) == 2 && namesKind(args[0]) {
 		return nil
 	}
-	return fmt.Errorf("explain takes one pod, got %d; use '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
+	return fmt.Errorf("explain takes one pod, got %d; write '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
 }
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {

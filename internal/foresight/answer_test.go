@@ -52,7 +52,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{"there is no journal (nowhere); start times are known only for taints with timeAdded"},
+			[]string{"no journal of taint-manager was found (nowhere), so the start of taints without timeAdded is unknown; their times are the latest possible"},
 		},
 		"a start in timeAdded, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
@@ -210,7 +210,7 @@ func TestEvictionsThatAskUnknownBudgetsAreNotAllClear(t *testing.T) {
 func TestWhatIsNotKnownIsInTheAnswer(t *testing.T) {
 	m := loaded(t, foresight.Reading{Hidden: true, Journal: foresight.NewJournal("nowhere")}, pod("a"), pod("b", tolerates("", -1)))
 	p := m.Pending(noon, []string{"n1"})
-	want := "incomplete answer: this user may not list nodes, and there is no journal (nowhere), so taints are unknown: " +
+	want := "incomplete answer: this user may not list nodes, and no journal of taint-manager was found (nowhere), so taints are unknown: " +
 		"between 0 and 1 of 2 pods are to be evicted in namespace shop on n1; " +
 		"--server asks the manager, and the ClusterRole taint-manager-viewer in deploy/rbac.yaml grants the missing permission"
 	if err := p.CannotSay(); err == nil || err.Error() != want || p.TaintedNodes != nil || *p.Undecided != 1 {
