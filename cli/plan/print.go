@@ -132,7 +132,8 @@ func (t *text) deleted() string {
 // others counts the pods of the nodes that are evicted without the change, too, or held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s evicted with or without this change", n, answer.Verb(n, "is", "are")))
+		counts = append(counts, fmt.Sprintf("%d %s evicted with or without this change", n,
+			answer.Verb(n, "is", "are")))
 	}
 	if n := t.Total.Held; n > 0 {
 		counts = append(counts, fmt.Sprintf("%d %s held", n, answer.Verb(n, "is", "are")))
@@ -195,7 +196,8 @@ func (t *text) owners() {
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
 			n := o.Replicas - o.Evict
-			name += fmt.Sprintf(" (%d of %d %s evicted even without this change)", n, o.Replicas, answer.Verb(n, "is", "are"))
+			name += fmt.Sprintf(" (%d of %d %s evicted even without this change)", n, o.Replicas,
+				answer.Verb(n, "is", "are"))
 		}
 		names = append(names, name)
 	}
@@ -288,7 +290,8 @@ func method(name string, policies []string) string {
 	if slices.Contains(policies, "") {
 		return "Method " + strings.ToLower(name)
 	}
-	return "Method " + name + " (" + answer.Verb(len(policies), "policy ", "policies ") + foresight.ShortList(policies) + ")"
+	return "Method " + name + " (" + answer.Verb(len(policies), "policy ", "policies ") +
+		foresight.ShortList(policies) + ")"
 }
 
 // budgets names budgets: "PodDisruptionBudget web", "PodDisruptionBudgets api and web".
@@ -306,7 +309,8 @@ func (t *text) footer() {
 	var counts []string
 	if t.Total.Elsewhere > 0 && !t.anyway {
 		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
-			" evicted with or without this change; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+" with --anyway.")
+			" evicted with or without this change; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
+			" with --anyway.")
 	}
 	if t.Total.Stay > 0 && !t.Wide() {
 		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+"; list "+

@@ -69,7 +69,8 @@ func (c *Configuration) ClientSettings() []Setting {
 		setting("kube-api-burst", "clientConnection.burst", &c.KubeAPIBurst,
 			"Maximum burst of requests to the API server. 0 means the value of --kube-api-qps.", burst, afterBurst),
 		setting("kube-api-content-type", "clientConnection.contentType", &c.KubeAPIContentType,
-			"Encoding of requests to the API server.", oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
+			"Encoding of requests to the API server.",
+			oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			"leave it out for protobuf"),
 	}
 }

@@ -284,8 +284,8 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
-				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to tolerate "+
-				"the taint longer, put it first in spec.tolerations")
+				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to "+
+				"tolerate the taint longer, put it first in spec.tolerations")
 		}
 	}
 	return warnings
@@ -314,7 +314,8 @@ func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.V
 
 // toleratesAll reports whether the toleration matches every NoSchedule taint.
 func toleratesAll(t v1.Toleration) bool {
-	return t.Key == "" && t.Operator == v1.TolerationOpExists && (t.Effect == "" || t.Effect == v1.TaintEffectNoSchedule)
+	return t.Key == "" && t.Operator == v1.TolerationOpExists &&
+		(t.Effect == "" || t.Effect == v1.TaintEffectNoSchedule)
 }
 
 // granted formats a toleration with the time for which it tolerates a taint.
