@@ -26,15 +26,16 @@ const (
 	Usage     = 2
 )
 
-const rootHelp = `taint-manager evicts pods from nodes whose NoExecute taints they do not tolerate.
-It replaces the taint-eviction-controller of kube-controller-manager.
+const rootHelp = `taint-manager evicts pods that do not tolerate the NoExecute taints of their node. It replaces the
+built-in controller, the taint-eviction-controller of kube-controller-manager.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage.`
+Exit codes: 0 success, 1 error, 2 wrong usage. For plan, explain and pending, 2 means that pods are
+evicted, and wrong usage is an error.`
 
 const rootExamples = `  # Show what would be evicted if a node were tainted (read-only)
   taint-manager plan --node n1 --taint maintenance:NoExecute
 
-  # Log evictions without making them; safe next to kube-controller-manager
+  # Log evictions without performing them; safe next to kube-controller-manager
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # Evict pods

@@ -6,33 +6,35 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's exposure: "asked
-// to go by 20m, deleted by 1h50m, gone by 1h58m, without holds and waits for rates". Without a bound, it returns the
-// reasons. The bound includes the settle times of the breakers.
+// Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
+// "eviction is requested within 20m of the taint; if refused, the pod is deleted within 1h50m and gone within 1h58m
+// (holds and rate limits add to this)". Without a bound, it returns the reasons. The bound includes the settle times of
+// the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
 		enforced.Mode = Enforce
-		return "audits; if it decided: " + enforced.Bound(guards)
+		return "audit only; if enforced, " + enforced.Bound(guards)
 	}
 	if reasons := p.unbounded(); len(reasons) > 0 {
-		return "unbounded, because " + strings.Join(reasons, ", and ")
+		return "no time limit: " + strings.Join(reasons, "; ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
-	deleted := asked
-	words := "deleted by "
+	deleted, words, from := asked, "", " of the taint"
 	if p.Method == Evict {
-		words = "asked to go by " + short(asked) + ", "
+		words, from = "eviction is requested within "+taint.Brief(asked)+" of the taint; ", ""
 		if p.DeleteAfter == nil {
-			return words + "then unbounded, because deleteAfter is left out: budgets may block without a limit"
+			return words + "then no time limit: deleteAfter is unset, so PodDisruptionBudgets may block it for ever"
 		}
-		words += "deleted by "
+		words += "if refused, "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + short(deleted) + ", " + p.gone(deleted) + ", without holds and waits for rates" +
-		p.broken(asked) + p.exceptions()
+	return words + "the pod is deleted within " + taint.Brief(deleted) + from + p.gone(deleted) +
+		" (holds and rate limits add to this)" + p.broken(asked) + p.exceptions()
 }
 
 // slowestFailure is the longest time after which failures of a webhook count as a refusal.
@@ -44,22 +46,22 @@ func (p *Policy) broken(asked time.Duration) string {
 	if p.Method != Evict || p.DeleteAfter.Duration >= slowestFailure {
 		return ""
 	}
-	return "; where a webhook for evictions fails, deleted by " + short(asked+slowestFailure)
+	return "; if a webhook for evictions fails, the pod is deleted within " + taint.Brief(asked+slowestFailure)
 }
 
 // unbounded returns the reasons why there is no time by which an eviction is requested.
 func (p *Policy) unbounded() (reasons []string) {
 	switch p.Method {
 	case Ignore:
-		return []string{"method: Ignore leaves pods alone"}
+		return []string{"method Ignore leaves pods alone"}
 	case Hold:
-		return []string{"method: Hold makes no call"}
+		return []string{"method Hold evicts no pod"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "tolerations.unlimited is left out: pods that tolerate the taint without a limit stay")
+		reasons = append(reasons, "tolerations.unlimited is unset, so pods that tolerate the taint without a limit stay")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
-		reasons = append(reasons, "tolerations.max is left out: pods choose their own tolerationSeconds")
+		reasons = append(reasons, "tolerations.max is unset, so tolerationSeconds is not capped")
 	}
 	return reasons
 }
@@ -90,12 +92,12 @@ func (m *Match) mayName(key TaintKey) bool {
 
 // gone describes when a pod has ended that is deleted at this time. The end depends on the pod's kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
-	words := "gone within its own grace period"
+	words := ", then gone after the pod's terminationGracePeriodSeconds"
 	if p.GracePeriod != nil {
-		words = "gone by " + short(deleted+p.GracePeriod.Max.Duration)
+		words = " and gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
 	}
 	if p.Match.mayName(TaintKey{v1.TaintNodeUnreachable}) || p.Match.mayName(TaintKey{v1.TaintNodeNotReady}) {
-		words += " where the kubelet answers"
+		words += ", if the kubelet responds"
 	}
 	return words
 }
@@ -124,16 +126,4 @@ func (m *Match) onlyNoSchedule() bool {
 // reachesCritical reports whether the match may include a pod of a critical priority.
 func (m *Match) reachesCritical() bool {
 	return m.Priority == nil || m.Priority.Max == nil || *m.Priority.Max >= critical
-}
-
-// short formats a duration without trailing zeros: 1h50m for 1h50m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -60,20 +60,20 @@ func (v Verdict) String() string {
 	return "to be evicted from node " + v.Node + " at " + Stamp(v.At) + ": " + v.Because()
 }
 
-// Because returns the reason: the taint, the start of the exposure, and the toleration.
+// Because returns the reason: the taint, the start of the countdown, and the toleration.
 func (v Verdict) Because() string {
 	if !v.Evict {
 		return v.Stay.String()
 	}
-	exposed := "taint " + v.Taint.ToString() + " (exposed since " + Stamp(v.Start) + ") is "
+	is := "taint " + v.Taint.ToString() + " (countdown since " + Stamp(v.Start) + ") is "
 	switch {
 	case v.Toleration == nil:
-		return exposed + "not tolerated"
+		return is + "not tolerated"
 	case v.Toleration.TolerationSeconds == nil: // a policy limits it
-		return exposed + "tolerated without a limit by toleration " + tolerationString(v.Toleration)
+		return is + "tolerated without a limit by toleration " + tolerationString(v.Toleration)
 	}
-	return exposed + fmt.Sprintf("tolerated for %ds by toleration %s",
-		*v.Toleration.TolerationSeconds, tolerationString(v.Toleration))
+	return is + "tolerated for " + BriefSeconds(*v.Toleration.TolerationSeconds) + " by toleration " +
+		tolerationString(v.Toleration)
 }
 
 // String returns the reason as a clause: "the node has no NoExecute taint".
@@ -100,6 +100,25 @@ func (s Stay) String() string {
 // Stamp formats a time for people: UTC, with milliseconds only if they are not zero.
 func Stamp(t time.Time) string {
 	return t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
+}
+
+// Brief formats a duration for people, without the units at its end that are zero: "5m" instead of "5m0s".
+func Brief(d time.Duration) string {
+	written := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if short, ok := strings.CutSuffix(written, zero); ok {
+			written = short + zero[:1]
+		}
+	}
+	return written
+}
+
+// BriefSeconds formats a number of seconds as [Brief] does, even one that no duration can hold.
+func BriefSeconds(seconds int64) string {
+	if d := time.Duration(seconds) * time.Second; int64(d/time.Second) == seconds {
+		return Brief(d)
+	}
+	return fmt.Sprintf("%ds", seconds)
 }
 
 // tolerationString formats a toleration as key, operator, value and effect, and omits empty ones.

@@ -18,7 +18,7 @@ import (
 // MomentFlag adds --at.
 func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
 	fs.StringVar(at, "at", "", meaning+" `TIME` is now, an offset such as +1h, or a time such as 2026-05-01T12:00:00Z. "+
-		"The default is now, or the time of a dump that is over ten minutes old.")
+		"The default is now; for a dump older than ten minutes, it is the time of the dump.")
 }
 
 // Moment returns the given time, or zero if there is none: "now", a time from the reading such as "+1h", or a time as
@@ -75,26 +75,21 @@ func Lasting(from, to time.Time) string {
 }
 
 // Brief formats a duration without the units at its end that are zero: "5m" instead of "5m0s".
-func Brief(d time.Duration) string {
-	written := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if short, ok := strings.CutSuffix(written, zero); ok {
-			written = short + zero[:1]
-		}
-	}
-	return written
-}
+func Brief(d time.Duration) string { return taint.Brief(d) }
 
-// Stamp returns the absolute time of the eviction, or the two times between which it is; of a pod that is held the time
-// that it would have; "" if the pod stays.
-func Stamp(f *foresight.Prediction) string {
+// Stamp returns the absolute time of the eviction. If only a range is known, it returns the latest time or, if the
+// whole range is after the moment from, both its ends. Of a pod that is held it is the time that it would have; "" if
+// the pod stays.
+func Stamp(f *foresight.Prediction, from time.Time) string {
 	switch at := f.Deadline(); {
 	case at == nil:
 		return ""
-	case f.Earliest != nil:
+	case f.Earliest == nil:
+		return taint.Stamp(*at)
+	case f.Earliest.After(from):
 		return taint.Stamp(*f.Earliest) + " to " + taint.Stamp(*at)
 	default:
-		return taint.Stamp(*at)
+		return "by " + taint.Stamp(*at)
 	}
 }
 
@@ -117,29 +112,45 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 }
 
 // ShortReason returns the reason in short: what holds the pod, or the policy that decides, and how long after the start
-// of the exposure the deadline is.
+// of the countdown the deadline is.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
-	var clauses []string
-	if f.HeldBy != "" && !f.Evict {
-		clauses = append(clauses, "held by "+f.HeldBy)
-	} else if f.Policy != "" {
-		clauses = append(clauses, "policy "+f.Policy)
-	}
-	if at := f.Deadline(); at != nil && f.ExposedSince != nil {
-		switch lasting := Lasting(*f.ExposedSince, *at); {
-		case f.Toleration == "" && lasting == "0s":
-			clauses = append(clauses, "not tolerated")
-		case f.Toleration != "" && f.Policy == "" && f.HeldBy == "":
-			clauses = append(clauses, "tolerated for "+lasting)
-		default:
-			clauses = append(clauses, "due after "+lasting)
-		}
+	var reason string
+	held := f.HeldBy != "" && !f.Evict
+	switch lasting := shortCountdown(f); {
+	case held && strings.HasPrefix(lasting, "evicted"):
+		reason = "held by " + f.HeldBy + ", otherwise " + lasting
+	case held && lasting != "":
+		reason = "held by " + f.HeldBy + ", " + lasting
+	case held:
+		reason = "held by " + f.HeldBy
+	case f.Policy != "" && lasting != "":
+		reason = "policy " + f.Policy + ": " + lasting
+	case f.Policy != "":
+		reason = "policy " + f.Policy
+	default:
+		reason = lasting
 	}
 	if f.DeleteAt != nil && f.Evict {
 		at := slices.MaxFunc([]time.Time{*f.DeleteAt, from}, time.Time.Compare)
-		clauses = append(clauses, "deleted "+When(&foresight.Prediction{Evict: true, At: &at}, from)+" if refused")
+		reason += "; if refused, deleted " + When(&foresight.Prediction{Evict: true, At: &at}, from)
 	}
-	return strings.Join(clauses, ", ")
+	return reason
+}
+
+// shortCountdown returns how long after the start of the countdown the deadline is; "" if that is not known.
+func shortCountdown(f *foresight.Prediction) string {
+	at := f.Deadline()
+	if at == nil || f.ExposedSince == nil {
+		return ""
+	}
+	switch lasting := Lasting(*f.ExposedSince, *at); {
+	case f.Toleration == "" && lasting == "0s":
+		return "not tolerated"
+	case f.Toleration != "" && f.Policy == "" && f.HeldBy == "":
+		return "tolerated for " + lasting
+	default:
+		return "evicted after " + lasting
+	}
 }
 
 // AtTheLatest returns the absolute time of the eviction.

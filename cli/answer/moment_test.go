@@ -25,10 +25,11 @@ func TestTimesAreRelativeToTheMoment(t *testing.T) {
 		{foresight.Prediction{Evict: true, At: at(1400 * time.Millisecond)}, "in 1s", "2026-05-01T12:00:01.4Z"},
 		{foresight.Prediction{Evict: true, At: at(95 * time.Hour)}, "in 95h", "2026-05-05T11:00:00Z"},
 		{foresight.Prediction{Evict: true, At: at(97 * time.Hour)}, "in 4 days", "2026-05-05T13:00:00Z"},
-		{foresight.Prediction{Evict: true, At: at(time.Minute), Earliest: at(-time.Minute)}, "within 1m", "2026-05-01T11:59:00Z to 2026-05-01T12:01:00Z"},
-		{foresight.Prediction{Evict: true, At: at(0), Earliest: at(-time.Minute)}, "now", "2026-05-01T11:59:00Z to 2026-05-01T12:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(time.Minute), Earliest: at(-time.Minute)}, "within 1m", "by 2026-05-01T12:01:00Z"},
+		{foresight.Prediction{Evict: true, At: at(time.Hour), Earliest: at(time.Minute)}, "within 1h", "2026-05-01T12:01:00Z to 2026-05-01T13:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(0), Earliest: at(-time.Minute)}, "now", "by 2026-05-01T12:00:00Z"},
 	} {
-		if got, abs := When(&c.prediction, noon), Stamp(&c.prediction); got != c.when || abs != c.abs {
+		if got, abs := When(&c.prediction, noon), Stamp(&c.prediction, noon); got != c.when || abs != c.abs {
 			t.Errorf("%+v: got %q, %q, want %q, %q", c.prediction, got, abs, c.when, c.abs)
 		}
 	}
@@ -51,12 +52,12 @@ func TestTheShortReasonSaysWhyAndAfterHowLong(t *testing.T) {
 		"not tolerated":    with(func(p *foresight.Prediction) { p.At = at(0) }),
 		"tolerated for 0s": with(func(p *foresight.Prediction) { p.At, p.Toleration = at(0), "disk Exists" }),
 		"tolerated for 1m": with(func(p *foresight.Prediction) { p.Toleration = "disk Exists" }),
-		"due after 1m":     &minute, // as a manager tells no tolerations
-		"policy drain, due after 1m, deleted in 1h30m if refused": with(func(p *foresight.Prediction) {
+		"evicted after 1m": &minute, // as a manager tells no tolerations
+		"policy drain: evicted after 1m; if refused, deleted in 1h30m": with(func(p *foresight.Prediction) {
 			p.Policy, p.Toleration, p.DeleteAt = "drain", "disk Exists", at(90*time.Minute)
 		}),
-		"policy drain, due after 1m, deleted now if refused": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
-		"held by breaker outage, due after 1m": with(func(p *foresight.Prediction) {
+		"policy drain: evicted after 1m; if refused, deleted now": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
+		"held by breaker outage, otherwise evicted after 1m": with(func(p *foresight.Prediction) {
 			p.Evict, p.At, p.HeldBy, p.HeldDeadline = false, nil, "breaker outage", at(time.Minute)
 		}),
 	} {

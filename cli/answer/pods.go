@@ -29,6 +29,7 @@ type PodTable[P Listed] struct {
 	Colour func(P) terminal.Colour // of WHEN
 	Short  func(P) string          // the reason
 	Whole  func(P) string          // the whole reason
+	Open   func(P) bool            // whether the eviction may be later than its time; nil if that is not known
 
 	// State are columns before the taint, and Wider others of the wide form.
 	State, Wider []terminal.Column[P]
@@ -81,9 +82,15 @@ func (pt PodTable[P]) Folded(list []P) terminal.Table[P] {
 
 // columns returns the columns, with those that identify a pod or an owner.
 func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
-	at, reason, wider := func(p P) string { return Clock(p.Predicted(), pt.At) }, pt.Short, []terminal.Column[P](nil)
+	clock, reason, wider := Clock, pt.Short, []terminal.Column[P](nil)
 	if pt.Wide {
-		at, reason, wider = func(p P) string { return Stamp(p.Predicted()) }, pt.Whole, pt.Wider
+		clock, reason, wider = Stamp, pt.Whole, pt.Wider
+	}
+	at := func(p P) string {
+		if pt.Open != nil && pt.Open(p) {
+			return "from " + clock(p.Predicted(), pt.At)
+		}
+		return clock(p.Predicted(), pt.At)
 	}
 	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
 	return slices.Concat(

@@ -4,10 +4,10 @@ const help = `Explain whether, when and why a pod is evicted, what is in the way
 
 For each taint of the pod's node, the answer has its start, the toleration that matches it, and the
 deadline. For a pod that is gone, the answer says whether it was evicted, as far as events show. The
-answer comes from the manager's own decision code.
+command uses the same decision code as taint-manager itself.
 
 Usage:
-  taint-manager explain [pod] POD|NAMESPACE/POD [flags]
+  taint-manager explain [pod] POD|pod/POD|NAMESPACE/POD [flags]
 
 Examples:
   # Explain a pod in the current namespace
@@ -25,5 +25,5 @@ Examples:
     cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager explain shop/logs-0 -f cluster.json
 
-Exit codes: 0 success; 1 error or incomplete answer; 2 the pod will be evicted (with --exit-code).
+Exit codes: 0 success; 1 error, wrong usage or incomplete answer; 2 the pod will be evicted (with --exit-code).
 `

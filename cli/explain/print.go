@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func (t *text) prediction() {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
 	}
 	if t.Overdue() && t.Blocker == "" {
-		t.WriteString("The pod is still there: either no manager is running, or something blocks the eviction.\n")
+		t.WriteString("The pod is still there: either taint-manager is not running, or something blocks the eviction.\n")
 	}
 }
 
@@ -111,7 +110,7 @@ func (t *text) taints() {
 			return answer.Urgency(cmp.Or(e.Prediction, stays), t.At)
 		}},
 		{Heading: "AT", Text: func(e explainedTaint) string {
-			return answer.Stamp(cmp.Or(e.Prediction, stays))
+			return answer.Stamp(cmp.Or(e.Prediction, stays), t.At)
 		}},
 	}})
 	before := "\n"
@@ -142,7 +141,7 @@ func granted(e explainedTaint) string {
 	case e.TolerationSeconds == nil:
 		return e.Toleration + ", without limit"
 	}
-	return fmt.Sprintf("%s, %ds", e.Toleration, *e.TolerationSeconds)
+	return e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
 }
 
 // budgets describes the PodDisruptionBudgets that select the pod, and how many disruptions they allow.

@@ -276,7 +276,7 @@ func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
 	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = foresight.Held, false, "breaker outage", p.At, &at
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
 	shown := shown(now, 0)
-	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, due after 30s") {
+	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, otherwise evicted after 30s") {
 		t.Errorf("got:\n%s", shown)
 	}
 }

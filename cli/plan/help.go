@@ -2,10 +2,10 @@ package plan
 
 const help = `Show what would be evicted if nodes were tainted: which pods, when, and why. Nothing is changed.
 
-The answer comes from the manager's own decision code. Taints are written as for "kubectl taint
---overwrite". Only NoExecute taints evict pods, unless a policy in --config names a NoSchedule taint.
-Nodes, pods, PodDisruptionBudgets and the manager's journal are read from the API server or from a
-dump.
+The commands use the same decision code as taint-manager itself. Taints are written as for "kubectl
+taint --overwrite". Only NoExecute taints evict pods, unless a policy in --config names a NoSchedule
+taint. Nodes, pods, PodDisruptionBudgets and the journal of taint-manager are read from the API server
+or from a dump.
 
 Usage:
   taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
@@ -21,13 +21,13 @@ Examples:
   # Exit with code 2 if a pod would be evicted
   taint-manager plan --node n1 --taint maintenance:NoExecute --exit-code
 
-  # Count the pods of a zone by namespace, owner, budget and node
+  # Summarize the effect of tainting a zone
   taint-manager plan -l zone=a --taint maintenance:NoExecute -o summary
 
-  # Remove a taint
+  # Show what removing a taint would change
   taint-manager plan --node n2 --taint network:NoExecute-
 
-  # Evict through PodDisruptionBudgets
+  # Respect PodDisruptionBudgets
   taint-manager plan --node n1 --taint maintenance:NoExecute --eviction-method=evict
 
   # Use a configuration file, or compare two
@@ -40,6 +40,6 @@ Examples:
     cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
-Exit codes: 0 success; 1 error or incomplete answer; 2 at least one pod would be evicted (with
---exit-code).
+Exit codes: 0 success; 1 error, wrong usage or incomplete answer; 2 at least one pod would be evicted
+(with --exit-code).
 `

@@ -54,14 +54,15 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
 	o.output.BindNoHeaders(fs)
-	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are evicted without the change.")
+	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are evicted with or without this change.")
 	o.from.BindNoBudgets(fs)
-	o.output.Exit.Bind(fs, "Exit with code 2 if a pod would be evicted, or evicted sooner, because of the "+
-		"change; with --exit-code=any, if any pod on any node will be evicted.", "any")
+	o.output.Exit.Bind(fs, "Exit with code 2 if the change evicts a pod, or evicts it sooner. "+
+		"With =any, also if a pod is evicted regardless of the change, on any node.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`.")
-	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces. This is the default.")
-	flags.FileVar(fs, &o.compare, "compare", "Show what the file of --config changes compared with this configuration "+
-		"`FILE`. Without --taint, the taints are those that the nodes have.")
+	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces. This is the "+
+		"default, because the pods of a node are in many namespaces.")
+	flags.FileVar(fs, &o.compare, "compare", "Compare --config (new) with this `FILE` (old). Without --taint, the nodes' "+
+		"current taints are used.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }

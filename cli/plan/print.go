@@ -75,6 +75,8 @@ func (t *text) evicted() string {
 	switch {
 	case all == 0:
 		return "evicts nothing: " + answer.Verb(nodes, "it has", "they have") + " no pods" + where
+	case total.Evict == 0 && total.Saved > 0:
+		return "cancels " + foresight.Count(total.Saved, "eviction") + where + ": " + t.list(t.cancelled())
 	case total.Evict == 0 && all == 1:
 		return "does not evict " + its + " only pod" + where
 	case total.Evict == 0:
@@ -105,14 +107,33 @@ func (t *text) counts() (counts []string) {
 	total := &t.Total
 	count(total.Now, "now")
 	count(total.Evict-total.Now-total.Waiting, "by "+t.until(total))
-	count(total.Waiting, "when budgets allow")
+	count(total.Waiting, "when budgets allow"+t.deleted())
 	return counts
 }
 
-// others counts the pods of the nodes that are evicted anyway or held.
+// deleted says until when the pods that wait for budgets are deleted, or nothing if one may wait without limit.
+func (t *text) deleted() string {
+	var last *foresight.Prediction
+	for _, p := range t.Pods {
+		switch {
+		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p):
+		case p.DeleteAt == nil:
+			return ""
+		case last == nil || last.At.Before(*p.DeleteAt):
+			last = &foresight.Prediction{Evict: true, At: p.DeleteAt}
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return " (deleted by " + answer.Clock(last, t.At) + " at the latest)"
+}
+
+// others counts the pods of the nodes that are evicted without the change, too, or held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s evicted anyway", n, answer.Verb(n, "is", "are")))
+		counts = append(counts, fmt.Sprintf("%d %s evicted with or without this change", n,
+			answer.Verb(n, "is", "are")))
 	}
 	if n := t.Total.Held; n > 0 {
 		counts = append(counts, fmt.Sprintf("%d %s held", n, answer.Verb(n, "is", "are")))
@@ -174,62 +195,69 @@ func (t *text) owners() {
 		}
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
-			name += fmt.Sprintf(" (%d of %d anyway)", o.Replicas-o.Evict, o.Replicas)
+			n := o.Replicas - o.Evict
+			name += fmt.Sprintf(" (%d of %d %s evicted even without this change)", n, o.Replicas,
+				answer.Verb(n, "is", "are"))
 		}
 		names = append(names, name)
 	}
 	if len(names) > 0 {
-		t.Printf("All replicas are evicted: %s.\n", t.list(names))
+		t.Printf("Workloads that lose all replicas: %s.\n", t.list(names))
 	}
 }
 
 // loses reports whether an owner loses all its replicas, as no budget keeps any.
 func loses(o *foresight.OwnerTotal) bool { return o.LosesAll && o.AllWaiting == 0 }
 
-// saved names the pods that stay because of the change.
+// saved names the pods that stay because of the change, unless the headline does.
 func (t *text) saved() {
-	var saved []string
+	if saved := t.cancelled(); len(saved) > 0 && t.Total.Evict > 0 {
+		t.Printf("Cancelled evictions: %s.\n", t.list(saved))
+	}
+}
+
+// cancelled returns the pods that stay because of the change, and when they were due.
+func (t *text) cancelled() (saved []string) {
 	for _, p := range t.Pods {
 		if p.Effect == foresight.Saved {
 			saved = append(saved, p.String()+" (was due "+answer.When(p.Without, t.At)+")")
 		}
 	}
-	if len(saved) > 0 {
-		t.Printf("No longer evicted: %s.\n", t.list(saved))
-	}
+	return saved
 }
 
-// budgets says which budgets keep pods that go because of the change, or might if budgets were asked.
+// budgets says which budgets block pods that are evicted because of the change, or would if no pod were deleted.
 func (t *text) budgets() {
-	asking, several := 0, 0
-	var keep, might []string
+	asking, blocked, several := 0, 0, 0
+	var keep, might, evicting, deleting []string // names of budgets, and of the policies that evict or delete
 	for _, p := range t.Pods {
 		if p.Effect != foresight.Evicted && p.Effect != foresight.Sooner {
 			continue
 		}
-		list := &might
+		list, policies := &might, &deleting
 		if t.AsksBudgets(p) {
-			list = &keep
+			list, policies = &keep, &evicting
 			asking++
 		}
+		*policies = append(*policies, p.Policy)
 		for _, budget := range p.BlockedBy {
 			*list = append(*list, t.name(p.Namespace, budget))
+		}
+		if len(p.BlockedBy) > 0 {
+			blocked++
 		}
 		if t.Waits(p) && len(p.BlockedBy) > 1 {
 			several++
 		}
 	}
-	method := "Method Evict"
+	method := method("Evict", evicting)
 	if asking < t.Total.Evict {
-		method = fmt.Sprintf("Method Evict, for %d of %d", asking, t.Total.Evict)
+		method += fmt.Sprintf(" for %d of %d", asking, t.Total.Evict)
 	}
 	switch {
 	case t.Total.Evict == 0: // no pod asks because of the change
-	case asking == 0 && len(might) == 0:
-		t.WriteString("Method Delete: PodDisruptionBudgets are ignored.\n")
 	case asking == 0:
-		t.Printf("Method Delete: PodDisruptionBudgets are ignored. With method Evict, %s could block evictions.\n",
-			budgets(might))
+		t.deletes(deleting, might, blocked)
 	case t.BudgetsUnknown:
 		t.Printf("%s: PodDisruptionBudgets are unknown and could block some of these evictions.\n", method)
 	case len(keep) == 0:
@@ -243,10 +271,37 @@ func (t *text) budgets() {
 	}
 }
 
-// budgets names budgets: "budget web", "budgets api, web".
+// deletes says that all pods are deleted, and how many of them budgets would block if they were evicted.
+func (t *text) deletes(policies, might []string, blocked int) {
+	would := ""
+	if len(might) > 0 {
+		with := "--eviction-method=evict"
+		if !slices.Contains(policies, "") {
+			with = "method Evict"
+		}
+		would = fmt.Sprintf(" With %s, %s would block %d of these pods.", with, budgets(might), blocked)
+	}
+	t.Printf("%s: PodDisruptionBudgets are ignored.%s\n", method("Delete", policies), would)
+}
+
+// method names a method: as the flag does or, if policies decide about all pods, as they do.
+func method(name string, policies []string) string {
+	policies = slices.Compact(slices.Sorted(slices.Values(policies)))
+	if slices.Contains(policies, "") {
+		return "Method " + strings.ToLower(name)
+	}
+	return "Method " + name + " (" + answer.Verb(len(policies), "policy ", "policies ") +
+		foresight.ShortList(policies) + ")"
+}
+
+// budgets names budgets: "PodDisruptionBudget web", "PodDisruptionBudgets api and web".
 func budgets(names []string) string {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	return answer.Verb(len(names), "budget ", "budgets ") + foresight.ShortList(names)
+	list := foresight.ShortList(names)
+	if len(names) < 4 {
+		list = flags.JoinWords(names, "and")
+	}
+	return answer.Verb(len(names), "PodDisruptionBudget ", "PodDisruptionBudgets ") + list
 }
 
 // footer counts the pods that are not listed, and writes each warning once, with the pods that it is about.
@@ -254,10 +309,12 @@ func (t *text) footer() {
 	var counts []string
 	if t.Total.Elsewhere > 0 && !t.anyway {
 		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
-			" evicted anyway (--anyway).")
+			" evicted with or without this change; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
+			" with --anyway.")
 	}
 	if t.Total.Stay > 0 && !t.Wide() {
-		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+" (-o wide).")
+		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+"; list "+
+			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
 	}
 	if len(counts) > 0 {
 		t.WriteString(strings.Join(counts, " ") + "\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -25,7 +26,7 @@ func (t *text) pods() {
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
-		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole, Wider: t.wider(),
+		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole, Open: t.Waits, Wider: t.wider(),
 	}
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
@@ -38,7 +39,7 @@ func (t *text) pods() {
 
 // wider are the columns of the wide form.
 func (t *text) wider() []terminal.Column[pod] {
-	without := "WITHOUT CHANGE"
+	without := "WITHOUT THIS CHANGE"
 	if t.Compared != "" {
 		without = "BEFORE"
 	}
@@ -50,9 +51,18 @@ func (t *text) wider() []terminal.Column[pod] {
 			}
 			return answer.When(p.Without, t.At)
 		}},
-		{Heading: "BLOCKING BUDGETS", Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
+		{Heading: t.orIfEvicted("BLOCKING BUDGETS"), Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
 		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Original }},
 	}
+}
+
+// orIfEvicted returns the heading of a column about budgets; of budgets that would block if pods were evicted, not
+// deleted, if none is.
+func (t *text) orIfEvicted(heading string) string {
+	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
+		return heading
+	}
+	return heading + " (IF EVICT)"
 }
 
 // when says when the pod is evicted: not now, if budgets block it.
@@ -64,7 +74,10 @@ func (t *text) when(p pod) string {
 	case t.Waits(p):
 		when += ", blocked"
 	}
-	if p.Effect == foresight.Anyway || p.Effect == foresight.Later || p.Effect == foresight.Sooner {
+	switch p.Effect {
+	case foresight.Anyway:
+		when += ", regardless"
+	case foresight.Later, foresight.Sooner:
 		when += ", " + p.Effect
 	}
 	return when
@@ -77,9 +90,10 @@ func (t *text) why(p pod) string {
 		clauses = append(clauses, "longer toleration ignored")
 	}
 	if t.Waits(p) {
-		clauses = append(clauses, "blocked by "+budgets(p.BlockedBy))
+		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
+			flags.JoinWords(p.BlockedBy, "and"))
 	}
-	return strings.Join(clauses, ", ")
+	return strings.Join(clauses, "; ")
 }
 
 // whole returns the whole reason.
@@ -111,7 +125,7 @@ func (t *text) summary() {
 		o := &t.Owners[i]
 		replicas := strconv.Itoa(o.Replicas)
 		if loses(o) {
-			replicas += ", all evicted"
+			replicas += ", none left"
 		}
 		if o.Evict > 0 {
 			owners = append(owners, group{o.Namespace, o.String(), replicas, &o.Total})
@@ -129,8 +143,8 @@ func (t *text) summary() {
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
-		{Heading: "BLOCKED PODS", Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
+		{Heading: "ALL EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: t.orIfEvicted("BLOCKED PODS"), Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
 	}})
 	if len(nodes) > 1 {
 		t.totals("NODE", nodes)
@@ -152,11 +166,11 @@ func (t *text) totals(by string, list []group) {
 		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
 		{Heading: by, Text: func(g group) string { return g.name }},
 		number("EVICTED", "", func(g group) int { return g.Evict - g.Waiting }),
-		{Heading: "LAST AT", Text: func(g group) string { return t.until(g.Total) }},
+		{Heading: "LAST EVICTION", Text: func(g group) string { return t.until(g.Total) }},
 		number("BLOCKED", "0", func(g group) int { return g.Waiting }),
 		number("HELD", "0", func(g group) int { return g.Held }),
-		{Heading: "REPLICAS", Text: func(g group) string { return g.replicas }},
-		number("ANYWAY", "", func(g group) int { return g.Anyway + g.Elsewhere }),
+		number("REGARDLESS", "", func(g group) int { return g.Anyway + g.Elsewhere }),
 		number("STAYING", "", func(g group) int { return g.Stay }),
+		{Heading: "REPLICAS", Text: func(g group) string { return g.replicas }},
 	}})
 }

@@ -18,16 +18,16 @@ func (s *settings) addFlags() {
 	s.LeaderElection.AddFlags(section("leader election"))
 	s.serving.AddFlags(section("secure serving"))
 	section("secure serving").BoolVar(&s.Serving.Profiling, "profiling", s.Serving.Profiling,
-		"Serve profiles at /debug/pprof to clients that may get this path.")
+		"Serve profiles of the process at /debug/pprof, to clients that are authorized to get this path.")
 	s.authentication.AddFlags(section("authentication"))
 	s.authorization.AddFlags(section("authorization"))
 	s.loggingFlags(section("logging"))
 	flags.FileVar(section("other"), &s.configFile, "config",
-		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags override it.")
+		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags override the file.")
 	section("other").BoolP("help", "h", false, "print this help")
 	// the texts of this program, in addition to the shared texts
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
-	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. 10270 is used by no component of Kubernetes.")
+	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. No component of Kubernetes uses 10270.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
 	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
@@ -44,19 +44,19 @@ func (s *settings) loggingFlags(fs *pflag.FlagSet) {
 	})
 }
 
-const runHelp = `Watch the cluster and evict pods from nodes whose NoExecute taints they do not tolerate.
+const runHelp = `Watch the cluster and evict pods that do not tolerate the NoExecute taints of their node.
 
 Several replicas can run: one leads and evicts, the others stand by. Once a replica leads, disable
-the built-in controller on every control-plane node: append -taint-eviction-controller to the list in
---controllers of kube-controller-manager. With --dry-run, evictions are only logged. To stop all
-evictions at once, delete the ClusterRoleBinding taint-manager-evictions; they continue when it is
-back. SIGTERM and SIGINT end the process after the calls in flight.
+the built-in controller on every control-plane node: append -taint-eviction-controller to the existing
+--controllers list of kube-controller-manager. With --dry-run, evictions are only logged. To stop all
+evictions at once, delete the ClusterRoleBinding taint-manager-evictions; evictions resume when the
+binding is restored. On SIGTERM or SIGINT, it finishes the calls in flight and exits.
 
 Usage:
   taint-manager run [flags]
 
 Examples:
-  # Log evictions without making them; safe next to kube-controller-manager
+  # Log evictions without performing them; safe next to kube-controller-manager
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # Evict pods
@@ -68,5 +68,5 @@ Examples:
   # Use policies; "taint-manager config validate" checks the file
   taint-manager run --config=config.yaml
 
-Exit codes: 0 ended by SIGTERM or SIGINT, 1 failure, 2 wrong usage.
+Exit codes: 0 ended by SIGTERM or SIGINT, 1 error, 2 wrong usage.
 `

@@ -146,9 +146,9 @@ func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) er
 	case s.Pod != "":
 		return d.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
-		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
 	case of.Pods("") == 0:
-		return fmt.Errorf("%s has no pods; %s", d, d.Hint(""))
+		return fmt.Errorf("%s has no pods; %s", d, howToWrite)
 	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(d.namespaces, namespace):
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
@@ -191,7 +191,7 @@ func name(file string) string {
 }
 
 // howToWrite is the next step if the dump can't be used. It names no file, so that no file is overwritten.
-const howToWrite = "write it with 'kubectl get nodes,pods,pdb -A -o json > FILE'"
+const howToWrite = "create a dump with 'kubectl get nodes,pods,pdb -A -o json > FILE'"
 
 // Hint does not suggest the kubectl command, because the answer depends on the dump.
-func (d *dumped) Hint(string) string { return "ask for what is in it, or " + howToWrite }
+func (d *dumped) Hint(string) string { return "check the name, or " + howToWrite }

@@ -24,7 +24,7 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 	var noFlag clientcmd.FlagInfo
 	f.ofCluster = fs
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "Path to the kubeconfig `FILE`. The default is $KUBECONFIG or "+
-		"~/.kube/config, or else the service account of the pod.")
+		"~/.kube/config, or else the in-cluster service account.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	target, user := &names.ContextOverrideFlags, &names.AuthOverrideFlags
 	target.Namespace, names.ClusterOverrideFlags.APIServer = noFlag, noFlag

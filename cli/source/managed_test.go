@@ -12,7 +12,7 @@ import (
 func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {
 	now := time.Now()
 	p := podOf(&status.Eviction{State: status.Due, Deadline: now, Policy: "drain", Method: "evict", DeleteAt: now.Add(90 * time.Minute)})
-	if got := answer.ShortReason(&p.Prediction, now); !strings.HasPrefix(got, "policy drain, ") || !strings.HasSuffix(got, ", deleted in 1h30m if refused") {
+	if got := answer.ShortReason(&p.Prediction, now); !strings.HasPrefix(got, "policy drain: ") || !strings.HasSuffix(got, "; if refused, deleted in 1h30m") {
 		t.Errorf("its policy is %q", got)
 	}
 }

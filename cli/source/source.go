@@ -108,14 +108,14 @@ func WithHint(err error, from Source) error {
 // noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
 // and elsewhere the pods of its name in other namespaces.
 func (s *Scope) noPod(from Source, others, elsewhere []string, next string) error {
-	meant, in := flags.Nearest(s.Pod, others), from.String()
+	meant, name := flags.Nearest(s.Pod, others), s.Pod
 	if len(elsewhere) > 0 {
 		meant = " (did you mean " + flags.JoinWords(elsewhere, "or") + "?)"
 	}
 	if s.Focus.Namespace != "" {
-		in = "namespace " + s.Focus.Namespace + " of " + in
+		name = s.Focus.Namespace + "/" + name
 	}
-	return fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", s.Pod, in, meant, next)
+	return fmt.Errorf("%s has no pod %s%s and no event about it; %s", from, name, meant, next)
 }
 
 // Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
@@ -143,14 +143,14 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	f.bindKube(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
-			"also compressed by gzip or zstd; \"-\" is standard input. Can be repeated.")
+			"optionally compressed with gzip or zstd; \"-\" is standard input. Can be repeated.")
 	f.location.flags(journal)
 }
 
 // BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
 func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Without this flag, an "+
-		"answer that depends on budgets is incomplete if they are missing in the dump or cannot be listed.")
+	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Otherwise, if budgets "+
+		"cannot be read, results that depend on them are incomplete (exit code 1).")
 }
 
 // Dumped reports whether a dump is given.

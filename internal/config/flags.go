@@ -14,17 +14,17 @@ import (
 func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 	e := &c.Eviction
 	fs.Var(methodValue{&e.Method}, "eviction-method", "How to evict pods that no policy matches: "+
-		"delete (ignore PodDisruptionBudgets, as kube-controller-manager does), evict (obey them), "+
+		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect them), "+
 		"or ignore (evict only pods that a policy matches).")
-	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Number of eviction calls younger than one second "+
-		"that may be in flight, 1 to 1000. Three times as many may be in flight in all.")
-	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute verdicts, 1 to 256.")
+	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, 1 to "+
+		"1000. Calls that take longer than 1s no longer count, up to three times this number in total.")
+	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
 	fs.BoolVar(&e.ComparisonOperators, "comparison-operators", e.ComparisonOperators,
 		"Honor tolerations with the operators Lt and Gt. If false, they match nothing.")
 	fs.BoolVar(&c.Paused, "paused", c.Paused, "Start no evictions. Evictions remain scheduled and visible.")
-	fs.BoolVar(&c.DryRun, "dry-run", c.DryRun, "Compute and log evictions, but write neither pods nor events. "+
+	fs.BoolVar(&c.DryRun, "dry-run", c.DryRun, "Compute and log evictions, but change no pods and create no events. "+
 		"Disables leader election unless --leader-elect=true is given.")
 	fs.StringVar(&c.StatusAddress, "status-address", c.StatusAddress, "Loopback address and port of the status page, "+
 		`such as 127.0.0.1:8080. "" disables the page.`)
@@ -35,11 +35,11 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 // AddFlags binds the flags of the connection to the API server to c.
 func (c *ClientConnection) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
-		`Path of a kubeconfig file. "" means the service account of the pod.`)
+		`Path of a kubeconfig file. "" means the in-cluster service account.`)
 	fs.Float32Var(&c.QPS, "kube-api-qps", c.QPS, "Maximum number of requests per second to the API server, except "+
 		"those for the lease. 0 or -1 means no limit.")
-	fs.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Number of requests that may exceed --kube-api-qps at once. "+
-		"0 means as many as it allows per second.")
+	fs.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Maximum burst of requests to the API server. 0 means the "+
+		"value of --kube-api-qps.")
 	fs.StringVar(&c.ContentType, "kube-api-content-type", c.ContentType, "Encoding of requests: "+
 		ContentTypeProtobuf+" or "+ContentTypeJSON+".")
 }
@@ -51,7 +51,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&l.LeaseDuration.Duration, "leader-elect-lease-duration", l.LeaseDuration.Duration,
 		"Time that candidates wait for a leader that does not renew the lease, in whole seconds.")
 	fs.DurationVar(&l.RenewDeadline.Duration, "leader-elect-renew-deadline", l.RenewDeadline.Duration,
-		"Time that a leader continues without renewing the lease. Less than the lease duration.")
+		"Time that the leader keeps retrying to renew the lease before it gives up. Less than the lease duration.")
 	fs.DurationVar(&l.RetryPeriod.Duration, "leader-elect-retry-period", l.RetryPeriod.Duration,
 		"Time between two attempts to acquire or renew the lease.")
 	fs.StringVar(&l.ResourceLock, "leader-elect-resource-lock", l.ResourceLock,

@@ -17,7 +17,7 @@ type Change struct {
 }
 
 // form describes the syntax of a change.
-const form = "write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with " +
+const form = "use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with " +
 	"every effect"
 
 // ParseChange parses a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
@@ -36,13 +36,13 @@ func ParseChange(s string) (Change, error) {
 func (c Change) problem(hasEffect bool) string {
 	switch {
 	case c.Taint.Key == "":
-		return "it has no key"
+		return "the KEY is missing"
 	case len(validation.IsQualifiedName(c.Taint.Key)) > 0:
 		return fmt.Sprintf("%q can't be a key: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
 	case len(validation.IsValidLabelValue(c.Taint.Value)) > 0:
 		return fmt.Sprintf("%q can't be a value: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
 	case !hasEffect && !c.Remove:
-		return "it has no effect"
+		return "the EFFECT is missing"
 	case !hasEffect:
 		return ""
 	}
@@ -67,7 +67,7 @@ func Contradiction(changes []Change) error {
 		}
 	}
 	if len(changes) == 0 {
-		return errors.New("there is no taint; " + form)
+		return errors.New("no taint is given; " + form)
 	}
 	return nil
 }

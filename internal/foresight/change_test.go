@@ -32,10 +32,10 @@ func TestAChangeIsWrittenAsKubectlTaintTakesIt(t *testing.T) {
 
 func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                   "it has no key; write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect",
-		":NoExecute":         "it has no key",
-		"gpu":                "it has no effect",
-		"gpu=a100":           "it has no effect",
+		"":                   "the KEY is missing; use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect",
+		":NoExecute":         "the KEY is missing",
+		"gpu":                "the EFFECT is missing",
+		"gpu=a100":           "the EFFECT is missing",
 		"gpu:NoExcute":       `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:":               `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:noexecute-":     `the effect "noexecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
@@ -45,7 +45,7 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 		"gpu=a=b:NoExecute":  `"a=b" can't be a value: `,
 		"gpu=a,b:NoExecute":  `"a,b" can't be a value: `,
 		"a/b/gpu:NoExecute":  `"a/b/gpu" can't be a key: `,
-		"-":                  "it has no key",
+		"-":                  "the KEY is missing",
 		"gpu=a100:NoExecut-": `the effect "NoExecut" is not NoExecute, NoSchedule or PreferNoSchedule`,
 	} {
 		if _, err := foresight.ParseChange(text); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -56,7 +56,7 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 
 func TestChangesThatContradictEachOtherAreRefused(t *testing.T) {
 	for _, c := range []struct{ changes, want string }{
-		{"", "there is no taint; write "},
+		{"", "no taint is given; use "},
 		{"gpu=a:NoExecute gpu=b:NoExecute", "gpu=a:NoExecute and gpu=b:NoExecute can't both be set"},
 		{"gpu:NoExecute gpu:NoExecute", "gpu:NoExecute and gpu:NoExecute can't both be set"},
 		{"gpu:NoExecute gpu:NoExecute-", "gpu:NoExecute and gpu:NoExecute- contradict each other"},

@@ -40,7 +40,8 @@ func commands(p *pod, e *Explanation) []Command {
 	}
 	if len(taints) > 0 && !decided {
 		list = append(list, Command{
-			"keep only this pod", "kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
+			"keep only this pod, until it is replaced",
+			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
 		})
 	}
 	for i := range e.Budgets {

@@ -142,7 +142,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "it started at " + since + ": API times are truncated to seconds, so timeAdded is rounded up"
+		return "it started at " + since + ": API timestamps have no fractions of a second, so 1s is added to timeAdded"
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {

@@ -151,7 +151,7 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "exposed since 2026-05-01T11:59:35Z") {
+	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "countdown since 2026-05-01T11:59:35Z") {
 		t.Errorf("the pod %s: %s", told(e.Prediction), e.Prediction.Reason)
 	}
 }
@@ -188,7 +188,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 
 func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
-	want := []string{`the first toleration that matches gpu:NoExecute counts: "gpu Exists" for 30s; a later toleration, "Exists" for 60s, would tolerate the taint longer if it came first`}
+	want := []string{`only the first toleration that matches gpu:NoExecute counts ("gpu Exists" for 30s), so a later one ("Exists" for 1m) has no effect; to tolerate the taint longer, put it first in spec.tolerations`}
 	if diff := cmp.Diff(want, e.Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -271,15 +271,15 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:01Z) is tolerated for 300s by toleration \"gpu Exists\"",
+			"it started at 2026-05-01T11:59:01Z: API timestamps have no fractions of a second, so 1s is added to timeAdded; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API times are truncated to seconds, so timeAdded is rounded up; taint gpu:NoExecute (exposed since 2026-05-01T11:59:41Z) is not tolerated",
+			"it started at 2026-05-01T11:59:01Z: API timestamps have no fractions of a second, so 1s is added to timeAdded; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 60s by toleration \"gpu Exists\"; the start of gpu:NoExecute is unknown: the exposure began between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
+			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),

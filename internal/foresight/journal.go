@@ -131,7 +131,7 @@ func (j *Journal) Missing() string {
 		return unread
 	}
 	if j.absent() == journal.StateObject+1 || len(j.partitions) == 0 {
-		return fmt.Sprintf("there is no journal (%s)", j.name)
+		return fmt.Sprintf("no journal of taint-manager was found (%s)", j.name)
 	}
 	return ""
 }

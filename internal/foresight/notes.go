@@ -30,15 +30,15 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
-		r.note("%s; start times are known only for taints with timeAdded", cause)
+		r.note("%s, so the start of taints without timeAdded is unknown; their times are the latest possible", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint: a running manager that saw the first of them counts from " +
-			"then, and evicts earlier")
+		r.note("not-ready and unreachable count as one taint: if taint-manager saw the first of them, its countdown started " +
+			"then, and it evicts earlier")
 	}
 	if d.asIfNow {
-		r.note("a NoSchedule taint counts from when a manager with the policy first saw it; without a journal entry, this " +
-			"answer counts from now, and a manager that saw it earlier evicts earlier")
+		r.note("the countdown of a NoSchedule taint starts when taint-manager, with the policy, first sees the taint; without a " +
+			"journal entry, this answer assumes now, and taint-manager evicts earlier if it saw the taint earlier")
 	}
 	m.noteHolds(&r, by)
 	return r
@@ -64,7 +64,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	j := m.reading.Journal
 	switch {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
-		r.note("the manager is paused and starts no eviction; these times apply as if it were not")
+		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed")
 	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil):
 		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
 			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))

@@ -109,7 +109,7 @@ func (p *Pending) noteOverdue(read time.Time) {
 		countIf(&overdue, p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
-		p.note("%s should have been evicted by now: either no manager is running, or something blocks the evictions; "+
+		p.note("%s should have been evicted by now: either taint-manager is not running, or something blocks the evictions; "+
 			"'taint-manager explain POD' shows the events of a pod", Count(overdue, "pod"))
 	}
 }

@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -283,9 +282,9 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 			continue
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" counts: "+
-				granted(taint.Matching(p, t, rules))+"; a later toleration, "+granted(longer)+", would tolerate the "+
-				"taint longer if it came first")
+			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
+				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to "+
+				"tolerate the taint longer, put it first in spec.tolerations")
 		}
 	}
 	return warnings
@@ -304,8 +303,18 @@ func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.V
 			return nil
 		}
 	}
+	advice := "; add a NoSchedule taint that it does not tolerate"
+	if slices.ContainsFunc(p.Tolerations, toleratesAll) {
+		advice = "; no NoSchedule taint can prevent that, because the pod tolerates all of them"
+	}
 	return []string{"the pod tolerates every NoSchedule and NoExecute taint of its node, so its replacement may be " +
-		"scheduled there again; add a NoSchedule taint that it does not tolerate"}
+		"scheduled there again" + advice}
+}
+
+// toleratesAll reports whether the toleration matches every NoSchedule taint.
+func toleratesAll(t v1.Toleration) bool {
+	return t.Key == "" && t.Operator == v1.TolerationOpExists &&
+		(t.Effect == "" || t.Effect == v1.TaintEffectNoSchedule)
 }
 
 // granted formats a toleration with the time for which it tolerates a taint.
@@ -313,7 +322,7 @@ func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
 		return taint.TolerationString(t) + " without limit"
 	}
-	return fmt.Sprintf("%s for %ds", taint.TolerationString(t), *t.TolerationSeconds)
+	return taint.TolerationString(t) + " for " + taint.BriefSeconds(*t.TolerationSeconds)
 }
 
 // unquoted formats a toleration without the quotes that it has within a sentence.

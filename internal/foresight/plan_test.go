@@ -27,8 +27,8 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		want   string
 		reason string // part of it
 	}{
-		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
-		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300s by toleration "gpu Exists"`},
+		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
+		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 5m by toleration "gpu Exists"`},
 		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
 		{"the shortest of several", []string{gpu, "disk:NoExecute"}, node("n1"), pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "goes at 30s", "disk"},
 		{"a taint that evicts no pod", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
@@ -41,13 +41,13 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 			"another taint is there since an unknown time",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 300), tolerates("disk", 90)),
-			"goes at -8h58m30s to 1m30s", "the start of disk:NoExecute is unknown: the exposure began between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
+			"goes at -8h58m30s to 1m30s", "(countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z",
 		},
 		{
 			"a taint of an unknown time may come before another",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 30), tolerates("disk", 90)),
-			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "gpu Exists"; the start of disk:NoExecute is unknown: the exposure began not before 2026-05-01T03:00:00Z`,
+			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "gpu Exists"; the start of disk:NoExecute is unknown: its countdown did not start before 2026-05-01T03:00:00Z`,
 		},
 		{"the same taint is there already", []string{gpu}, node("n1", timed(gpu, -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
 		{"the taint is there with another value", []string{gpu}, node("n1", timed("gpu=t4:NoExecute", -60)), pod("a", tolerates("gpu", 300)), "goes at 4m1s", "gpu=a100"},
@@ -210,7 +210,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`the first toleration that matches gpu=a:NoExecute counts: "gpu Exists" for 30s; a later toleration, "Exists" without limit, would tolerate the taint longer if it came first`}
+	want := []string{`only the first toleration that matches gpu=a:NoExecute counts ("gpu Exists" for 30s), so a later one ("Exists" without limit) has no effect; to tolerate the taint longer, put it first in spec.tolerations`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

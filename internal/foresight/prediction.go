@@ -90,18 +90,20 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 		byEarliest = by.Decide(&early, &ne.earliest.Node)
 		earliest = byEarliest.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
-		prediction.Reason += unsure(latest, earliest)
+		prediction.Reason = unsure(prediction.Reason, latest, earliest)
 	}
 	return prediction, byLatest
 }
 
-// unsure returns the end of the reason if the deadline is a range.
-func unsure(latest, earliest taint.Verdict) string {
-	began := "not before " + taint.Stamp(earliest.Start)
+// unsure returns the reason with the range in which the countdown has started.
+func unsure(reason string, latest, earliest taint.Verdict) string {
+	since := taint.Stamp(latest.Start)
 	if latest.Taint.MatchTaint(earliest.Taint) {
-		began = "between " + taint.Stamp(earliest.Start) + " and " + taint.Stamp(latest.Start)
+		return strings.Replace(reason, "countdown since "+since,
+			"countdown started between "+taint.Stamp(earliest.Start)+" and "+since, 1)
 	}
-	return "; the start of " + earliest.Taint.ToString() + " is unknown: the exposure began " + began
+	return reason + "; the start of " + earliest.Taint.ToString() + " is unknown: its countdown did not start before " +
+		taint.Stamp(earliest.Start)
 }
 
 // share replaces the texts of a prediction by those that equal predictions share.

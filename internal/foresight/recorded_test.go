@@ -119,7 +119,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 			if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			if asIfNow := noted(m.Pending(noon, nil).Notes, "this answer counts from now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
+			if asIfNow := noted(m.Pending(noon, nil).Notes, "this answer assumes now"); asIfNow != (e.Prediction.SinceFrom == foresight.FromPolicy) {
 				t.Errorf("pending notes that the start is not known: %t", asIfNow)
 			}
 		})
@@ -177,7 +177,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 			for _, pod := range p.Pods {
 				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "this answer counts from now") {
+			if diff := cmp.Diff(c.want, got); diff != "" || noted(p.Notes, "this answer assumes now") {
 				t.Errorf("notes %q (-want +got):\n%s", p.Notes, diff)
 			}
 		})
@@ -207,7 +207,7 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 		{"a trip of a breaker that is not configured", nil, trips(tripped("a")), goes + "55m1s", []string{""}, "because these policies have no such breaker"},
 		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
 		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
-		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "the manager is paused"},
+		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "taint-manager is paused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := judgedBy(breakers(t, c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))

@@ -54,7 +54,7 @@ function facts(row, nodes, now) {
   if (e.waitsFor) list.push(['Waiting for', e.waitsFor]);
   if (e.deleteAt) list.push(['Deleted', `${stamp(Date.parse(e.deleteAt), now)}, if its eviction is still refused`]);
   if (row.budget) list.push(['Budget', row.budget]);
-  if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
+  if (e.exposedSince) list.push(['Countdown since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
   if (e.attempts) list.push(['Attempts', String(e.attempts)]);
   if (stuck(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next attempt', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next attempt', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
   if (answer(row, now)) list.push(['Last result', answer(row, now)]);
