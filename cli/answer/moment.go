@@ -116,13 +116,16 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// ShortReason returns the reason in short: what holds the pod, or the policy that decides, and how long after the start
-// of the exposure the deadline is.
+// ShortReason returns the reason in short: who else deletes the pod, what holds it, or the policy that decides, and how
+// long after the start of the exposure the deadline is.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
 	var clauses []string
-	if f.HeldBy != "" && !f.Evict {
+	switch {
+	case f.DeletedBy != "":
+		clauses = append(clauses, "deleted by "+f.DeletedBy)
+	case f.HeldBy != "" && !f.Evict:
 		clauses = append(clauses, "held by "+f.HeldBy)
-	} else if f.Policy != "" {
+	case f.Policy != "":
 		clauses = append(clauses, "policy "+f.Policy)
 	}
 	if at := f.Deadline(); at != nil && f.ExposedSince != nil {

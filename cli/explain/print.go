@@ -65,6 +65,9 @@ func (t *text) prediction() {
 	}
 	switch {
 	case !t.Overdue() || t.Blocker != "":
+	case f.DeletedBy != "":
+		t.WriteString("The pod is still there: either kube-controller-manager is not running, or the DaemonSet's template " +
+			"tolerates the taint.\n")
 	case t.Manager != nil:
 		t.WriteString("The pod is still there.\n")
 	default:
@@ -87,9 +90,13 @@ func (t *text) state() terminal.Safe {
 	case !f.Evict:
 		return t.Paint(terminal.Warned, "stays for now")
 	default:
-		due := "will be evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+		does, when := "evicted ", answer.When(f, t.At)
+		if f.DeletedBy != "" {
+			does, when = "deleted ", when+" by "+f.DeletedBy
+		}
+		due := "will be " + does + when + ", " + answer.AtTheLatest(f)
 		if strings.HasSuffix(answer.When(f, t.At), " ago") {
-			due = "should have been evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+			due = "should have been " + does + when + ", " + answer.AtTheLatest(f)
 		}
 		return t.Paint(answer.Urgency(f, t.At), due)
 	}

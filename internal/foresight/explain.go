@@ -86,7 +86,9 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return d
 	}
-	e.Original = n.estimate.original(&p.Pod, &verdict, by)
+	if prediction.DeletedBy == "" {
+		e.Original = n.estimate.original(&p.Pod, &verdict, by)
+	}
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)

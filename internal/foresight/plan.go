@@ -200,7 +200,9 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	taints, selected := by.taints[p.Node]
 	result := &PlannedPod{
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
-		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with),
+	}
+	if with.DeletedBy == "" {
+		result.Original = by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with)
 	}
 	result.share()
 	if without.Evict {
