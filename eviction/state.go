@@ -69,6 +69,9 @@ type View struct {
 	// deadline that it would have.
 	Held policy.Held
 
+	// DeletedBy is [taint.DaemonSetController] if it deletes the pod, whatever this program does.
+	DeletedBy string
+
 	// Waits is why an eviction that is due waits for its next call; zero if it does not wait, or if that is not known.
 	Waits Wait
 
@@ -80,6 +83,14 @@ type View struct {
 
 	// Last is the outcome of the last call; its Kind is 0 when none has ended.
 	Last Outcome
+}
+
+// Because returns the reason of the eviction, for people.
+func (v *View) Because() string {
+	if v.DeletedBy != "" {
+		return v.Verdict.Because() + taint.DeletesDaemons
+	}
+	return v.Verdict.Because()
 }
 
 // IsHeld reports whether the pod is held, and has no other reason to go.

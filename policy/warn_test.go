@@ -70,7 +70,7 @@ func TestWarnings(t *testing.T) {
 		"one that audits":          {policies(audits), nil},
 		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method: Hold" + daemons}},
 		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method: Hold" + daemons}},
-		"Hold on others only":      {ofKind("Deployment"), nil},
+		"Hold on others only":      {ofKind("ReplicaSet"), nil},
 		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},

@@ -1,5 +1,12 @@
 package taint
 
+// DaemonSetController is who deletes pods of DaemonSets that do not tolerate a NoExecute taint of their node, and
+// DeletesDaemons the clause that says so after [Verdict.Because].
+const (
+	DaemonSetController = "the DaemonSet controller"
+	DeletesDaemons      = "; " + DaemonSetController + " deletes such pods, and asks no policy, guard or budget"
+)
+
 // DeletedByDaemonSet returns the verdict by which the DaemonSet controller deletes a pod of its own from a node: because
 // of the NoExecute taint that the pod was first exposed to without tolerating it. Evict is false if the controller
 // leaves the pod alone. A toleration with seconds counts as tolerating.

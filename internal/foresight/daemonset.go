@@ -7,19 +7,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// DaemonSetController is who deletes pods of DaemonSets that do not tolerate a NoExecute taint of their node.
-const DaemonSetController = "the DaemonSet controller"
-
 // orDeleted returns the prediction for a pod on the node: own, which is that by the manager's verdict, unless the
 // DaemonSet controller deletes the pod no later.
-func (ne *nodeEstimate) orDeleted(p *taint.Pod, own Prediction, rules taint.Rules) Prediction {
-	v := taint.DeletedByDaemonSet(p, &ne.latest.Node, rules)
+func (ne *nodeEstimate) orDeleted(p *taint.Pod, own Prediction, by *rulesAt) Prediction {
+	v := by.DeletedByDaemonSet(p, &ne.latest.Node)
 	if !v.Evict || own.Evict && own.At.Before(v.At) {
 		return own
 	}
 	return Prediction{
 		Evict: true, At: utc(v.At), ExposedSince: utc(v.Start), SinceFrom: ne.from(v.Taint), Taint: v.Taint.ToString(),
-		DeletedBy: DaemonSetController, Method: strings.ToLower(string(policy.Delete)),
-		Reason: v.Because() + "; " + DaemonSetController + " deletes such pods, and asks no policy, guard or budget",
+		DeletedBy: taint.DaemonSetController, Method: strings.ToLower(string(policy.Delete)),
+		Reason: v.Because() + taint.DeletesDaemons,
 	}
 }

@@ -46,14 +46,26 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = m.unknownMatches([]string{p.Node})
-	if len(e.Taints) > 0 {
-		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
-	}
+	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
+	noteSpared(&e.Remarks, m.nodes[p.Node])
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 		m.noteStale(&e.Remarks, []string{p.Node}, at)
 	}
 	return e, nil
+}
+
+// podWarnings returns the warnings about a pod: of its tolerations, also of taints that its node may get in an outage.
+func (m *Model) podWarnings(p *pod) []string {
+	n := m.nodes[p.Node]
+	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
+		return nil
+	}
+	rules, taints := m.rules.config.Rules, n.Taints
+	if p.Daemon && !taint.OutageIn(taints, v1.TaintEffectNoExecute) { // its controller adds tolerations of an outage
+		taints = slices.Concat(taints, outage())
+	}
+	return slices.Concat(shadowed(&p.Pod, taints, rules), displaced(&p.Pod, outage(), rules), p.responders())
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
@@ -190,5 +202,5 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 
 // isManaged reports whether Kubernetes sets the taint while its cause lasts, and may replace it by its twin.
 func isManaged(t v1.Taint) bool {
-	return t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable
+	return taint.ReportsOutage(t.Key)
 }

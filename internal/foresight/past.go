@@ -52,6 +52,22 @@ func pastOf(events []Event) (past PastEviction) {
 	return past
 }
 
+// guessed matches the message of the event of a cancelled eviction that says what has probably ended it.
+var guessed = regexp.MustCompile(`^Cancelling deletion of Pod \S+ on node \S+, which was due at .*?: (.* probably .*); it was to go`)
+
+// cancellation says when and why the last eviction was cancelled, if no later one began and the event has a guess;
+// otherwise "".
+func cancellation(events []Event) (words string) {
+	for i := range events {
+		if found := guessed.FindStringSubmatch(events[i].Message); found != nil {
+			words = "its eviction was cancelled at " + taint.Stamp(events[i].Time) + ": " + found[1]
+		} else if began.MatchString(events[i].Message) {
+			words = ""
+		}
+	}
+	return words
+}
+
 // words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
 // words was and of name the pod.
 func (p *PastEviction) words(was, of string) string {
@@ -85,6 +101,9 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "the eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
+	case cancellation(e.Events) != "":
+		e.History = cancellation(e.Events)
+		return
 	default:
 		past = predecessor(earlier)
 		if !past.At.IsZero() {
@@ -102,6 +121,8 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	switch cause := m.reading.EventsUnknown; {
 	case !past.At.IsZero():
 		return past.words("", "its ")
+	case cancellation(e.Events) != "":
+		return cancellation(e.Events)
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, according to its condition DisruptionTarget"
 	case cause != "":

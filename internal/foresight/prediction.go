@@ -100,7 +100,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
-	return ne.orDeleted(p, prediction, by.ruleset.config.Rules), byLatest
+	return ne.orDeleted(p, prediction, by), byLatest
 }
 
 // unsure returns the end of the reason if the deadline is a range.

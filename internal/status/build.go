@@ -30,7 +30,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Deadline:     stamp(v.Verdict.At),
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
-		Because:      v.Verdict.Because(),
+		Because:      v.Because(),
 		Policy:       v.Policy,
 		Method:       strings.ToLower(string(v.Method)),
 		DeleteAt:     stamp(v.DeleteAt),
