@@ -69,8 +69,8 @@ type Note struct {
 	Stays   taint.Stay
 	Ignorer string
 
-	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown. Of a
-	// pod that was held and is being deleted, Stays is [taint.Terminating].
+	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown. If
+	// a pod that was held is being deleted, Stays is [taint.Terminating].
 	Probably string
 
 	// Outcome of the last call; set for EvictionDelayed only.

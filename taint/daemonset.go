@@ -7,9 +7,9 @@ const (
 	DeletesDaemons      = "; " + DaemonSetController + " deletes such pods, and asks no policy, guard or budget"
 )
 
-// DeletedByDaemonSet returns the verdict by which the DaemonSet controller deletes a pod of its own from a node: because
-// of the NoExecute taint that the pod was first exposed to without tolerating it. Evict is false if the controller
-// leaves the pod alone. A toleration with seconds counts as tolerating.
+// DeletedByDaemonSet returns the verdict by which the DaemonSet controller deletes a pod of its own from a node:
+// because of the NoExecute taint that the pod was first exposed to without tolerating it. Evict is false if the
+// controller leaves the pod alone. A toleration with seconds counts as tolerating.
 //
 // The DaemonSet controller asks no policy, budget or rate. It reads the tolerations of the DaemonSet's template, which
 // the pod may not have.

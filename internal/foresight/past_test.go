@@ -98,7 +98,8 @@ func TestWhatHasProbablyEndedAnEvictionIsTold(t *testing.T) {
 	}{
 		{"deleted by the DaemonSet controller", []any{happened("u1", -90, "TaintManagerEviction", foreign)}, when + "the pod is being deleted already, probably by the DaemonSet controller"},
 		{
-			"alive after a start of kube-controller-manager", []any{pod("a"), node("n1"), start},
+			"alive after a start of kube-controller-manager",
+			[]any{pod("a"), node("n1"), start},
 			when + "the node has no NoExecute taint, but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted",
 		},
 		{"evicted since", []any{start, happened("uid-a", -50, "TaintManagerEviction", marked)}, "evicted from n1 at 2026-05-01T11:59:10Z, 1m0s after it was due" + because},

@@ -44,8 +44,9 @@ func (p *pod) responders() []string {
 	if len(p.responds) == 0 {
 		return nil
 	}
-	return []string{"the pod has evictionResponders (" + ShortList(p.responds) + "), which neither Delete nor Evict asks: " +
-		"only an EvictionRequest does"}
+	names := ShortList(p.responds)
+	return []string{"the pod has evictionResponders (" + names + "), which neither Delete nor Evict asks: only " +
+		"an EvictionRequest does"}
 }
 
 func podOf(p *v1.Pod) *pod {

@@ -31,8 +31,8 @@ type Prediction struct {
 	Method   string     `json:"method,omitempty"`   // what the policy, or DeletedBy, does at At: delete or evict
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
-	// DeletedBy is "the DaemonSet controller" if it deletes the pod at At: a pod of a DaemonSet that does not tolerate a
-	// NoExecute taint. No policy, guard or budget counts then.
+	// DeletedBy is "the DaemonSet controller" if it deletes the pod at At: a pod of a DaemonSet that does not tolerate
+	// a NoExecute taint. No policy, guard or budget counts then.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
 	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
