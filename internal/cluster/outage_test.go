@@ -24,7 +24,7 @@ func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 	} {
 		node := aNode(step.taints...)
 		must(t, s.nodeStore.Update(node))
-		if n := s.nodes.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared {
+		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared {
 			t.Errorf("%v: outage %v, spared %v", step.taints, n.Outage, n.OutageSpared())
 		}
 	}

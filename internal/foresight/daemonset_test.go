@@ -32,14 +32,14 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 		{"without policies", policy.Config{}, "gpu:NoExecute", "deleted", foresight.Evicted},
 		{"held", gpu(policy.Hold), "gpu:NoExecute", "deleted", foresight.Held},
 		{"ignored", gpu(policy.Ignore), "gpu:NoExecute", "deleted", foresight.Stays},
-		{"evicted, where a budget blocks", gpu(policy.Evict), "gpu:NoExecute", "deleted", "blocked"},
+		{"evicted, and the budget is left to the other", gpu(policy.Evict), "gpu:NoExecute", "deleted", foresight.Evicted},
 		{"held by a breaker", tripped, "gpu:NoExecute", "deleted", foresight.Held},
 		{"held for a NoSchedule taint", gpu(policy.Hold, v1.TaintEffectNoSchedule), "gpu:NoSchedule", foresight.Held, foresight.Held},
 		{"evicted for a NoSchedule taint", drain, "gpu:NoSchedule", foresight.Evicted, foresight.Evicted},
 		{"a NoSchedule taint without a policy", policy.Config{}, "gpu:NoSchedule", foresight.Stays, foresight.Stays},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := judgedBy(rulesOf(t, test.config), foresight.Focus{}, node("n1"), budget("web", 0),
+			m := judgedBy(rulesOf(t, test.config), foresight.Focus{}, node("n1"), budget("web", 1),
 				pod("a", ownedBy("DaemonSet/agent"), labelled("app", "web")), pod("b", ownedBy("ReplicaSet/b"), labelled("app", "web")))
 			p, err := m.Plan(ask(test.taint))
 			if err != nil {

@@ -34,6 +34,11 @@ func TestTheNoteAboutAHeldPodThatIsDeletedSaysWhoProbablyDidIt(t *testing.T) {
 	if n := p.notes[len(p.notes)-1]; n.Kind != eviction.EvictionHeld {
 		t.Errorf("a pod of another controller: %+v", n)
 	}
+
+	p = newPolicyPlay(t, of("gpu", policy.Delete))
+	p.change("a", func(pod *taint.Pod) { pod.Tolerations, pod.Daemon, pod.Terminating = nil, true, true })
+	p.podChanged(2, "a")
+	p.wantNotes() // it was not held
 }
 
 func TestThePageDoesNotCallAPodHeldThatTheDaemonSetControllerDeletes(t *testing.T) {
