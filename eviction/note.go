@@ -83,8 +83,8 @@ func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) + 
 // What has probably ended an eviction.
 const (
 	DeletedByDaemonSet = ", probably by " + taint.DaemonSetController
-	OutageSpared       = ", but a NoSchedule taint still reports the outage: probably kube-controller-manager has started " +
-		"or changed its leader, or every zone is disrupted"
+	OutageSpared       = ", but a NoSchedule taint still reports the outage: probably kube-controller-manager has " +
+		"started or changed its leader, or every zone is disrupted"
 )
 
 // Overtaken is an eviction that waits here while another client deletes its pod, or has set the pod's condition

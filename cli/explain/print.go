@@ -66,8 +66,8 @@ func (t *text) prediction() {
 	switch {
 	case !t.Overdue() || t.Blocker != "":
 	case f.DeletedBy != "":
-		t.WriteString("The pod is still there: either kube-controller-manager is not running, or the DaemonSet's template " +
-			"tolerates the taint.\n")
+		t.WriteString("The pod is still there: either kube-controller-manager is not running, or the DaemonSet's " +
+			"template tolerates the taint.\n")
 	case t.Manager != nil:
 		t.WriteString("The pod is still there.\n")
 	default:

@@ -12,7 +12,7 @@ func noteSpared(r *Remarks, n *node) {
 		taint.OutageIn(n.Taints, v1.TaintEffectNoExecute) {
 		return
 	}
-	r.note("node %s has not-ready or unreachable with the effect NoSchedule alone: kube-controller-manager has not set the "+
-		"NoExecute taint yet, or has lifted it, as it does when it starts, changes its leader, or every zone is disrupted; "+
-		"countdowns begin when it sets that taint", n.Name)
+	r.note("node %s has not-ready or unreachable with the effect NoSchedule alone: kube-controller-manager has not set "+
+		"the NoExecute taint yet, or has lifted it, as it does when it starts, changes its leader, or every zone is "+
+		"disrupted; countdowns begin when it sets that taint", n.Name)
 }

@@ -53,7 +53,7 @@ func pastOf(events []Event) (past PastEviction) {
 }
 
 // guessed matches the message of the event of a cancelled eviction that says what has probably ended it.
-var guessed = regexp.MustCompile(`^Cancelling deletion of Pod \S+ on node \S+, which was due at .*?: (.* probably .*); it was to go`)
+var guessed = regexp.MustCompile(`^Cancelling deletion of Pod .*?, which was due at .*?: (.* probably .*); it was to go`)
 
 // cancellation says when and why the last eviction was cancelled, if no later one began and the event has a guess;
 // otherwise "".

@@ -19,11 +19,11 @@ func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 	}
 	const remedy = "; add a NoSchedule taint that it does not tolerate"
 	if p.Daemon {
-		return []string{"the DaemonSet controller creates the pod on the same node again at once, where it is evicted again, " +
-			"without end" + remedy}
+		return []string{"the DaemonSet controller creates the pod on the same node again at once, where it is evicted " +
+			"again, without end" + remedy}
 	}
-	return []string{"the pod tolerates every taint that keeps pods off its node, so its replacement may be scheduled there " +
-		"again" + remedy}
+	return []string{"the pod tolerates every taint that keeps pods off its node, so its replacement may be scheduled " +
+		"there again" + remedy}
 }
 
 // keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node that has
