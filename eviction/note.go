@@ -69,12 +69,23 @@ type Note struct {
 	Stays   taint.Stay
 	Ignorer string
 
+	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown. If
+	// a pod that was held is being deleted, Stays is [taint.Terminating].
+	Probably string
+
 	// Outcome of the last call; set for EvictionDelayed only.
 	Outcome Outcome
 }
 
 // WhyStays returns why the pod of an EvictionCancelled stays, for people.
-func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) }
+func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) + n.Probably }
+
+// What has probably ended an eviction.
+const (
+	DeletedByDaemonSet = ", probably by " + taint.DaemonSetController
+	OutageSpared       = ", but a NoSchedule taint still reports the outage: probably kube-controller-manager has " +
+		"started or changed its leader, or every zone is disrupted"
+)
 
 // Overtaken is an eviction that waits here while another client deletes its pod, or has set the pod's condition
 // DisruptionTarget.

@@ -1,6 +1,7 @@
 package eviction
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -69,6 +70,13 @@ type View struct {
 	// deadline that it would have.
 	Held policy.Held
 
+	// DeletedBy is [taint.DaemonSetController] if it deletes the pod, whatever this program does.
+	DeletedBy string
+
+	// Returned is how often pods of the same workload were evicted from the node because of the same taint before this
+	// one came there, within the last hour; 0 if less than twice.
+	Returned int
+
 	// Waits is why an eviction that is due waits for its next call; zero if it does not wait, or if that is not known.
 	Waits Wait
 
@@ -80,6 +88,19 @@ type View struct {
 
 	// Last is the outcome of the last call; its Kind is 0 when none has ended.
 	Last Outcome
+}
+
+// Because returns the reason of the eviction, for people.
+func (v *View) Because() string {
+	because := v.Verdict.Because()
+	if v.DeletedBy != "" {
+		because += taint.DeletesDaemons
+	}
+	if v.Returned > 0 {
+		because += fmt.Sprintf("; a pod of %s comes back to this node again and again: %d evictions within the last hour",
+			v.Pod.Workload().Name, v.Returned)
+	}
+	return because
 }
 
 // IsHeld reports whether the pod is held, and has no other reason to go.

@@ -30,7 +30,8 @@ func (c *Config) Warnings(now time.Time) []Warning {
 	var all []Warning
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		for _, text := range slices.Concat(p.triggerWarnings(), p.deadNodeWarnings(), c.besideWarnings(p)) {
+		for _, text := range slices.Concat(p.triggerWarnings(), p.deadNodeWarnings(), p.daemonSetWarnings(),
+			c.besideWarnings(p)) {
 			all = append(all, Warning{fmt.Sprintf("policies[%d]", i), p.Name, text})
 		}
 	}

@@ -44,6 +44,12 @@ func TestWarnings(t *testing.T) {
 	audits := only(policy.Hold, v1.TaintNodeUnreachable)
 	audits.Mode = policy.Audit
 	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
+	const daemons = " does not cover pods of DaemonSets, unless they tolerate the taint: the DaemonSet controller deletes them"
+	ofKind := func(kind string) policy.Config {
+		p := only(policy.Hold, "x")
+		p.Match.OwnerKinds = []string{kind}
+		return policies(p)
+	}
 	const ignored = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, if one runs; switch it off, or use NoSchedule taints"
 	for name, c := range map[string]struct {
 		config policy.Config
@@ -57,11 +63,14 @@ func TestWarnings(t *testing.T) {
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
 		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable: every node carries the taint while it starts, and may carry it again when its cloud or network provider restarts"}},
 		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of the control plane carry the taint permanently, and lose the pods that do not tolerate it"}},
-		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced"}},
+		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method: Hold" + daemons}},
 		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method: Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
-		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method: Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
+		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method: Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore" + daemons}},
 		"with deleteAfter":         {policies(dead), nil},
 		"one that audits":          {policies(audits), nil},
+		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method: Hold" + daemons}},
+		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method: Hold" + daemons}},
+		"Hold on others only":      {ofKind("ReplicaSet"), nil},
 		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
@@ -71,8 +80,8 @@ func TestWarnings(t *testing.T) {
 		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3"}},
 		"three nodes of a group":   {atLeast(3, "zone"), nil},
 		"one of the whole cluster": {atLeast(1, ""), nil},
-		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + ignored}},
-		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
+		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
+		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},
 		"NoSchedule beside it":     {beside(drain("example.com/maintenance")), nil},
 	} {

@@ -29,6 +29,9 @@ type Node struct {
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
+	// Outage means that the node has not-ready or unreachable with the effect NoSchedule. No verdict depends on it.
+	Outage bool
+
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
 	Labels map[string]string
 }

@@ -52,6 +52,9 @@ type Pod struct {
 	// Terminating means that the pod has a deletion timestamp.
 	Terminating bool
 
+	// Daemon means that the pod's controller is a DaemonSet of the group apps. No verdict of [Decide] depends on it.
+	Daemon bool
+
 	// Mirror means that the pod mirrors a static pod: only its kubelet can stop it.
 	Mirror bool
 

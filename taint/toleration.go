@@ -23,6 +23,21 @@ func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return best
 }
 
+// Displacing returns the pod's toleration because of which the API server has not added its default of 300 s for the
+// taint of an outage with this key, although none of the pod's tolerations matches that taint; otherwise nil. For the
+// default, only the key and the effect count.
+func Displacing(pod *Pod, key string, rules Rules) *v1.Toleration {
+	if matching(pod.Tolerations, &v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute}, rules) != nil {
+		return nil
+	}
+	for i := range pod.Tolerations {
+		if t := &pod.Tolerations[i]; t.Key == key && (t.Effect == "" || t.Effect == v1.TaintEffectNoExecute) {
+			return t
+		}
+	}
+	return nil
+}
+
 // outlasts reports whether a tolerates a taint for longer than b.
 func outlasts(a, b *v1.Toleration) bool {
 	switch {

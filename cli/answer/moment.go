@@ -111,12 +111,16 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// ShortReason returns the reason in short: what holds the pod, or the policy that decides, and how long after the start
-// of the countdown the deadline is.
+// ShortReason returns the reason in short: who else deletes the pod, what holds it, or the policy that decides, and how
+// long after the start of the countdown the deadline is.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
 	var reason string
 	held := f.HeldBy != "" && !f.Evict
 	switch lasting := shortCountdown(f); {
+	case f.DeletedBy != "" && lasting != "":
+		reason = "deleted by " + f.DeletedBy + ": " + lasting
+	case f.DeletedBy != "":
+		reason = "deleted by " + f.DeletedBy
 	case held && strings.HasPrefix(lasting, "evicted"):
 		reason = "held by " + f.HeldBy + ", otherwise " + lasting
 	case held && lasting != "":

@@ -58,7 +58,12 @@ func (t *text) prediction() {
 	if t.History != "" {
 		t.Printf("%s%s.\n", strings.ToUpper(t.History[:1]), t.History[1:])
 	}
-	if t.Overdue() && t.Blocker == "" {
+	switch {
+	case !t.Overdue() || t.Blocker != "":
+	case f.DeletedBy != "":
+		t.WriteString("The pod is still there: either kube-controller-manager is not running, or the DaemonSet's " +
+			"template tolerates the taint.\n")
+	default:
 		t.WriteString("The pod is still there: either taint-manager is not running, or something blocks the eviction.\n")
 	}
 }
@@ -75,9 +80,13 @@ func (t *text) state() terminal.Safe {
 	case !f.Evict:
 		return t.Paint(terminal.Warned, "stays for now")
 	default:
-		due := "will be evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+		does, when := "evicted ", answer.When(f, t.At)
+		if f.DeletedBy != "" {
+			does, when = "deleted ", when+" by "+f.DeletedBy
+		}
+		due := "will be " + does + when + ", " + answer.AtTheLatest(f)
 		if strings.HasSuffix(answer.When(f, t.At), " ago") {
-			due = "should have been evicted " + answer.When(f, t.At) + ", " + answer.AtTheLatest(f)
+			due = "should have been " + does + when + ", " + answer.AtTheLatest(f)
 		}
 		return t.Paint(answer.Urgency(f, t.At), due)
 	}

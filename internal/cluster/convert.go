@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,6 +37,7 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	}
 	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
 		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
+		pod.Daemon = controller.Kind == "DaemonSet" && strings.HasPrefix(controller.APIVersion, "apps/")
 	}
 	return pod
 }

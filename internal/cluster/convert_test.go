@@ -54,6 +54,11 @@ func TestBoundSinceIsOnTheMonotonicClock(t *testing.T) {
 	}
 }
 
+func ofDaemonSet(version string) func(*v1.Pod) {
+	owner := metav1.OwnerReference{APIVersion: version, Kind: "DaemonSet", Name: "agent", Controller: new(true)}
+	return func(p *v1.Pod) { p.OwnerReferences = []metav1.OwnerReference{owner} }
+}
+
 func TestPodOf(t *testing.T) {
 	now := metav1.Now()
 	for _, test := range []struct {
@@ -67,6 +72,12 @@ func TestPodOf(t *testing.T) {
 		{"mirror", aPod(func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""} }), func(p *taint.Pod) { p.Mirror = true }},
 		{"disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionTrue, now)), func(p *taint.Pod) { p.Disrupted = true }},
 		{"no longer disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionFalse, now)), func(*taint.Pod) {}},
+		{"of a DaemonSet", aPod(ofDaemonSet("apps/v1")), func(p *taint.Pod) {
+			p.Controller, p.Daemon = &taint.Owner{Kind: "DaemonSet", Name: "agent"}, true
+		}},
+		{"of a DaemonSet of another group", aPod(ofDaemonSet("apps.example.com/v1")), func(p *taint.Pod) {
+			p.Controller = &taint.Owner{Kind: "DaemonSet", Name: "agent"}
+		}},
 		{"unbound", aPod(onNode("")), func(p *taint.Pod) { p.Node = "" }},
 		{"empty", &v1.Pod{}, func(p *taint.Pod) { *p = taint.Pod{Bound: p.Bound} }},
 	} {

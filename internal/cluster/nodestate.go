@@ -52,6 +52,7 @@ func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, ch
 	now.Node = &taint.Node{
 		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Labels: n.Labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
+		Outage: taint.OutageIn(n.Spec.Taints, v1.TaintEffectNoSchedule),
 	}
 	switch {
 	case !same || change.History:

@@ -28,6 +28,10 @@ func TestMessages(t *testing.T) {
 	held.Held = policy.Held{By: policy.HeldByPolicy, Name: "quarantine"}
 	ignored := held
 	ignored.Ignorer = "policy drain"
+	spared, deleted := marking(), marking()
+	spared.Kind, spared.Stays, spared.Probably = eviction.EvictionCancelled, taint.NotTainted, eviction.OutageSpared
+	deleted.Kind, deleted.Stays, deleted.Probably = eviction.EvictionCancelled, taint.Terminating, eviction.DeletedByDaemonSet
+	deleted.Held = held.Held
 	blocked, refused, other := marking(), marking(), marking()
 	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed
 	blocked.Outcome = eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
@@ -46,6 +50,12 @@ func TestMessages(t *testing.T) {
 		{ignored, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
 			"policy drain ignores a taint of the node, and no other one evicts the pod; it was to go because " +
 			`taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance Exists"`},
+		{spared, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z: the node has no NoExecute taint, " +
+			"but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted; " +
+			"it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
+		{deleted, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z and held by policy quarantine: " +
+			"the pod is already being deleted, probably by the DaemonSet controller; " +
+			"it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
 		{blocked, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is blocked (pdb), and will be tried again: " +
 			"The disruption budget web needs 2 healthy pods and has 2 currently"},
 		{refused, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is refused (rbac), and will be tried again: " +

@@ -11,10 +11,11 @@ import (
 // A token of a rate is kept for each call that may have deleted its pod.
 func TestWhatMayHaveBeenDeletedIsKnown(t *testing.T) {
 	may := map[string]bool{
-		"a preflight is not supported":                          true, // the DELETE after it is accepted
-		"a deletion is accepted at once":                        true,
-		"a deletion is accepted for later":                      true,
-		"an eviction is accepted with a body that nobody reads": true,
+		"a preflight is not supported":                                      true, // the DELETE after it is accepted
+		"a deletion is accepted at once":                                    true,
+		"a deletion is accepted for later":                                  true,
+		"an eviction is accepted with a body that nobody reads":             true,
+		"an eviction is accepted with the pod's resourceVersion as in 1.38": true,
 		"bad gateway":                              true,
 		"unavailable":                              true,
 		"a proxy's page says gateway timeout":      true,

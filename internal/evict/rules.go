@@ -105,7 +105,7 @@ func budgets() []rule {
 			is(eviction.Blocked, eviction.CausePDB,
 				"the PodDisruptionBudget does not permit it now, or has not been processed yet"),
 		on(evictVerb, 500, 500).saying("more than one PodDisruptionBudget").is(eviction.Blocked, eviction.CausePDB,
-			"two budgets select the pod; the body says 500, even where the HTTP status is 201"),
+			"two budgets select the pod; the HTTP status is 500, or 201 with a body that says 500"),
 		on(evictVerb, 403, 403).showing("about a PodDisruptionBudget", aboutBudget).
 			is(eviction.Blocked, eviction.CausePDB, "the budget counts below zero, or has too many unconfirmed evictions"),
 		on(evictVerb, 500, 504).saying("couldn't update PodDisruptionBudget").is(eviction.Blocked, eviction.CausePDB,
@@ -152,7 +152,7 @@ func identities() []rule {
 		on(deleteVerb|preflightVerb, 409, 409).is(eviction.NotFound, "", otherUID),
 		on(patchVerb|evictVerb, 409, 409).
 			showing("about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") }).
-			is(eviction.NotFound, "", otherUID),
+			is(eviction.NotFound, "", otherUID+"; an eviction request has spent its budget for two minutes all the same"),
 		on(patchVerb|evictVerb, 409, 409).is(eviction.Failed, eviction.CauseConflict,
 			"the pod was written by others at the same time, again and again"),
 	}

@@ -44,6 +44,11 @@ const (
 	budgetNegative = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"poddisruptionbudget.policy \"web\" is forbidden: pdb disruptions allowed is negative","reason":"Forbidden",` +
 		`"details":{"name":"web","group":"policy","kind":"poddisruptionbudget"},"code":403}`
+	budgetNegative138 = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+		`"message":"poddisruptionbudget.policy \"web\" is forbidden: pdb disruptions allowed is negative","reason":"Forbidden",` +
+		`"details":{"name":"web","group":"policy","kind":"poddisruptionbudget","causes":[{"reason":"DisruptionBudget",` +
+		`"message":"The disruption budget web does not allow evicting pods currently: pdb disruptions allowed is negative"}]},"code":403}`
+	evicted138    = `{"kind":"Status","apiVersion":"v1","metadata":{"resourceVersion":"4711"},"status":"Success","code":201}`
 	budgetWritten = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Operation cannot be fulfilled on ` +
 		`poddisruptionbudgets.policy \"web\": the object has been modified; please apply your changes to the latest version and try again",` +
 		`"reason":"Conflict","details":{"name":"web","group":"policy","kind":"poddisruptionbudgets"},"code":409}`
@@ -105,6 +110,8 @@ func outcomeTests() []outcomeTest {
 		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
 		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
 		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0},
+		{"a budget below zero, with a cause as in 1.38", evictVerb, reply{code: 403, body: budgetNegative138}, eviction.Blocked, "pdb", "budget web does not allow", 0},
+		{"an eviction is accepted with the pod's resourceVersion as in 1.38", evictVerb, reply{code: 201, body: evicted138}, eviction.Accepted, "", "", 0},
 		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0},
 		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Blocked, "pdb", `"web"`, 10 * time.Second},
 		{"a budget is gone", evictVerb, reply{code: 404, body: budgetGone}, eviction.Failed, "conflict", `"web"`, 0},

@@ -71,7 +71,7 @@ func covering(budgets []BudgetPlan, p *pod) (these []*BudgetPlan, asked bool) {
 func ask(budgets []BudgetPlan, pods []*PlannedPod) []BudgetPlan {
 	for _, p := range pods {
 		these, asked := covering(budgets, p.of)
-		if !asked || !p.Evict {
+		if !asked || !p.Evict || p.DeletedBy != "" {
 			continue
 		}
 		for _, b := range these {

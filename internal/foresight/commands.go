@@ -38,7 +38,7 @@ func commands(p *pod, e *Explanation) []Command {
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
-	if len(taints) > 0 && !decided {
+	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
 		list = append(list, Command{
 			"keep only this pod, until it is replaced",
 			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),

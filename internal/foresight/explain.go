@@ -46,13 +46,25 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = m.unknownRules()
-	if len(e.Taints) > 0 {
-		e.Warnings = append(e.Warnings, shadowed(&p.Pod, m.nodes[p.Node].Taints, m.rules.config.Rules)...)
-	}
+	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
+	noteSpared(&e.Remarks, m.nodes[p.Node])
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
+}
+
+// podWarnings returns the warnings about a pod: of its tolerations, also of taints that its node may get in an outage.
+func (m *Model) podWarnings(p *pod) []string {
+	n := m.nodes[p.Node]
+	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
+		return nil
+	}
+	rules, taints := m.rules.config.Rules, n.Taints
+	if p.Daemon && !taint.OutageIn(taints, v1.TaintEffectNoExecute) { // its controller adds tolerations of an outage
+		taints = slices.Concat(taints, outage())
+	}
+	return slices.Concat(shadowed(&p.Pod, taints, rules), displaced(&p.Pod, outage(), rules), p.responders())
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
@@ -85,7 +97,9 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return d
 	}
-	e.Original = n.estimate.original(&p.Pod, &verdict, by)
+	if prediction.DeletedBy == "" {
+		e.Original = n.estimate.original(&p.Pod, &verdict, by)
+	}
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)
@@ -187,5 +201,5 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 
 // isManaged reports whether Kubernetes sets the taint while its cause lasts, and may replace it by its twin.
 func isManaged(t v1.Taint) bool {
-	return t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable
+	return taint.ReportsOutage(t.Key)
 }

@@ -49,6 +49,25 @@ func pastOf(events []Event) (past PastEviction) {
 	return past
 }
 
+// cancellation says when and why the last eviction was cancelled, if no later one began and the event names a probable
+// cause; otherwise "".
+func cancellation(events []Event) (words string) {
+	for i := range events {
+		e := &events[i]
+		if e.Reason != "TaintManagerEviction" {
+			continue
+		}
+		words = ""
+		guesses := strings.Contains(e.Message, eviction.OutageSpared) || strings.Contains(e.Message, eviction.DeletedByDaemonSet)
+		if strings.HasPrefix(e.Message, "Cancelling ") && guesses {
+			_, cause, _ := strings.Cut(e.Message, ": ")
+			cause, _, _ = strings.Cut(cause, "; it was to go")
+			words = "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
+		}
+	}
+	return words
+}
+
 // words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
 // words was and of name the pod.
 func (p *PastEviction) words(was, of string) string {
@@ -82,6 +101,9 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "the eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
+	case cancellation(e.Events) != "":
+		e.History = cancellation(e.Events)
+		return
 	default:
 		past = predecessor(earlier)
 		if !past.At.IsZero() {
@@ -99,6 +121,8 @@ func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	switch cause := m.reading.EventsUnknown; {
 	case !past.At.IsZero():
 		return past.words("", "its ")
+	case cancellation(e.Events) != "":
+		return cancellation(e.Events)
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, according to its condition DisruptionTarget"
 	case cause != "":

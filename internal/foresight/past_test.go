@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -32,6 +33,8 @@ const (
 	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (countdown since 2026-05-01T11:58:10Z) is not tolerated"
 	cancelled = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no such taint; it was to go because taint gpu:NoExecute is not tolerated"
 	blocked   = "Eviction of Pod shop/a on node n1, due at 2026-05-01T11:58:10Z, is blocked (pdb), and will be tried again: The budget needs 1"
+	spared    = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no NoExecute taint" + eviction.OutageSpared + "; it was to go because taint gpu:NoExecute is not tolerated"
+	foreign   = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z and held by policy q: the pod is already being deleted" + eviction.DeletedByDaemonSet + "; it was to go because taint gpu:NoExecute is not tolerated"
 	because   = ", because of taint gpu:NoExecute"
 )
 
@@ -86,6 +89,29 @@ func TestHowAPodWentIsTold(t *testing.T) {
 	}
 	if got := explained(m, noon).History; got != "whether taint-manager evicted it is unknown, because this user may not list events" {
 		t.Errorf("without events: %s", got)
+	}
+}
+
+func TestWhatHasProbablyEndedAnEvictionIsTold(t *testing.T) {
+	const when = "its eviction was cancelled at 2026-05-01T11:58:30Z: "
+	start := happened("uid-a", -90, "TaintManagerEviction", spared)
+	for _, c := range []struct {
+		name    string
+		objects []any
+		want    string
+	}{
+		{"deleted by the DaemonSet controller", []any{happened("u1", -90, "TaintManagerEviction", foreign)}, when + "the pod is already being deleted, probably by the DaemonSet controller"},
+		{
+			"alive after a start of kube-controller-manager",
+			[]any{pod("a"), node("n1"), start},
+			when + "the node has no NoExecute taint, but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted",
+		},
+		{"alive, and due again", []any{pod("a"), node("n1"), start, happened("uid-a", -50, "TaintManagerEviction", marked)}, ""},
+		{"evicted since", []any{start, happened("uid-a", -50, "TaintManagerEviction", marked)}, "evicted from n1 at 2026-05-01T11:59:10Z, 1m0s after it was due" + because},
+	} {
+		if got := explainOf(c.objects...).History; got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
 	}
 }
 

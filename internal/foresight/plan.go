@@ -9,7 +9,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -198,7 +197,9 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	taints, selected := by.taints[p.Node]
 	result := &PlannedPod{
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
-		Original: by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with),
+	}
+	if with.DeletedBy == "" {
+		result.Original = by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with)
 	}
 	result.share()
 	if without.Evict {
@@ -213,9 +214,10 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	}
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	if selected {
-		result.Warnings = shadowed(&p.Pod, taints, m.rules.config.Rules)
+		rules := m.rules.config.Rules
+		result.Warnings = shadowed(&p.Pod, taints, rules)
 		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = append(result.Warnings, m.returnsToNode(&p.Pod, taints, &verdict)...)
+		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules))
 	}
 	return result
 }
@@ -271,58 +273,6 @@ func (p *Plan) doubts() (d doubts) {
 		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
 	}
 	return d
-}
-
-// shadowed returns warnings of tolerations that have no effect because an earlier toleration matches the same taint.
-func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
-	var warnings []string
-	for i := range taints {
-		t := &taints[i]
-		if t.Effect != v1.TaintEffectNoExecute {
-			continue
-		}
-		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
-				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to "+
-				"tolerate the taint longer, put it first in spec.tolerations")
-		}
-	}
-	return warnings
-}
-
-// returnsToNode returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
-// keeps the scheduler from binding its replacement to the same node.
-func (m *Model) returnsToNode(p *taint.Pod, taints []v1.Taint, verdict *policy.Verdict) []string {
-	first := verdict.First()
-	if !first.Evict || first.Toleration == nil || first.Toleration.TolerationSeconds != nil {
-		return nil
-	}
-	for i := range taints {
-		if t := &taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
-			taint.Matching(p, t, m.rules.config.Rules) == nil {
-			return nil
-		}
-	}
-	advice := "; add a NoSchedule taint that it does not tolerate"
-	if slices.ContainsFunc(p.Tolerations, toleratesAll) {
-		advice = "; no NoSchedule taint can prevent that, because the pod tolerates all of them"
-	}
-	return []string{"the pod tolerates every NoSchedule and NoExecute taint of its node, so its replacement may be " +
-		"scheduled there again" + advice}
-}
-
-// toleratesAll reports whether the toleration matches every NoSchedule taint.
-func toleratesAll(t v1.Toleration) bool {
-	return t.Key == "" && t.Operator == v1.TolerationOpExists &&
-		(t.Effect == "" || t.Effect == v1.TaintEffectNoSchedule)
-}
-
-// granted formats a toleration with the time for which it tolerates a taint.
-func granted(t *v1.Toleration) string {
-	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t) + " without limit"
-	}
-	return taint.TolerationString(t) + " for " + taint.BriefSeconds(*t.TolerationSeconds)
 }
 
 // unquoted formats a toleration without the quotes that it has within a sentence.

@@ -36,6 +36,17 @@ type pod struct {
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
 	finalizers []string   // of a pod that is being deleted
 	disruption *Disruption
+	responds   []string // names of spec.evictionResponders
+}
+
+// responders returns a warning if the pod has eviction responders, which only an EvictionRequest asks.
+func (p *pod) responders() []string {
+	if len(p.responds) == 0 {
+		return nil
+	}
+	names := ShortList(p.responds)
+	return []string{"the pod has evictionResponders (" + names + "), which neither Delete nor Evict asks: only " +
+		"an EvictionRequest does"}
 }
 
 func podOf(p *v1.Pod) *pod {
@@ -45,6 +56,9 @@ func podOf(p *v1.Pod) *pod {
 	}
 	if result.Controller != nil {
 		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))
+	}
+	for i := range p.Spec.EvictionResponders {
+		result.responds = append(result.responds, p.Spec.EvictionResponders[i].Name)
 	}
 	if p.DeletionTimestamp != nil {
 		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers

@@ -28,8 +28,12 @@ type Prediction struct {
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
 	Policy   string     `json:"policy,omitempty"`   // name of the policy that decides; empty if none matches
-	Method   string     `json:"method,omitempty"`   // what the policy does at At: delete or evict
+	Method   string     `json:"method,omitempty"`   // what the policy, or DeletedBy, does at At: delete or evict
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
+
+	// DeletedBy is "the DaemonSet controller" if it deletes the pod at At: a pod of a DaemonSet that does not tolerate
+	// a NoExecute taint. No policy, guard or budget counts then.
+	DeletedBy string `json:"deletedBy,omitempty"`
 
 	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
 	// because of another one.
@@ -92,7 +96,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason = unsure(prediction.Reason, latest, earliest)
 	}
-	return prediction, byLatest
+	return ne.orDeleted(p, prediction, by), byLatest
 }
 
 // unsure returns the reason with the range in which the countdown has started.

@@ -99,7 +99,7 @@ func ownedBy(owner string) func(*v1.Pod) {
 	kind, name, _ := strings.Cut(owner, "/")
 	yes := true
 	return func(p *v1.Pod) {
-		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, Controller: &yes}}
 	}
 }
 

@@ -3,14 +3,10 @@ package shard
 import (
 	"slices"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// outage reports whether a taint of this key reports an outage of its node, which nobody waits for to be empty.
-func outage(key string) bool { return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable }
 
 // leave notes whether a pod has to go, or is held, also without an outage of its node: in its entry, or in leaving if
 // others have deleted the pod.
@@ -46,22 +42,22 @@ func (c *Core) gone(uid types.UID, do *Effects) {
 	}
 }
 
-// drains reports whether a node has a trigger that reports no outage.
+// drains reports whether a node has a trigger that reports no outage: nobody waits for a dead node to be empty.
 func drains(node *taint.Node) bool {
-	return node != nil && slices.ContainsFunc(node.Keys(), func(key string) bool { return !outage(key) })
+	return node != nil && slices.ContainsFunc(node.Keys(), func(key string) bool { return !taint.ReportsOutage(key) })
 }
 
 // withoutOutage returns the node with the taints of an outage ended.
 func withoutOutage(node *taint.Node) *taint.Node {
 	for _, key := range node.Keys() {
-		if outage(key) {
+		if taint.ReportsOutage(key) {
 			node = node.Without(key)
 		}
 	}
 	return node
 }
 
-// hasToGo reports whether a pod goes or is held, or would if it were not being deleted already.
+// hasToGo reports whether a pod goes or is held, or would if it were not already being deleted.
 func (c *Core) hasToGo(pod *taint.Pod, node *taint.Node) bool {
 	present := *pod
 	present.Terminating = false

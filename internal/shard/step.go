@@ -72,7 +72,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, do)
 	default:
-		c.cancel(pod, &verdict, do)
+		c.cancel(pod, node, &verdict, do)
 	}
 	c.leave(pod, node)
 }
@@ -111,7 +111,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 
 // cancel cancels the eviction of a pod that stays, or that terminates for another reason. An accepted eviction is kept
 // until the pod is gone, which may take as long as the pod's grace period and finalizers do.
-func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
+func (c *Core) cancel(pod *taint.Pod, node *taint.Node, now *policy.Verdict, do *Effects) {
 	e := c.entries[pod.UID]
 	if e == nil || e.state == accepted || !c.withdraw(e) {
 		return // or the pod is judged when the call has ended
@@ -122,9 +122,10 @@ func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 	case e.state == scheduled && terminates:
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
 	}
-	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted {
+	probably := c.probably(e, pod, node, now)
+	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted || probably != "" {
 		note := e.note(eviction.EvictionCancelled, pod)
-		note.Stays, note.Ignorer = now.Stay, now.Ignorer()
+		note.Stays, note.Ignorer, note.Probably = now.Stay, now.Ignorer(), probably
 		do.Notes = append(do.Notes, note)
 	}
 	c.become(e, none)

@@ -18,12 +18,12 @@ func (c *Core) Views(now time.Time) []eviction.View {
 		switch {
 		case pod == nil:
 		case e.state != held:
-			views = append(views, c.view(now, e, pod, node))
+			views = append(views, c.deletedByOthers(c.view(now, e, pod, node), node))
 		default:
 			if by := c.judgeOf(uid).Decide(pod, node).Held; by.By != 0 {
-				views = append(views, eviction.View{
+				views = append(views, c.deletedByOthers(eviction.View{
 					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
-				})
+				}, node))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Deadline:     stamp(v.Verdict.At),
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
-		Because:      v.Verdict.Because(),
+		Because:      v.Because(),
 		Policy:       v.Policy,
 		Method:       strings.ToLower(string(v.Method)),
 		DeleteAt:     stamp(v.DeleteAt),
@@ -61,8 +61,8 @@ func ownerOf(p *taint.Pod) *Owner {
 }
 
 // namedBudget finds the name in the API server's message about a PodDisruptionBudget that permits no further
-// disruption, or that is not processed yet.
-var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is) `)
+// disruption, that is not processed yet, or that counts below zero.
+var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is|does) `)
 
 // budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty if none
 // has, or if the server does not name it.

@@ -190,6 +190,7 @@ func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 	}{
 		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web-1.a needs 3 healthy pods and has 3 currently", "web-1.a"},
 		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web is still being processed by the server.", "web"},
+		{eviction.Blocked, `poddisruptionbudget.policy "web" is forbidden: pdb disruptions allowed is negative The disruption budget web does not allow evicting pods currently: pdb disruptions allowed is negative`, "web"},
 		{eviction.Blocked, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", ""},
 		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
 		{eviction.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},

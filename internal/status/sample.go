@@ -27,6 +27,7 @@ func newSample(at time.Time, m Manager, views []eviction.View, nodes []*taint.No
 	for i := range views {
 		s.views[i] = &views[i]
 	}
+	markReturned(s.views, past.Latest)
 	s.nodes = nodesOf(nodes, s.views)
 	s.head = Snapshot{
 		TypeMeta: TypeMeta{APIVersion, KindSnapshot}, At: stamp(at), Manager: m, Totals: totalsOf(s.views, past),

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,13 +17,20 @@ import (
 func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
-	w.manage(t, "--leader-elect=false", "--config="+configFile(t, holdingPolicy))
+	config := "--config=" + configFile(t, holdingPolicy)
+	w.manage(t, "--leader-elect=false", config)
 	s := w.scene(t)
-	agent := s.agent()
+	agent, held := s.agent(), s.pod("held")
 
 	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoSchedule})
 	if at, gone := w.deletion(t, agent.UID, time.Now().Add(3*time.Second)); gone {
 		t.Fatalf("the pod was deleted at %s for a NoSchedule taint", at)
+	}
+	plan, _ := s.said(w.Kubeconfig(), "plan", config, "--node", s.node, "--taint", "crowd:NoExecute")
+	for _, want := range []string{"evicts 1 of its 2 pods: 1 now; 1 is held.", agent.Name + "  deleted by the DaemonSet controller, not tolerated"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("plan does not say %q:\n%s", want, plan)
+		}
 	}
 	began := time.Now()
 	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
@@ -31,6 +39,10 @@ func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
 		t.Fatal("5 s after a NoExecute taint the DaemonSet controller has not deleted a pod that does not tolerate the taint")
 	}
 	t.Logf("deleted %s after the taint", at.Sub(began))
+	if e := s.event(agent, "Cancelling deletion of Pod"); !strings.Contains(e.Message, "probably by the DaemonSet controller") {
+		t.Errorf("the event does not say who deleted the pod: %s", e.Message)
+	}
+	s.stays(held, moment{before: began, after: began}, 3)
 }
 
 // agent creates a DaemonSet for the scene's node, and returns its pod once it is bound.
@@ -73,7 +85,9 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	w := newWorld(t, testcluster.Options{
 		ControllerManagerArgs: []string{"--node-monitor-period=1s", "--node-monitor-grace-period=20s"},
 	})
+	w.manage(t, "--leader-elect=false")
 	s := w.scene(t)
+	pod := s.pod("a", bears(v1.TaintNodeUnreachable, 3600), exists(v1.TaintNodeNotReady))
 	alive := &scene{T: t, world: w, node: "alive"} // with every node dead, kube-controller-manager sets no NoExecute taint
 	alive.makeNode()
 	s.dies()
@@ -92,6 +106,13 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 		t.Error("the NoSchedule twin is gone, too")
 	}
 	lifted := time.Since(began)
+	const cause = "probably kube-controller-manager has started or changed its leader"
+	if e := s.event(pod, "Cancelling deletion of Pod"); !strings.Contains(e.Message, cause) {
+		t.Errorf("the event does not name the cause: %s", e.Message)
+	}
+	if out, _ := s.said(w.Kubeconfig(), "explain", pod.Name, "-n", pod.Namespace); !strings.Contains(out, cause) {
+		t.Errorf("explain does not name the cause:\n%s", out)
+	}
 	second := s.awaitUnreachable(first)
 	t.Logf("lifted %s after the start, and set again with timeAdded %s after the first one", lifted, second.Sub(first))
 }

@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// A start of kube-controller-manager lifts the NoExecute taint of an outage; its NoSchedule taint stays, and is known at
+// that moment, also if it came later than the other.
+func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
+	s := newStores()
+	noExecute := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}
+	noSchedule := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoSchedule}
+	other := v1.Taint{Key: "full", Effect: v1.TaintEffectNoSchedule}
+	for _, step := range []struct {
+		taints         []v1.Taint
+		outage, spared bool
+	}{
+		{[]v1.Taint{noExecute}, false, false},
+		{[]v1.Taint{noExecute, noSchedule}, true, false},
+		{[]v1.Taint{noSchedule}, true, true},
+		{[]v1.Taint{other}, false, false},
+	} {
+		node := aNode(step.taints...)
+		must(t, s.nodeStore.Update(node))
+		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared {
+			t.Errorf("%v: outage %v, spared %v", step.taints, n.Outage, n.OutageSpared())
+		}
+	}
+}

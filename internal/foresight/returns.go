@@ -1,0 +1,38 @@
+package foresight
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// returns returns a warning if the replacement of a pod that is evicted may come back to its node with these taints,
+// and be evicted again: the pod tolerates all of them for some time or, as a policy evicts it, without a limit.
+func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
+	if p.Controller == nil {
+		return nil
+	}
+	for i := range taints {
+		if keepsOff(&p.Pod, taints[i], rules) {
+			return nil
+		}
+	}
+	if p.Daemon {
+		return []string{"the DaemonSet controller creates the pod on this node again at once, where it is evicted again, " +
+			"without end; add a NoSchedule taint that it does not tolerate"}
+	}
+	return []string{"its replacement may come back to this node, whose taints it tolerates"}
+}
+
+// keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node that has
+// not-ready or unreachable with the effect NoExecute has it with NoSchedule, too.
+func keepsOff(p *taint.Pod, t v1.Taint, rules taint.Rules) bool {
+	if t.Effect == v1.TaintEffectPreferNoSchedule {
+		return false
+	}
+	twin := t
+	if isManaged(t) {
+		twin.Effect = v1.TaintEffectNoSchedule
+	}
+	return taint.Matching(p, &t, rules) == nil || taint.Matching(p, &twin, rules) == nil
+}

@@ -1,0 +1,57 @@
+package foresight
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// shadowed returns warnings of tolerations that have no effect because an earlier toleration matches the same taint.
+func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
+	var warnings []string
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != v1.TaintEffectNoExecute {
+			continue
+		}
+		if longer := taint.Longer(p, t, rules); longer != nil {
+			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
+				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to "+
+				"tolerate the taint longer, put it first in spec.tolerations")
+		}
+	}
+	return warnings
+}
+
+// displaced returns warnings of tolerations of an outage that match none of these taints, and keep the API server from
+// adding its default. A toleration of a running pod can't be changed or removed, but others may be put before it.
+func displaced(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != v1.TaintEffectNoExecute || !isManaged(*t) {
+			continue
+		}
+		if displaces := taint.Displacing(p, t.Key, rules); displaces != nil {
+			warnings = append(warnings, "toleration "+taint.TolerationString(displaces)+" does not match "+t.ToString()+
+				", and keeps Kubernetes from adding its default of 5m: with this taint the pod is evicted at once; a "+
+				"toleration with tolerationSeconds may be put before it")
+		}
+	}
+	return warnings
+}
+
+// outage are the NoExecute taints that Kubernetes sets while a node has an outage.
+func outage() []v1.Taint {
+	return []v1.Taint{
+		{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute},
+		{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute},
+	}
+}
+
+// granted formats a toleration with the time for which it tolerates a taint.
+func granted(t *v1.Toleration) string {
+	if t.TolerationSeconds == nil {
+		return taint.TolerationString(t) + " without limit"
+	}
+	return taint.TolerationString(t) + " for " + taint.BriefSeconds(*t.TolerationSeconds)
+}

@@ -1,0 +1,120 @@
+package foresight_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+)
+
+// toleration adds a toleration of effect NoExecute with this operator and value.
+func toleration(key string, operator v1.TolerationOperator, value string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Key: key, Operator: operator, Value: value, Effect: v1.TaintEffectNoExecute})
+	}
+}
+
+func TestATolerationThatOnlyDisplacesTheDefaultIsNamed(t *testing.T) {
+	const unreachable = v1.TaintNodeUnreachable
+	for _, test := range []struct {
+		name   string
+		pod    *v1.Pod
+		warned bool
+	}{
+		{"with a value", pod("a", toleration(unreachable, v1.TolerationOpEqual, "x")), true},
+		{"with Gt", pod("a", toleration(unreachable, v1.TolerationOpGt, "5")), true},
+		{"with Lt", pod("a", toleration(unreachable, v1.TolerationOpLt, "5")), true},
+		{"with an empty value", pod("a", toleration(unreachable, v1.TolerationOpEqual, "")), false},
+		{"with a value, and another one that matches", pod("a", toleration(unreachable, v1.TolerationOpEqual, "x"), tolerates(unreachable, 300)), false},
+		{"none at all", pod("a"), false},
+		{"of another taint", pod("a", toleration("gpu", v1.TolerationOpEqual, "x")), false},
+		{"of another effect", pod("a", toleration(unreachable, v1.TolerationOpEqual, "x"), func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoSchedule }), false},
+	} {
+		is := func(warning string) bool {
+			return strings.Contains(warning, "keeps Kubernetes from adding its default of 5m")
+		}
+		if got := slices.ContainsFunc(explain(test.pod, node("n1")).Warnings, is); got != test.warned {
+			t.Errorf("explain, %s: warned %v", test.name, got)
+		}
+		if got := slices.ContainsFunc(plan(t, ask(unreachable+":NoExecute"), node("n1"), test.pod).Pods[0].Warnings, is); got != test.warned {
+			t.Errorf("plan, %s: warned %v", test.name, got)
+		}
+		if got := plan(t, ask("gpu:NoExecute"), node("n1"), test.pod).Pods[0].Warnings; slices.ContainsFunc(got, is) {
+			t.Errorf("plan of another taint, %s: %q", test.name, got)
+		}
+	}
+}
+
+func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
+	agent := func(change ...func(*v1.Pod)) *v1.Pod {
+		return pod("a", append(change, tolerates(v1.TaintNodeUnreachable, -1), ownedBy("DaemonSet/agent"))...)
+	}
+	const want = `only the first toleration that matches node.kubernetes.io/unreachable:NoExecute counts ("Exists" for 1m), so a later one ("node.kubernetes.io/unreachable Exists" without limit) has no effect; to tolerate the taint longer, put it first in spec.tolerations`
+	if got := explain(agent(tolerates("", 60)), node("n1")).Warnings; !slices.Contains(got, want) {
+		t.Errorf("explain: %q", got)
+	}
+	if got := plan(t, ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), agent(tolerates("", 60))).Pods[0].Warnings; !slices.Contains(got, want) {
+		t.Errorf("plan: %q", got)
+	}
+	if got := explain(agent(), node("n1")).Warnings; got != nil {
+		t.Errorf("without a catch-all: %q", got)
+	}
+}
+
+func TestAReplacementThatMayComeBackIsWarnedOf(t *testing.T) {
+	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
+	const may = "its replacement may come back to this node, whose taints it tolerates"
+	owned := func(owner, key string, seconds int64) *v1.Pod {
+		return pod("a", ownedBy(owner), tolerates(key, seconds))
+	}
+	for _, test := range []struct {
+		name string
+		pod  *v1.Pod
+		q    foresight.Question
+		node *v1.Node
+		want string
+	}{
+		{"a DaemonSet that tolerates for 5 s", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute"), node("n1"), loop},
+		{"a DaemonSet that does not tolerate", pod("a", ownedBy("DaemonSet/agent")), ask("gpu:NoExecute"), node("n1"), ""},
+		{"another one", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1"), may},
+		{"a pod that nobody replaces", pod("a", tolerates("gpu", 5)), ask("gpu:NoExecute"), node("n1"), ""},
+		{"a NoSchedule taint that keeps it off", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute", "full:NoSchedule"), node("n1"), ""},
+		{"one that the node has", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1", parsed("full:NoSchedule")), ""},
+		{"a preference", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1", parsed("full:PreferNoSchedule")), may},
+		{"the default for unreachable, whose NoSchedule taint follows", pod("a", ownedBy("ReplicaSet/web"), toleration(v1.TaintNodeUnreachable, v1.TolerationOpExists, ""), func(p *v1.Pod) {
+			p.Spec.Tolerations[0].TolerationSeconds = new(int64(300))
+		}), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), ""},
+	} {
+		got := strings.Join(plan(t, test.q, test.node, test.pod).Pods[0].Warnings, "|")
+		if got != test.want {
+			t.Errorf("%s: %q", test.name, got)
+		}
+	}
+}
+
+func TestExplainSaysThatNobodyAsksEvictionResponders(t *testing.T) {
+	responding := pod("a", func(p *v1.Pod) { p.Spec.EvictionResponders = []v1.EvictionResponder{{Name: "acme.io/save"}} })
+	const want = "the pod has evictionResponders (acme.io/save), which neither Delete nor Evict asks: only an EvictionRequest does"
+	if got := explain(responding, node("n1")).Warnings; !slices.Equal(got, []string{want}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
+	const part = "node n1 has not-ready or unreachable with the effect NoSchedule alone"
+	for _, test := range []struct {
+		node  *v1.Node
+		noted bool
+	}{
+		{node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule")), true},
+		{node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule"), timed("node.kubernetes.io/not-ready:NoExecute", -1)), false},
+		{node("n1"), false},
+	} {
+		if got := explain(pod("a"), test.node).Notes; noted(got, part) != test.noted {
+			t.Errorf("%v: %q", test.node.Spec.Taints, got)
+		}
+	}
+}

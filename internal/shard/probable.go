@@ -1,0 +1,36 @@
+package shard
+
+import (
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// probably returns what has probably ended the eviction of a pod, by the present verdict; "" if that is not known.
+func (c *Core) probably(e *entry, pod *taint.Pod, node *taint.Node, now *policy.Verdict) string {
+	switch present := *pod; now.Stay {
+	case taint.Terminating:
+		present.Terminating = false
+		if e.state == held && c.judge.DeletedByDaemonSet(&present, node).Evict {
+			return eviction.DeletedByDaemonSet
+		}
+	case taint.NotTainted, taint.Tolerated:
+		if taint.ReportsOutage(e.plan.verdict.Taint.Key) && node.OutageSpared() {
+			return eviction.OutageSpared
+		}
+	}
+	return ""
+}
+
+// deletedByOthers turns the view of a pod that waits or is held into that of one that the DaemonSet controller deletes,
+// if it does.
+func (c *Core) deletedByOthers(v eviction.View, node *taint.Node) eviction.View {
+	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
+	if !verdict.Evict || v.State == eviction.InFlight || v.State == eviction.Done {
+		return v
+	}
+	return eviction.View{
+		Pod: v.Pod, Verdict: verdict, State: eviction.Due, Method: policy.Delete, Attempts: v.Attempts, Last: v.Last,
+		DeletedBy: taint.DaemonSetController,
+	}
+}

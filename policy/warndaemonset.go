@@ -1,0 +1,33 @@
+package policy
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// daemonSetWarnings returns the warning about the pods that the DaemonSet controller deletes whatever the policy says:
+// those of DaemonSets that do not tolerate a NoExecute taint. The controller lets them tolerate not-ready and
+// unreachable without a limit.
+func (p *Policy) daemonSetWarnings() []string {
+	kinds, does := p.Match.OwnerKinds, "method: "+string(p.Method)
+	switch {
+	case p.Mode == Audit || len(kinds) > 0 && !slices.Contains(kinds, daemonSet):
+		return nil
+	case p.Method != Delete:
+	case p.Tolerations == nil || p.Tolerations.Absent == nil || p.Tolerations.Absent.Duration == 0:
+		return nil
+	default:
+		does = "tolerations.absent"
+	}
+	if !slices.ContainsFunc(p.Match.taints(), Taint.mayDeleteDaemons) {
+		return nil
+	}
+	return []string{does + " does not cover pods of DaemonSets, unless they tolerate the taint: the DaemonSet controller " +
+		"deletes them"}
+}
+
+// mayDeleteDaemons reports whether the taint may be one of effect NoExecute that not all pods of DaemonSets tolerate.
+func (t Taint) mayDeleteDaemons() bool {
+	return t.hasEffect(v1.TaintEffectNoExecute) && t.Key != v1.TaintNodeNotReady && t.Key != v1.TaintNodeUnreachable
+}
