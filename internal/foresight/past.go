@@ -58,8 +58,9 @@ func cancellation(events []Event) (words string) {
 			continue
 		}
 		words = ""
-		guesses := strings.Contains(e.Message, eviction.OutageSpared) || strings.Contains(e.Message, eviction.DeletedByDaemonSet)
-		if strings.HasPrefix(e.Message, "Cancelling ") && guesses {
+		guess := func(cause string) bool { return strings.Contains(e.Message, cause) }
+		if strings.HasPrefix(e.Message, "Cancelling ") &&
+			slices.ContainsFunc([]string{eviction.OutageSpared, eviction.DeletedByDaemonSet}, guess) {
 			_, cause, _ := strings.Cut(e.Message, ": ")
 			cause, _, _ = strings.Cut(cause, "; it was to go")
 			words = "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause

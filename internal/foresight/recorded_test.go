@@ -81,9 +81,9 @@ func since(key string, seconds float64) taint.History {
 	return taint.History{{Taint: parsed(key), Since: at(seconds)}}
 }
 
-// tripped returns the record of a trip of the breaker outage, five minutes ago.
-func tripped(group string) breaker.TripRecord {
-	return breaker.TripRecord{Breaker: "outage", TopologyKey: "zone", Group: group, Began: at(-300)}
+// tripped returns the record of a trip of the breaker outage for zone a, five minutes ago.
+func tripped() breaker.TripRecord {
+	return breaker.TripRecord{Breaker: "outage", TopologyKey: "zone", Group: "a", Began: at(-300)}
 }
 
 func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
@@ -186,7 +186,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 
 // Trips and ends of holds in the journal count as for a manager that begins to lead: each answer names the trips.
 func TestRecordedTripsAndHoldsCount(t *testing.T) {
-	spent := tripped("a")
+	spent := tripped()
 	spent.Ended = true
 	paused := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Holds: true}}}
 	ended := &breaker.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}}
@@ -201,10 +201,10 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 	}{
 		{"no trip", []policy.Breaker{outage()}, &breaker.Record{}, goes + "55m1s", nil, ""},
 		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "tripped breakers and pauses are unknown"},
-		{"a trip", []policy.Breaker{outage()}, trips(tripped("a")), held, []string{"Automatic"}, "resets once few enough nodes"},
-		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped("a")), held, []string{"Manual"}, "until resetBefore is set"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped()), held, []string{"Automatic"}, "resets once few enough nodes"},
+		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped()), held, []string{"Manual"}, "until resetBefore is set"},
 		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
-		{"a trip of a breaker that is not configured", nil, trips(tripped("a")), goes + "55m1s", []string{""}, "because these policies have no such breaker"},
+		{"a trip of a breaker that is not configured", nil, trips(tripped()), goes + "55m1s", []string{""}, "because these policies have no such breaker"},
 		{"a trip of such a breaker that was reset", nil, trips(spent), goes + "55m1s", nil, ""},
 		{"the end of a hold", nil, ended, goes + "58m20s", nil, ""},
 		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "taint-manager is paused"},

@@ -39,7 +39,7 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 				other = zoned("n2", timed("out:NoExecute", -300))
 			}
 			m, err := load(breakers(t, outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon},
-				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped("a"))))
+				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped())))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 	trip := func(seconds float64, recorded bool) []foresight.Trip {
 		return []foresight.Trip{{Breaker: "outage", Group: "a", Since: at(seconds), Recorded: recorded, Reset: "Automatic"}}
 	}
-	out, recorded := timed("out:NoExecute", -300), trips(tripped("a"))
+	out, recorded := timed("out:NoExecute", -300), trips(tripped())
 	for _, c := range []struct {
 		name    string
 		objects []any
