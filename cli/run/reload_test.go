@@ -146,6 +146,14 @@ func (m *mounted) taken() []taintmanager.Policies {
 	return slices.Clone(m.manager.set)
 }
 
+// recorded returns the messages of the events so far.
+func (m *mounted) recorded() []string {
+	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.events)
+}
+
 func (m *mounted) said() string {
 	synctest.Wait()
 	m.mu.Lock()
@@ -190,7 +198,7 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 		if got := m.taken(); len(got) > 0 {
 			t.Errorf("taken in was %+v", got)
 		}
-		for _, said := range []string{m.said(), strings.Join(m.events, "\n")} {
+		for _, said := range []string{m.said(), strings.Join(m.recorded(), "\n")} {
 			if strings.Count(said, "config.yaml: shards: Invalid value: 0: must be between 1 and 256") != 1 || !strings.Contains(said, "config.yaml: policies[0].method: Unsupported value: ") {
 				t.Errorf("it does not say once what is refused: %s", said)
 			}
@@ -218,8 +226,8 @@ func TestAFileThatIsGoneKeepsTheOldOne(t *testing.T) {
 		m := follow(t, draining)
 		must(t, os.Remove(filepath.Join(m.dir, "..data")))
 		time.Sleep(time.Minute)
-		if m.Trouble() == nil || len(m.events) != 1 || m.counted(resultRefused) != 1 {
-			t.Errorf("the trouble is %v, and the events are %q", m.Trouble(), m.events)
+		if m.Trouble() == nil || len(m.recorded()) != 1 || m.counted(resultRefused) != 1 {
+			t.Errorf("the trouble is %v, and the events are %q", m.Trouble(), m.recorded())
 		}
 		m.write(t, draining)
 		time.Sleep(applied)
@@ -332,8 +340,8 @@ func TestAFileThatIsWrittenInPlaceIsTakenInAsAWhole(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				write(t, filepath.Join(m.dir, "..1", "config.yaml"))
 				time.Sleep(applied)
-				if got := m.taken(); len(got) != 1 || len(got[0].Policies) != 1 || len(m.events) > 0 {
-					t.Errorf("taken in was %+v, and the events are %q", got, m.events)
+				if got := m.taken(); len(got) != 1 || len(got[0].Policies) != 1 || len(m.recorded()) > 0 {
+					t.Errorf("taken in was %+v, and the events are %q", got, m.recorded())
 				}
 			})
 		})

@@ -41,7 +41,7 @@ type object struct {
 // reset begins a term, or ends one: nothing is known of the object.
 func (o *object) reset() {
 	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
-	for k := range maps.Clone(o.problems) {
+	for _, k := range slices.Sorted(maps.Keys(o.problems)) {
 		o.problem(k, "")
 	}
 }
