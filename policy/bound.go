@@ -11,30 +11,30 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "eviction is requested within 20m of the taint; if refused, the pod is deleted within 1h50m and gone within 1h58m
-// (holds and rate limits add to this)". Without a bound, it returns the reasons. The bound includes the settle times of
-// the breakers.
+// "within 20m of the taint, eviction is requested; within 1h50m, the pod is deleted if that was refused, and gone within
+// 1h58m; holds and rate limits delay each step". Without a bound, it returns the reasons. The bound includes the settle
+// times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
 		enforced.Mode = Enforce
-		return "audit only; if enforced, " + enforced.Bound(guards)
+		return "audit only: evicts nothing; if enforced, " + enforced.Bound(guards)
 	}
 	if reasons := p.unbounded(); len(reasons) > 0 {
-		return "no time limit: " + strings.Join(reasons, "; ")
+		return "pods may stay for ever: " + strings.Join(reasons, "; ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
-	deleted, words, from := asked, "", " of the taint"
+	deleted, words, of, refused := asked, "", " of the taint", ""
 	if p.Method == Evict {
-		words, from = "eviction is requested within "+taint.Brief(asked)+" of the taint; ", ""
+		words, of = "within "+taint.Brief(asked)+" of the taint, eviction is requested; ", ""
 		if p.DeleteAfter == nil {
-			return words + "then no time limit: deleteAfter is unset, so PodDisruptionBudgets may block it for ever"
+			return words + "deleteAfter is unset, so PodDisruptionBudgets may block it for ever"
 		}
-		words += "if refused, "
+		refused = " if that was refused"
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + "the pod is deleted within " + taint.Brief(deleted) + from + p.gone(deleted) +
-		" (holds and rate limits add to this)" + p.broken(asked) + p.exceptions()
+	return words + "within " + taint.Brief(deleted) + of + ", the pod is deleted" + refused + p.gone(deleted) +
+		"; holds and rate limits delay each step" + p.broken(asked) + p.exceptions()
 }
 
 // slowestFailure is the longest time after which failures of a webhook count as a refusal.

@@ -44,7 +44,7 @@ func TestWarnings(t *testing.T) {
 	audits := only(policy.Hold, v1.TaintNodeUnreachable)
 	audits.Mode = policy.Audit
 	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
-	const daemons = " does not cover pods of DaemonSets, unless they tolerate the taint: the DaemonSet controller deletes them"
+	const daemons = " does not apply to pods of DaemonSets that do not tolerate the taint, because the DaemonSet controller deletes them"
 	ofKind := func(kind string) policy.Config {
 		p := only(policy.Hold, "x")
 		p.Match.OwnerKinds = []string{kind}

@@ -23,8 +23,8 @@ func (p *Policy) daemonSetWarnings() []string {
 	if !slices.ContainsFunc(p.Match.taints(), Taint.mayDeleteDaemons) {
 		return nil
 	}
-	return []string{does + " does not cover pods of DaemonSets, unless they tolerate the taint: the DaemonSet controller " +
-		"deletes them"}
+	return []string{does + " does not apply to pods of DaemonSets that do not tolerate the taint, because the DaemonSet " +
+		"controller deletes them"}
 }
 
 // mayDeleteDaemons reports whether the taint may be one of effect NoExecute that not all pods of DaemonSets tolerate.

@@ -7,7 +7,7 @@ access to nodes, pods and its journal is enough. With --server, taint-manager an
 evictions that are blocked, delayed or in flight. With --watch, the list is updated until Ctrl-C. With
 --wait, the command returns when no evictions remain on the nodes given by --node.
 
-The policies are those of the running manager, which its journal has; --config gives others.
+Policies are read from the journal of the running taint-manager; --config overrides them.
 
 Usage:
   taint-manager pending [flags]

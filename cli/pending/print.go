@@ -40,7 +40,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 		}},
 		Wider: []column{
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "START FROM", Text: func(p pod) string { return p.SinceFrom }},
+			{Heading: "SOURCE OF START", Text: func(p pod) string { return p.SinceFrom }},
 		},
 	})
 }

@@ -62,7 +62,7 @@ func (t *text) orIfEvicted(heading string) string {
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
 		return heading
 	}
-	return heading + " (IF EVICT)"
+	return heading + " (METHOD EVICT)"
 }
 
 // when says when the pod is evicted: not now, if budgets block it.
@@ -87,7 +87,7 @@ func (t *text) when(p pod) string {
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
 	if p.FirstMatch {
-		clauses = append(clauses, "longer toleration ignored")
+		clauses = append(clauses, "a longer toleration comes later")
 	}
 	if t.Waits(p) {
 		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
@@ -143,7 +143,7 @@ func (t *text) summary() {
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "ALL EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "EVICTIONS INCL. REGARDLESS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
 		{Heading: t.orIfEvicted("BLOCKED PODS"), Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
 	}})
 	if len(nodes) > 1 {

@@ -156,7 +156,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "it started at " + since + ": API timestamps have no fractions of a second, so 1s is added to timeAdded"
+		return "it started at " + since + ", 1s after timeAdded, which has whole seconds only"
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {

@@ -271,11 +271,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API timestamps have no fractions of a second, so 1s is added to timeAdded; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
+			"it started at 2026-05-01T11:59:01Z, 1s after timeAdded, which has whole seconds only; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z: API timestamps have no fractions of a second, so 1s is added to timeAdded; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
+			"it started at 2026-05-01T11:59:01Z, 1s after timeAdded, which has whole seconds only; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),

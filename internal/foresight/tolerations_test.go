@@ -66,7 +66,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 
 func TestAReplacementThatMayComeBackIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
-	const may = "its replacement may come back to this node, whose taints it tolerates"
+	const may = "its replacement tolerates the taints of the node, and may be scheduled there again"
 	owned := func(owner, key string, seconds int64) *v1.Pod {
 		return pod("a", ownedBy(owner), tolerates(key, seconds))
 	}
