@@ -40,8 +40,8 @@ func (c *ClientConnection) AddFlags(fs *pflag.FlagSet) {
 		"those for the lease. 0 or -1 means no limit.")
 	fs.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Maximum burst of requests to the API server. 0 means the "+
 		"value of --kube-api-qps.")
-	fs.StringVar(&c.ContentType, "kube-api-content-type", c.ContentType, "Encoding of requests: "+
-		ContentTypeProtobuf+" or "+ContentTypeJSON+".")
+	fs.StringVar(&c.ContentType, "kube-api-content-type", c.ContentType, "Encoding of requests other than "+
+		"reads of pods and nodes: "+ContentTypeProtobuf+" or "+ContentTypeJSON+".")
 }
 
 // AddFlags binds the flags of leader election to l.

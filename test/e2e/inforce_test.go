@@ -115,7 +115,7 @@ func drainsByPolicy(s *scene) {
 			s.Errorf("%s is not pending:\n%s", pod.Name, said)
 		}
 	}
-	s.tells(0, "No pod is left to go on "+s.node, admin, "pending", "--node", s.node, "--wait", "--timeout", "2m")
+	s.tells(0, "All evictions are complete on "+s.node, admin, "pending", "--node", s.node, "--wait", "--timeout", "2m")
 	for _, pod := range pods {
 		if _, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{}); err == nil {
 			s.Errorf("%s is there after the wait", pod.Name)

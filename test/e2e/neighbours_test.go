@@ -27,7 +27,7 @@ func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
 		t.Fatalf("the pod was deleted at %s for a NoSchedule taint", at)
 	}
 	plan, _ := s.said(w.Kubeconfig(), "plan", config, "--node", s.node, "--taint", "crowd:NoExecute")
-	for _, want := range []string{"evicts 1 of its 2 pods: 1 now; 1 is held.", agent.Name + "  deleted by the DaemonSet controller, not tolerated"} {
+	for _, want := range []string{"evicts 1 of its 2 pods now; 1 is held.", agent.Name + "  deleted by the DaemonSet controller: not tolerated"} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("plan does not say %q:\n%s", want, plan)
 		}

@@ -167,7 +167,8 @@ func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
 func (nobody) RecordChanged(string)                    {}
 func (nobody) NamespacesChanged()                      {}
 
-// noting records a way's requests, and refuses streamed lists if the way is plain, as an older server would.
+// noting records a way's requests, lets the server answer in the way's form, and refuses streamed lists if the way is
+// plain, as an older server would.
 type noting struct {
 	way  *way
 	next http.RoundTripper
@@ -186,6 +187,8 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	case query.Get("watch") == "":
 		asks = "a plain list"
 	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", n.way.form)
 	response, err := n.next.RoundTrip(r)
 	if err == nil {
 		n.way.mu.Lock()
