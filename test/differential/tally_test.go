@@ -78,7 +78,7 @@ func (c *counts) add(r *result, alone bool) {
 	}
 }
 
-// String returns the tally as the tables of docs/lab/differential.md.
+// String returns the tally as Markdown tables.
 func (a *tally) String() string {
 	var b strings.Builder
 	b.WriteString("| | |\n|---|---|\n")
