@@ -38,6 +38,7 @@ const (
 )
 
 func TestForesightByTheConfigurationInForce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)

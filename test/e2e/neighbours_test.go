@@ -83,7 +83,7 @@ func (s *scene) agent() *v1.Pod {
 func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{
-		ControllerManagerArgs: []string{"--node-monitor-period=1s", "--node-monitor-grace-period=20s"},
+		ControllerManagerArgs: []string{"--node-monitor-period=1s", "--node-monitor-grace-period=30s"},
 	})
 	w.manage(t, "--leader-elect=false")
 	s := w.scene(t)
@@ -121,14 +121,14 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 // returns it.
 func (s *scene) awaitUnreachable(after time.Time) (added time.Time) {
 	s.Helper()
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		taint, found := s.unreachable(v1.TaintEffectNoExecute)
 		if found && taint.TimeAdded != nil && taint.TimeAdded.After(after) {
 			return taint.TimeAdded.Time
 		}
 		if time.Now().After(deadline) {
-			s.Fatal("90 s have passed, and the node has no new unreachable:NoExecute")
+			s.Fatal("two minutes have passed, and the node has no new unreachable:NoExecute")
 		}
 		s.wait(50 * time.Millisecond)
 	}

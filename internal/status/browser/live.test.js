@@ -115,7 +115,7 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
   await line.waitFor();
   await page.locator('#totals [data-total="stuck"]', { hasText: /^1$/ }).waitFor();
   await line.locator('.open').click();
-  await page.locator('tr.why', { hasText: /default\/guarded-\S+ was to be evicted from page-1[^]*A PodDisruptionBudget keeps it[^]*kubectl -n default describe pdb keep-guarded/ }).waitFor();
+  await page.locator('tr.why', { hasText: /default\/guarded-\S+ was due to be evicted from page-1[^]*A PodDisruptionBudget blocks the eviction[^]*kubectl -n default describe pdb keep-guarded/ }).waitFor();
   assert.deepEqual(await violations(page), []);
 
   await tell(budget('guarded', 0));

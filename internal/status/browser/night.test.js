@@ -50,7 +50,7 @@ on('busy', 'stuck pods that the filter hides are counted', async (page) => {
   await page.locator('#states button', { hasText: 'blocked' }).click();
   await page.locator('#stuck-note', { hasText: '3 blocked, 2 refused, 2 delayed; the filter hides 3' }).waitFor();
   await page.getByLabel('Search').fill('no such pod');
-  await page.getByText('The filter lets none of them through.').waitFor();
+  await page.getByText('No stuck evictions match the filter.').waitFor();
   assert.equal(await page.locator('#totals [data-total="stuck"]').innerText(), '7');
 });
 
@@ -119,7 +119,7 @@ on('busy', 'the address holds the open pod, the filter, the zone and what the ti
   await page.waitForFunction(() => /across=.*moved=/.test(location.hash));
   const other = await open(browser, page.url(), { timezoneId: 'Asia/Tokyo' });
   assert.equal(other.page.url(), page.url());
-  await other.page.locator('tr.why', { hasText: `${name} was to be evicted` }).waitFor();
+  await other.page.locator('tr.why', { hasText: `${name} was due to be evicted` }).waitFor();
   assert.match(await other.page.locator('#clock').innerText(), /GMT\+9$/);
   assert.equal(await other.page.getByLabel('Node', { exact: true }).inputValue(), 'node-00');
   assert.equal(await other.page.getByLabel('Group by').inputValue(), 'owner');
@@ -141,7 +141,7 @@ on('calm', 'an address that is opened in place of another is shown, on the page 
   const { items } = await (await fetch(`${clusters.calm.page}api/v1/evictions?state=scheduled`)).json();
   const { uid, namespace, pod } = items.at(-1); // of 60, so that it is on the second page
   await page.evaluate((hash) => { location.hash = hash; }, `open=${uid}`);
-  await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} is to be evicted` }).waitFor();
+  await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} will be evicted` }).waitFor();
   assert.match(await page.locator('#panel .pager').innerText(), /51–(\d+) of \1 lines/);
   await page.evaluate(() => { location.hash = 'range=x/y&across=x&list=x&group=x&zone=x&search=auth'; });
   await page.locator('#clear').waitFor();
@@ -155,7 +155,7 @@ on('busy', 'a pod that an address opens is found where it was evicted, and misse
   await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} was evicted from` }).waitFor();
   assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Recently evicted/);
   await page.evaluate(() => { location.hash = 'open=nobody'; });
-  await page.getByText('The pod that this address opens is not here').waitFor();
+  await page.getByText('The pod of this address is not listed').waitFor();
 });
 
 on('busy', 'a pod that goes while it is open is said to have gone', async (page) => {
@@ -212,7 +212,7 @@ on('busy', 'the search finds states', async (page) => {
     }, n);
   }
   await page.getByLabel('Search').fill('scheduled');
-  await page.getByText('The filter lets none of them through.').waitFor();
+  await page.getByText('No stuck evictions match the filter.').waitFor();
 });
 
 on('busy', 'a node whose pods are all stuck leads to them', async (page) => {

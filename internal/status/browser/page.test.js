@@ -129,9 +129,9 @@ on('bins hold every mark once, and zoom and filter open them', async (page) => {
   });
   assert.ok(whole && sum === 20_000 && widest <= 2 * 20, `${sum} in bins, at most ${widest} on a lane`);
   const note = page.locator('#timeline-note');
-  assert.match(await note.innerText(), /a number is how many go within 1 min/);
+  assert.match(await note.innerText(), /numbers count evictions within 1 min/);
   await page.locator('#closer').click();
-  await page.waitForFunction(() => / go within (15|30) s/.test(document.getElementById('timeline-note')?.textContent ?? ''));
+  await page.waitForFunction(() => /evictions within (15|30) s/.test(document.getElementById('timeline-note')?.textContent ?? ''));
 });
 
 on('totals are those of the snapshot, and open their lists', async (page) => {
@@ -203,7 +203,7 @@ on('a pod opens its explanation, with the keyboard alone', async (page) => {
   await page.keyboard.press('Enter');
   const why = page.locator('tr.why');
   await why.waitFor();
-  assert.match(await why.innerText(), /was to be evicted from node-\d+ at .*: taint .*kubectl -n \S+ describe pod.*Next try.*The node has/s);
+  assert.match(await why.innerText(), /was due to be evicted from node-\d+ at .*: taint .*kubectl -n \S+ describe pod.*Next attempt.*Node taint/s);
   assert.equal(await pod.getAttribute('aria-expanded'), 'true');
   await page.waitForTimeout(2500); // it stays open, and focused, while the list changes
   assert.ok(await pod.evaluate((e) => e === document.activeElement));
@@ -213,7 +213,7 @@ on('a pod opens its explanation, with the keyboard alone', async (page) => {
 
 on('the focus stays with its pod while the list is put in another order', async (page) => {
   await page.locator('#states button', { hasText: 'refused' }).click(); // so that the others are on one page
-  await page.getByRole('columnheader', { name: 'Next try' }).getByRole('button').click();
+  await page.getByRole('columnheader', { name: 'Next attempt' }).getByRole('button').click();
   const second = page.locator('#stuck .open').nth(1);
   const name = await second.innerText();
   await second.focus();

@@ -36,7 +36,7 @@ test('the list is filtered by policy, and a row names policy, hold and time of d
   await page.waitForFunction(() => !/held/.test(document.querySelector('#panel tbody')?.textContent ?? 'held'));
   await page.locator('#panel tbody tr button').first().click();
   await page.getByText('maintenance-databases, method evict').waitFor();
-  await page.getByText('if its eviction is refused until then').waitFor();
+  await page.getByText('if its eviction is still refused').waitFor();
   assert.match(page.url(), /policy=maintenance-databases/);
   assert.deepEqual(complaints, []);
   await close();
@@ -45,7 +45,7 @@ test('the list is filtered by policy, and a row names policy, hold and time of d
 test('an eviction that waits for a rate says so, and groups are made by policy', async () => {
   const { page, complaints, close } = await open(browser, cluster.page);
   await page.locator('#search').fill('dead-nodes-by-zone');
-  await page.getByText('waits for rate dead-nodes-by-zone').first().waitFor();
+  await page.getByText('waiting for rate dead-nodes-by-zone').first().waitFor();
   await page.locator('#search').fill('');
   await page.locator('#group').selectOption('policy');
   await page.getByText('no policy').first().waitFor();

@@ -149,8 +149,8 @@ test('times of the past are shown as past, on the axis and in the lists', async 
     const of = { uid: 'u', namespace: 'ns', pod: 'p', node: 'n', taint: 't', because: 'b', state: 'blocked', deadline: '2000-01-01T11:59:00Z', nextTry: '2000-01-01T11:59:50Z' };
     return [sentence(rowOf(of, false), at), explanation(rowOf(of, false), new Map(), at).textContent];
   });
-  assert.match(told[0], /was to be evicted from n at 11:59:00 UTC \(1 min 00 s ago\)/);
-  assert.match(told[1], /Next trywas due at 11:59:50 UTC, 10 s ago/);
+  assert.match(told[0], /was due to be evicted from n at 11:59:00 UTC \(1 min 00 s ago\)/);
+  assert.match(told[1], /Next attemptwas due at 11:59:50 UTC, 10 s ago/);
   await page.getByRole('tab', { name: /Upcoming/ }).click();
 });
 

@@ -61,7 +61,7 @@ test('a quiet cluster that is stale is not shown as quiet, and 0 is known again 
   await page.locator('#live', { hasText: /^stale/ }).waitFor();
   await page.locator('#totals [data-total="stuck"]', { hasText: '–' }).waitFor();
   const stale = await noZero(page);
-  assert.equal(stale.empty, 'Whether anything is scheduled now is not known.');
+  assert.equal(stale.empty, 'Scheduled evictions are unknown.');
   assert.match(stale.title, /^stale/);
   const second = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', `-address=${new URL(first.page).host}`);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
