@@ -455,6 +455,20 @@ func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) 
 	}
 }
 
+// A leader whose trips and holds are those of the record has nothing to set.
+func TestARecordOfGuardsThatNobodyReplacesIsKeptFromTermToTerm(t *testing.T) {
+	s := led(t)
+	p := s.start(t)
+	p.watched("7")
+	for range 2 { // terms, of another process than the one that has set the record
+		p.lead().until(p.now + 30)
+		if got := string(p.state().Guards); got != `{"trips":[]}` {
+			t.Errorf("stored in term %d: %q", p.term, got)
+		}
+		p.resign()
+	}
+}
+
 func TestAReloadWaitsForTheConfigurationToBePublished(t *testing.T) {
 	for name, fault := range map[string]func(string, int) error{
 		"published": func(string, int) error { return nil }, "forbidden": func(string, int) error { return forbidden() },
