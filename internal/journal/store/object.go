@@ -137,7 +137,7 @@ func (o *object) open() error {
 func (o *object) explain() {
 	o.applied = true
 	if o.isState() {
-		o.Core.guards = o.state.Guards // they are written back until others are set
+		o.guards = o.state.Guards // they are written back until others are set
 		o.effects.Guards = &Guards{o.state.Guards, true}
 		return
 	}
