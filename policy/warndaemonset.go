@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // daemonSetWarnings returns the warning about the pods that the DaemonSet controller deletes whatever the policy says:
@@ -29,5 +31,5 @@ func (p *Policy) daemonSetWarnings() []string {
 
 // mayDeleteDaemons reports whether the taint may be one of effect NoExecute that not all pods of DaemonSets tolerate.
 func (t Taint) mayDeleteDaemons() bool {
-	return t.hasEffect(v1.TaintEffectNoExecute) && t.Key != v1.TaintNodeNotReady && t.Key != v1.TaintNodeUnreachable
+	return t.hasEffect(v1.TaintEffectNoExecute) && !taint.ReportsOutage(t.Key)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Reader is the process that reads a record of a node, at that moment.
@@ -87,7 +88,7 @@ func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 		return *p, false
 	}
 	last := p.found.lastOf(theirs)
-	if last < 0 && len(theirs) > 0 && swapped(theirs[0].Taint.Key) {
+	if last < 0 && len(theirs) > 0 && taint.ReportsOutage(theirs[0].Taint.Key) {
 		last = len(theirs) - 1 // the two of the pair count as one taint
 	}
 	if last < 0 || p.found.before != "" && !IsNewer(theirs[last].From, p.found.before) {

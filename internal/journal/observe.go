@@ -69,7 +69,7 @@ func (o *Observation) added(t *v1.Taint) bool {
 		return false
 	}
 	keys := []string{t.Key}
-	if swapped(t.Key) {
+	if taint.ReportsOutage(t.Key) {
 		keys = []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
 	}
 	return slices.ContainsFunc(keys, func(key string) bool {

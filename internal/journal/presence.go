@@ -74,7 +74,7 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 		return false
 	}
 	added := l.timestamp(t.TimeAdded.Time)
-	if swapped(t.Key) && !added.After(l.watched) {
+	if taint.ReportsOutage(t.Key) && !added.After(l.watched) {
 		return false
 	}
 	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(l.start(&s)) })

@@ -8,16 +8,14 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // counts reports whether two taints count as one, perhaps with different values: they have the same effect, and the
 // same key or both keys of the pair that the node lifecycle controller swaps.
 func counts(a, b *v1.Taint) bool {
-	return a.Effect == b.Effect && (a.Key == b.Key || swapped(a.Key) && swapped(b.Key))
-}
-
-func swapped(key string) bool {
-	return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable
+	return a.Effect == b.Effect && (a.Key == b.Key || taint.ReportsOutage(a.Key) && taint.ReportsOutage(b.Key))
 }
 
 // same reports whether two taints have the same key, value and effect.
