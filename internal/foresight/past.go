@@ -95,15 +95,15 @@ func (p *PastEviction) words(was, of string) string {
 // addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
 // way of an overdue pod. earlier has the events of earlier pods of its name.
 func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
-	past := pastOf(e.Events)
+	past, cancelled := pastOf(e.Events), cancellation(e.Events)
 	switch {
 	case p == nil || p.Terminating:
-		e.History = m.historyOf(e, &past)
+		e.History = m.historyOf(e, &past, cancelled)
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "the eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
-	case cancellation(e.Events) != "":
-		e.History = cancellation(e.Events)
+	case cancelled != "":
+		e.History = cancelled
 		return
 	default:
 		past = predecessor(earlier)
@@ -117,13 +117,13 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	}
 }
 
-// historyOf says how a pod went that is going or gone.
-func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
+// historyOf says how a pod went that is going or gone; cancelled is the result of cancellation.
+func (m *Model) historyOf(e *Explanation, past *PastEviction, cancelled string) string {
 	switch cause := m.reading.EventsUnknown; {
 	case !past.At.IsZero():
 		return past.words("", "its ")
-	case cancellation(e.Events) != "":
-		return cancellation(e.Events)
+	case cancelled != "":
+		return cancelled
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, according to its condition DisruptionTarget"
 	case cause != "":
