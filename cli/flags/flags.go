@@ -136,14 +136,6 @@ func didYouMean(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// The allowed values of ports for serving and of elliptic curves, and the next step for settings that Go chooses
-// well by itself.
-const (
-	PortNumbers  = "1 to 65535, or 0 for not serving"
-	CurveNumbers = "the numbers of curves that this version of Go has"
-	OwnChoice    = "leave it out for those of Go"
-)
-
 // refuseValue refuses a text that is not a value of the flag's type.
 func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	flag := err.GetFlag()
@@ -152,18 +144,18 @@ func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	case flag.NoOptDefVal == "true":
 		next = "write --" + flag.Name + " for true"
 	case flag.Value.Type() == "int32Slice":
-		next = OwnChoice
+		next = "leave it out for those of Go"
 	case flag.DefValue == "" || strings.HasPrefix(flag.DefValue, "["):
 		next = "'" + cmd.CommandPath() + " --help' says more"
 	}
-	return Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + Takes(flag), Next: next}
+	return Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + takes(flag), Next: next}
 }
 
-// Takes describes the allowed values of a flag, by its name if that is more specific than its type.
-func Takes(flag *pflag.Flag) string {
+// takes describes the allowed values of a flag, by its name if that is more specific than its type.
+func takes(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "secure-port":
-		return PortNumbers
+		return "1 to 65535, or 0 for not serving"
 	case "exit-code":
 		return "true or false, and with plan any"
 	}
@@ -177,7 +169,7 @@ func Takes(flag *pflag.Flag) string {
 		"URL":           "the URL of a manager's --status-address, such as http://127.0.0.1:8080",
 		"ip":            "IP addresses such as 127.0.0.1 or ::1",
 		"stringSlice":   "texts with commas between them",
-		"int32Slice":    CurveNumbers,
+		"int32Slice":    "the numbers of curves that this version of Go has",
 		"namedCertKey":  "CERTFILE,KEYFILE or CERTFILE,KEYFILE:DOMAIN,...",
 		"Level":         "0 to 2147483647",
 		"pattern=N,...": "files and levels such as pool=4,api=2",
