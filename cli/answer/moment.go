@@ -71,11 +71,8 @@ func Lasting(from, to time.Time) string {
 	if seconds >= 4*day {
 		return fmt.Sprintf("%d days", seconds/day)
 	}
-	return Brief(to.Sub(from).Round(time.Second))
+	return taint.Brief(to.Sub(from).Round(time.Second))
 }
-
-// Brief formats a duration without the units at its end that are zero: "5m" instead of "5m0s".
-func Brief(d time.Duration) string { return taint.Brief(d) }
 
 // Stamp returns the absolute time of the eviction. If only a range is known, it returns the latest time or, if the
 // whole range is after the moment from, both its ends. Of a pod that is held it is the time that it would have; "" if
@@ -114,25 +111,20 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 // ShortReason returns the reason in short: who else deletes the pod, what holds it, or the policy that decides, and how
 // long after the start of the countdown the deadline is.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
-	var reason string
-	held := f.HeldBy != "" && !f.Evict
-	switch lasting := shortCountdown(f); {
-	case f.DeletedBy != "" && lasting != "":
-		reason = "deleted by " + f.DeletedBy + ": " + lasting
+	var reason, separator string
+	lasting := shortCountdown(f)
+	switch held := f.HeldBy != "" && !f.Evict; {
 	case f.DeletedBy != "":
-		reason = "deleted by " + f.DeletedBy
+		reason, separator = "deleted by "+f.DeletedBy, ": "
 	case held && strings.HasPrefix(lasting, "evicted"):
-		reason = "held by " + f.HeldBy + ", otherwise " + lasting
-	case held && lasting != "":
-		reason = "held by " + f.HeldBy + ", " + lasting
+		reason, separator = "held by "+f.HeldBy, ", otherwise "
 	case held:
-		reason = "held by " + f.HeldBy
-	case f.Policy != "" && lasting != "":
-		reason = "policy " + f.Policy + ": " + lasting
+		reason, separator = "held by "+f.HeldBy, ", "
 	case f.Policy != "":
-		reason = "policy " + f.Policy
-	default:
-		reason = lasting
+		reason, separator = "policy "+f.Policy, ": "
+	}
+	if lasting != "" {
+		reason += separator + lasting
 	}
 	if f.DeleteAt != nil && f.Evict {
 		at := slices.MaxFunc([]time.Time{*f.DeleteAt, from}, time.Time.Compare)

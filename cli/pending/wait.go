@@ -79,7 +79,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
 		return "", errors.New("interrupted before all evictions were complete")
 	}
-	return fmt.Sprintf("After %s%s: %s %s.", answer.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
+	return fmt.Sprintf("After %s%s: %s %s.", taint.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
 		answer.ErrWouldEvict
 }
 
@@ -129,14 +129,14 @@ func left(p *foresight.Pending) string {
 	if p.Stale {
 		sentences = append(sentences, "This may be out of date.")
 	}
-	if len(sentences) == 0 && p.Heartbeat != nil {
-		return "no pod is left to go, but not for " + answer.Brief(settle) + " yet, or the manager has not written " +
-			"its journal since."
+	if len(sentences) > 0 {
+		return strings.Join(sentences, " ")
 	}
-	if len(sentences) == 0 {
-		return "No evictions are left, but not for " + answer.Brief(settle) + " yet."
+	unproven := "No evictions are left, but not for " + taint.Brief(settle) + " yet"
+	if p.Heartbeat != nil {
+		unproven += ", or the manager has not written its journal since"
 	}
-	return strings.Join(sentences, " ")
+	return unproven + "."
 }
 
 // holdsUp reports whether a pod in this state goes later than its deadline, or not at all.
