@@ -45,12 +45,12 @@ WITHOUT_RACE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, with the race detector, and print how long each part took.
 	$(call part,the linter,$(MAKE) --no-print-directory lint)
-	$(call part,the tests without a control plane,go test -race -timeout 20m -skip $(WITHOUT_RACE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
-	$(call part,the simulation and what is measured,go test -timeout 20m -p 1 -run $(WITHOUT_RACE) ./test/sim ./internal/dump)
-	$(call part,the comparison with the original,cd test/differential && go test -timeout 15m ./...)
+	$(call part,the tests without a control plane,go test -race -timeout 40m -skip $(WITHOUT_RACE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
+	$(call part,the simulation and what is measured,go test -timeout 40m -p 1 -run $(WITHOUT_RACE) ./test/sim ./internal/dump)
+	$(call part,the comparison with the original,cd test/differential && go test -timeout 30m ./...)
 	$(call part,the release,cd release && go test -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)
-	$(call part,the tests on the control plane,go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...))
+	$(call part,the tests on the control plane,go test -race -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
 
 # part runs the command $(2) and prints how long $(1) took.
 part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - began)) s"
@@ -62,7 +62,7 @@ test-versions: build bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run
 
 .PHONY: differential
 differential: ## Compare with the original controller on random histories: a minute or two.
-	cd test/differential && go test -timeout 15m ./...
+	cd test/differential && go test -timeout 30m ./...
 
 .PHONY: setup
 setup: ## Install what the tests need beside Go and a browser: a C compiler, for the race detector, and Prometheus.

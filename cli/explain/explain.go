@@ -54,7 +54,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("explain")
 	o.rules.Bind(fs, "eviction-method")
-	answer.MomentFlag(fs, &o.at, "The time of the answer.")
+	answer.MomentFlag(fs, &o.at, "Answer as of this time.")
 	o.output.Bind(fs)
 	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with code 2 if the pod will be evicted.")

@@ -1,10 +1,10 @@
 package explain
 
-const help = `Explain whether, when and why a pod is evicted, what is in the way, and which commands keep or delete it.
+const help = `Explain whether, when and why a pod is evicted, what blocks it, and how to keep or delete the pod.
 
-For each taint of the pod's node, the answer has its start, the toleration that matches it, and the
-deadline. For a pod that is gone, the answer says whether it was evicted, as far as events show. The
-command uses the same decision code as taint-manager itself.
+For each taint of the pod's node, it shows when the countdown started, which toleration matches, and the
+deadline. For a pod that is gone, it says whether the pod was evicted, as far as events show. The command
+decides as taint-manager does.
 
 Usage:
   taint-manager explain [pod] POD|pod/POD|NAMESPACE/POD [flags]

@@ -163,7 +163,7 @@ func (t *text) budgets() {
 		asked := ""
 		switch {
 		case t.Method() == policy.Delete.Word():
-			asked = ". Deletion ignores budgets"
+			asked = ". taint-manager does not ask it (method delete)"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
 		case b.Admits == 0:

@@ -2,12 +2,12 @@ package pending
 
 const help = `List scheduled evictions in the order of their deadlines, with the reason for each.
 
-The command uses the same decision code as taint-manager itself, so taint-manager need not run: read
-access to nodes, pods and its journal is enough. With --server, taint-manager answers, and also shows
-evictions that are blocked, delayed or in flight. With --watch, the list is updated until Ctrl-C. With
---wait, the command returns when no evictions remain on the nodes given by --node.
-
-Policies are read from the journal of the running taint-manager; --config overrides them.
+The command decides as taint-manager does, so taint-manager need not run: read access to nodes, pods and
+the journal is enough. The journal is a set of ConfigMaps in which taint-manager stores its policies and
+when each taint was set; --config overrides the policies. With --server, the list comes from the running
+taint-manager, and includes evictions that are blocked, delayed or in flight. With --watch, the list is
+updated until Ctrl-C. With --wait, the command returns when no evictions remain on the nodes given by
+--node.
 
 Usage:
   taint-manager pending [flags]
@@ -26,7 +26,7 @@ Examples:
   # Count evictions by namespace, owner and node
   taint-manager pending -A -o summary
 
-  # Ask taint-manager
+  # Ask the running taint-manager
   kubectl -n kube-system port-forward POD 8080 &
   taint-manager pending -A --server http://127.0.0.1:8080
 

@@ -52,16 +52,16 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Update the list until Ctrl-C, on a terminal.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
-		"--namespace is set. Pods that are held by a policy or a breaker, blocked by a budget, or overdue (10s after "+
-		"their deadline) are printed as they change. Exit with code 0 when the last pod has been gone for 10s.")
+		"--namespace is set. Prints a line when a pod becomes held (by a policy or a breaker), blocked (by a budget) or "+
+		"overdue (10s after its deadline). Exits with code 0 when no pod has been left to evict for 10s.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
 		"timeout.")
-	flags.URLVar(fs, &o.server, "server", "Ask taint-manager at the `URL` of its --status-address, such as "+
+	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.rules.Bind(fs)
-	answer.MomentFlag(fs, &o.at, "The time of the answer.")
+	answer.MomentFlag(fs, &o.at, "Answer as of this time.")
 	o.output.Bind(fs, answer.AsSummary)
 	o.output.BindNoHeaders(fs)
 	o.output.Exit.Bind(fs, "Exit with code 2 if an eviction is scheduled.")

@@ -2,10 +2,10 @@ package plan
 
 const help = `Show what would be evicted if nodes were tainted: which pods, when, and why. Nothing is changed.
 
-The commands use the same decision code as taint-manager itself. Taints are written as for "kubectl
-taint --overwrite". Only NoExecute taints evict pods, unless a policy in --config names a NoSchedule
-taint. Nodes, pods, PodDisruptionBudgets and the journal of taint-manager are read from the API server
-or from a dump.
+The command decides as taint-manager does. --taint has the syntax of "kubectl taint", and replaces a
+taint with the same key and effect. Only NoExecute taints evict pods, unless a policy names a NoSchedule
+taint. Nodes, pods, PodDisruptionBudgets and taint-manager's journal (the ConfigMaps in which it stores
+its policies and when each taint was set) are read from the API server or from a dump.
 
 Usage:
   taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
@@ -32,7 +32,7 @@ Examples:
 
   # Use a configuration file, or compare two
   taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config drain.yaml
-  taint-manager plan --config drain.yaml --compare none.yaml
+  taint-manager plan --config drain.yaml --compare old.yaml
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb -A -o json > cluster.json

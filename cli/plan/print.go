@@ -196,13 +196,13 @@ func (t *text) owners() {
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
 			n := o.Replicas - o.Evict
-			name += fmt.Sprintf(" (%d of %d %s evicted even without this change)", n, o.Replicas,
+			name += fmt.Sprintf(" (%d of %d %s due for eviction anyway)", n, o.Replicas,
 				answer.Verb(n, "is", "are"))
 		}
 		names = append(names, name)
 	}
 	if len(names) > 0 {
-		t.Printf("Workloads that lose all replicas: %s.\n", t.list(names))
+		t.Printf("Workloads left without replicas: %s.\n", t.list(names))
 	}
 }
 
@@ -288,7 +288,7 @@ func (t *text) deletes(policies, might []string, blocked int) {
 func method(name string, policies []string) string {
 	policies = slices.Compact(slices.Sorted(slices.Values(policies)))
 	if slices.Contains(policies, "") {
-		return "Method " + strings.ToLower(name)
+		return "Eviction method " + strings.ToLower(name)
 	}
 	return "Method " + name + " (" + answer.Verb(len(policies), "policy ", "policies ") +
 		foresight.ShortList(policies) + ")"

@@ -42,8 +42,8 @@ func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	for _, name := range append(named, "comparison-operators") {
 		fs.AddFlag(all.Lookup(name))
 	}
-	flags.FileVar(fs, &r.File, "config", "Decide by this configuration `FILE` instead of the running manager's; \"-\" is "+
-		"standard input, and \"none\" stands for a manager without a file. Flags override the file.")
+	flags.FileVar(fs, &r.File, "config", "Use this configuration `FILE` instead of that of the running taint-manager. "+
+		"\"-\" reads standard input; \"none\" means no configuration file. Flags override the file.")
 }
 
 // noFile is the value of --config that stands for a manager without a configuration file.

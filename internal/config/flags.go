@@ -14,10 +14,11 @@ import (
 func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 	e := &c.Eviction
 	fs.Var(methodValue{&e.Method}, "eviction-method", "How to evict pods that no policy matches: "+
-		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect them), "+
-		"or ignore (leave them alone).")
+		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
+		"or ignore (do not evict these pods).")
 	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, 1 to "+
-		"1000. A call that takes longer than 1s frees its place; three times this number run at most.")
+		"1000. A call that takes longer than 1s stops counting. Including such calls, at most three times this number "+
+		"run at once.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")

@@ -52,7 +52,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{"no journal of taint-manager was found (nowhere), so the start of taints without timeAdded is unknown, and they may evict pods earlier than shown"},
+			[]string{"no journal of taint-manager was found (nowhere), so it is unknown when taints without timeAdded were set; their pods may go earlier than shown"},
 		},
 		"a start in timeAdded, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},

@@ -156,7 +156,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "it started at " + since + ", 1s after timeAdded, which has whole seconds only"
+		return "it started at " + since + ", the second after timeAdded, because API times are cut to whole seconds"
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {

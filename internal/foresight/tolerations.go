@@ -15,9 +15,9 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 			continue
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
-				granted(taint.Matching(p, t, rules))+"), so a later one ("+granted(longer)+") has no effect; to "+
-				"tolerate the taint longer, put it first in spec.tolerations")
+			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" decides ("+
+				granted(taint.Matching(p, t, rules))+"); the longer one after it ("+granted(longer)+") is never used: "+
+				"to use it, move it to the front of spec.tolerations")
 		}
 	}
 	return warnings
@@ -51,7 +51,7 @@ func outage() []v1.Taint {
 // granted formats a toleration with the time for which it tolerates a taint.
 func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t) + " without limit"
+		return taint.TolerationString(t) + ", no limit"
 	}
-	return taint.TolerationString(t) + " for " + taint.BriefSeconds(*t.TolerationSeconds)
+	return taint.TolerationString(t) + ", " + taint.BriefSeconds(*t.TolerationSeconds)
 }

@@ -52,7 +52,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	agent := func(change ...func(*v1.Pod)) *v1.Pod {
 		return pod("a", append(change, tolerates(v1.TaintNodeUnreachable, -1), ownedBy("DaemonSet/agent"))...)
 	}
-	const want = `only the first toleration that matches node.kubernetes.io/unreachable:NoExecute counts ("Exists" for 1m), so a later one ("node.kubernetes.io/unreachable Exists" without limit) has no effect; to tolerate the taint longer, put it first in spec.tolerations`
+	const want = `the first toleration that matches node.kubernetes.io/unreachable:NoExecute decides ("Exists", 1m); the longer one after it ("node.kubernetes.io/unreachable Exists", no limit) is never used: to use it, move it to the front of spec.tolerations`
 	if got := explain(agent(tolerates("", 60)), node("n1")).Warnings; !slices.Contains(got, want) {
 		t.Errorf("explain: %q", got)
 	}
@@ -66,7 +66,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 
 func TestAReplacementThatMayComeBackIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
-	const may = "its replacement tolerates the taints of the node, and may be scheduled there again"
+	const may = "a replacement tolerates the node's taints for a while, so it may be scheduled to the same node and evicted again"
 	owned := func(owner, key string, seconds int64) *v1.Pod {
 		return pod("a", ownedBy(owner), tolerates(key, seconds))
 	}
