@@ -201,17 +201,16 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 
 // groupWarning returns the warning about groups in which the breaker may never trip; "" if there is none.
 func (b *Breaker) groupWarning() string {
-	never := "topologyKey " + b.TopologyKey + ": "
-	switch b.TopologyKey {
-	case v1.LabelFailureDomainBetaZone:
-		return never + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write " + v1.LabelTopologyZone
-	case v1.LabelFailureDomainBetaRegion:
-		return never + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write " + v1.LabelTopologyRegion
-	case v1.LabelHostname:
-		if b.LeastNodes() > 1 {
-			return never + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
-				b.LeastNodes(), v1.LabelTopologyZone)
-		}
+	key := "topologyKey " + b.TopologyKey + ": "
+	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
+	switch {
+	case b.TopologyKey == v1.LabelFailureDomainBetaZone:
+		return deprecated + v1.LabelTopologyZone
+	case b.TopologyKey == v1.LabelFailureDomainBetaRegion:
+		return deprecated + v1.LabelTopologyRegion
+	case b.TopologyKey == v1.LabelHostname && b.LeastNodes() > 1:
+		return key + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
+			b.LeastNodes(), v1.LabelTopologyZone)
 	}
 	return ""
 }
