@@ -221,6 +221,9 @@ func (m *Manager) InForce() Policies { return *m.inForce.Load() }
 // Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.
 func (m *Manager) Trips() []Trip { return m.holds.Trips() }
 
+// IdleBreakers returns a clause for each breaker that can't trip as it is meant to, with the present nodes.
+func (m *Manager) IdleBreakers() []string { return m.holds.Idle() }
+
 // Scheduled returns the number of evictions that wait for their deadline, for their next attempt or for their turn.
 func (m *Manager) Scheduled() int {
 	n := m.dispatcher.Waiting()

@@ -35,6 +35,11 @@ func setUpForesight(env *testscript.Env) error {
 	}
 	env.Defer(api.Close)
 	env.Setenv("API", api.URL)
+	examples, err := filepath.Abs(examplePolicies)
+	if err != nil {
+		return err
+	}
+	env.Setenv("EXAMPLES", examples)
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	return prepareShop(api, env.WorkDir)
 }

@@ -64,13 +64,10 @@ type Note struct {
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
 	DeleteAt time.Time
 
-	// Stays is why the pod stays. Ignorer names the policy or method that ignores a taint of its node, as
-	// [policy.Verdict.Ignorer] does. Both are set for EvictionCancelled only.
-	Stays   taint.Stay
-	Ignorer string
+	// Stays is why the pod stays, as [policy.Judge.WhyStays] says it; set for EvictionCancelled only.
+	Stays string
 
-	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown. If
-	// a pod that was held is being deleted, Stays is [taint.Terminating].
+	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown.
 	Probably string
 
 	// Outcome of the last call; set for EvictionDelayed only.
@@ -78,7 +75,7 @@ type Note struct {
 }
 
 // WhyStays returns why the pod of an EvictionCancelled stays, for people.
-func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) + n.Probably }
+func (n *Note) WhyStays() string { return n.Stays + n.Probably }
 
 // What has probably ended an eviction.
 const (

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -63,7 +62,7 @@ func (c *compiled) bounded(start, at time.Time) time.Time {
 
 // exempts reports whether tolerations.unlimited does not apply to the pod.
 func (m *Match) exempts(pod *taint.Pod) bool {
-	return ownerKindOf(pod) == daemonSet && !slices.Contains(m.OwnerKinds, daemonSet) ||
+	return ownerOf(pod).Kind == daemonSet && len(m.OwnerKinds) == 0 ||
 		pod.Priority >= critical && !m.namesCritical()
 }
 

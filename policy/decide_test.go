@@ -170,18 +170,69 @@ func TestWhyAPodStays(t *testing.T) {
 	}
 }
 
-// A node whose only taints are ignored has taints.
-func TestWhyAPodStaysNamesWhatIgnoresATaint(t *testing.T) {
-	byPolicy := compiled(t, policies(only(policy.Ignore, "a")))
-	byDefault := compiled(t, policy.Config{Method: policy.Ignore, Policies: policies(only(policy.Delete, "c")).Policies})
-	for want, got := range map[string]policy.Verdict{
-		"policy a ignores a taint of the node, and no other one evicts the pod":                                byPolicy.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
-		"every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node": byPolicy.Decide(aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
-		"the method Ignore ignores a taint of the node, and no other one evicts the pod":                       byDefault.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
-		"the node has no NoExecute taint": byPolicy.Decide(aPod(), nodeWith(), nil),
+func TestWhyAPodStaysIsSaidInTheWordsOfTheRuleThatDecides(t *testing.T) {
+	drain := staying(policy.Tolerations{Absent: secs(0)})
+	drain.Name, drain.Match = "drain", taints(policy.Taint{Key: "a", Effects: noSchedule})
+	narrow := drain
+	narrow.Match.Namespaces = []string{"other"}
+	audits := drain
+	audits.Mode = policy.Audit
+	ignores, drains := policies(only(policy.Ignore, "a")), policies(drain)
+	byDefault := policy.Config{Method: policy.Ignore, Policies: policies(only(policy.Delete, "c")).Policies}
+	of := func(kind string, tolerations ...v1.Toleration) *taint.Pod {
+		p := aPod(tolerations...)
+		ownedBy(kind)(p)
+		return p
+	}
+	for _, test := range []struct {
+		config policy.Config
+		pod    *taint.Pod
+		node   *taint.Node
+		want   string
+	}{
+		{ignores, aPod(), nodeWith(on(1, "a", "")), "policy a ignores a taint of the node, and no other one evicts the pod"},
+		{ignores, aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), "every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node"},
+		{byDefault, aPod(), nodeWith(on(1, "a", "")), "the method Ignore ignores a taint of the node, and no other one evicts the pod"},
+		{ignores, aPod(), nodeWith(), "the node has no NoExecute taint"},
+		{ignores, aPod(), nil, "the node is not known"},
+		{drains, aPod(), nodeWith(), "the node has no taint that evicts the pod"},
+		{drains, aPod(), nil, "the node is not known"},
+		{drains, aPod(tolerating("a", -1)), draining(1, "a", ""), "every taint that evicts is tolerated without a limit"},
+		{drains, of(""), draining(1, "a", ""), "policy drain does not drain pods without a controller"},
+		{drains, of("DaemonSet"), draining(1, "a", ""), "policy drain does not drain pods of DaemonSets"},
+		{drains, of("DaemonSet", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
+		{policies(narrow), of("DaemonSet"), draining(1, "a", ""), "the node has no taint that evicts the pod"},
+		{policies(audits), of("DaemonSet"), draining(1, "a", ""), "the node has no NoExecute taint"},
 	} {
-		if why := policy.WhyStays(got.Stay, got.Ignorer()); why != want {
-			t.Errorf("got %q, want %q", why, want)
+		j := policy.Judge{Set: compiled(t, test.config).Set}
+		v := j.Decide(test.pod, test.node)
+		if why := j.WhyStays(test.pod, test.node, &v); why != test.want {
+			t.Errorf("got %q, want %q", why, test.want)
+		}
+	}
+}
+
+func with(n *taint.Node, taints ...taint.History) *taint.Node {
+	n.Taints = append(n.Taints, taints...)
+	return n
+}
+
+func TestAPolicyThatNamesATaintWithNoExecuteOnlyIsNamed(t *testing.T) {
+	both := only(policy.Hold, "a")
+	both.Match.Taints[0].Effects = []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule}
+	for _, test := range []struct {
+		of     policy.Policy
+		effect v1.TaintEffect
+		want   string
+	}{
+		{only(policy.Hold, "a"), v1.TaintEffectNoSchedule, "policy a names this taint with NoExecute only"},
+		{only(policy.Hold, "a"), v1.TaintEffectNoExecute, ""},
+		{only(policy.Hold, "b"), v1.TaintEffectNoSchedule, ""},
+		{both, v1.TaintEffectNoSchedule, ""},
+	} {
+		got := compiled(t, policies(test.of)).NamesOnlyNoExecute(&v1.Taint{Key: "a", Effect: test.effect})
+		if got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
 }

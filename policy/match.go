@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,18 +82,34 @@ func (p *PriorityRange) includes(priority int32) bool {
 // DaemonSets and pods without a controller only if it names them: the former would return to the node, and the latter
 // would not return at all.
 func (m *Match) owns(p *pair) bool {
-	kind := ownerKindOf(p.pod)
-	if len(m.OwnerKinds) > 0 {
-		return slices.Contains(m.OwnerKinds, kind)
-	}
-	return p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
+	owner := ownerOf(p.pod)
+	return m.ownsKind(owner.Kind, owner.Group, p.taint.Effect)
 }
 
-func ownerKindOf(pod *taint.Pod) string {
-	if pod.Controller == nil {
-		return noOwner
+func (m *Match) ownsKind(kind, group string, effect v1.TaintEffect) bool {
+	if len(m.OwnerKinds) == 0 {
+		return effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
 	}
-	return pod.Controller.Kind
+	return slices.ContainsFunc(m.OwnerKinds, func(of string) bool {
+		name, in, grouped := strings.Cut(of, ".")
+		return name == kind && (!grouped || in == group)
+	})
+}
+
+// namesKind reports whether the kind is among the owner kinds, whatever its group.
+func (m *Match) namesKind(kind string) bool {
+	return slices.ContainsFunc(m.OwnerKinds, func(of string) bool {
+		name, _, _ := strings.Cut(of, ".")
+		return name == kind
+	})
+}
+
+// ownerOf returns the controller of a pod; its kind is None for a pod without one.
+func ownerOf(pod *taint.Pod) taint.Owner {
+	if pod.Controller == nil {
+		return taint.Owner{Kind: noOwner}
+	}
+	return *pod.Controller
 }
 
 // newSelector compiles a selector that is valid; nil selects all.

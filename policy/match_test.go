@@ -70,6 +70,9 @@ func TestWhatAMatchMatches(t *testing.T) {
 		{"labels of the namespace, but another name", policy.Match{Namespaces: []string{"x"}, NamespaceSelector: labelled("tier", "prod")}, nil, nil, false},
 		{"the kind of the owner", policy.Match{OwnerKinds: []string{"Job", "StatefulSet"}}, nil, nil, true},
 		{"another kind", policy.Match{OwnerKinds: []string{"Job"}}, nil, nil, false},
+		{"a kind of a group", policy.Match{OwnerKinds: []string{"Job.batch"}}, nil, ownedByGroup("Job", "batch"), true},
+		{"a kind of another group", policy.Match{OwnerKinds: []string{"Job.batch"}}, nil, ownedByGroup("Job", "batch.volcano.sh"), false},
+		{"a kind of any group", policy.Match{OwnerKinds: []string{"Job"}}, nil, ownedByGroup("Job", "batch.volcano.sh"), true},
 		{"None is no kind of an owner", policy.Match{OwnerKinds: []string{"None"}}, nil, nil, false},
 		{"None is a pod without a controller", policy.Match{OwnerKinds: []string{"None"}}, nil, ownedBy(""), true},
 		{"the least priority belongs to the range", policy.Match{Priority: &policy.PriorityRange{Min: number(7)}}, nil, nil, true},
@@ -100,6 +103,10 @@ func ownedBy(kind string) func(*taint.Pod) {
 			p.Controller = nil
 		}
 	}
+}
+
+func ownedByGroup(kind, group string) func(*taint.Pod) {
+	return func(p *taint.Pod) { p.Controller = &taint.Owner{Kind: kind, Group: group, Name: "x"} }
 }
 
 func expression(key string, operator metav1.LabelSelectorOperator, values ...string) *metav1.LabelSelector {

@@ -81,8 +81,8 @@ type Match struct {
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 	// Labels of the pod.
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
-	// Any of these kinds of the owner that controls the pod, such as StatefulSet. Write ReplicaSet for Deployments, and
-	// None for pods without a controller.
+	// Any of these kinds of the owner that controls the pod, such as StatefulSet, of any API group; Job.batch is of the
+	// group batch only. Write ReplicaSet for Deployments, and None for pods without a controller.
 	OwnerKinds []string `json:"ownerKinds,omitempty"`
 	// Range of the pod's priority, including both ends.
 	Priority *PriorityRange `json:"priority,omitempty"`

@@ -228,12 +228,13 @@ func isNamespacePattern(pattern string) bool {
 	return len(validation.IsDNS1123Label(strings.ReplaceAll(pattern, "*", "x"))) == 0
 }
 
-var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?$`)
 
 func (p problems) ownerKind(kind string) {
-	p.refuseIf(kind == "Deployment", kind, "must be the kind of the owner that controls the pod: ReplicaSet for a Deployment")
-	p.refuseIf(!ownerKind.MatchString(kind), kind,
-		"must be the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one")
+	p.refuseIf(kind == "Deployment" || kind == "Deployment.apps", kind,
+		"must be the kind of the owner that controls the pod: ReplicaSet for a Deployment")
+	p.refuseIf(!ownerKind.MatchString(kind), kind, "must be the kind of the owner that controls the pod, such as "+
+		"StatefulSet or Job.batch, or None for pods without one")
 }
 
 // unique refuses duplicates in a list.

@@ -97,30 +97,6 @@ func (h Held) String() string {
 	return "nothing"
 }
 
-// Ignorer names the policy or method that ignores a taint of the node: "policy drain", "the method Ignore"; it is empty
-// if no taint is ignored.
-func (v *Verdict) Ignorer() string {
-	switch {
-	case !v.Ignores:
-		return ""
-	case v.Ignored == "":
-		return "the method Ignore"
-	}
-	return "policy " + v.Ignored
-}
-
-// WhyStays returns why a pod stays, for people. ignorer is the result of [Verdict.Ignorer]: if all taints of a node are
-// ignored, stay is [taint.NotTainted], although the node has taints.
-func WhyStays(stay taint.Stay, ignorer string) string {
-	switch {
-	case ignorer == "":
-		return stay.String()
-	case stay == taint.NotTainted:
-		return ignorer + " ignores a taint of the node, and no other one evicts the pod"
-	}
-	return stay.String() + "; " + ignorer + " ignores a taint of the node"
-}
-
 // add merges the decision about a pair into the verdict.
 func (v *Verdict) add(d PairDecision) {
 	switch {

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Warning is a consequence of a valid configuration that its author may not want.
 type Warning struct {
-	// Path of the policy or breaker, such as policies[2].
+	// Path of the policy, breaker or field, such as policies[2].
 	Path string
 
-	// Name is the name of the policy or breaker.
+	// Name is the name of the policy or breaker; empty for a field.
 	Name string
 
 	// Text describes the consequence.
@@ -22,17 +24,23 @@ type Warning struct {
 }
 
 // String returns the warning as one sentence.
-func (w Warning) String() string { return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text) }
+func (w Warning) String() string {
+	if w.Name == "" {
+		return w.Path + ": " + w.Text
+	}
+	return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text)
+}
 
 // Warnings returns the warnings of the configuration, in its order, if it is loaded at the time now. Policies and
 // guards must be valid.
 func (c *Config) Warnings(now time.Time) []Warning {
 	var all []Warning
+	if text := c.deadNodeWarning(); text != "" {
+		all = append(all, Warning{Path: "eviction.method", Text: text})
+	}
 	for i := range c.Policies {
-		p := &c.Policies[i]
-		for _, text := range slices.Concat(p.triggerWarnings(), p.deadNodeWarnings(), p.daemonSetWarnings(),
-			c.besideWarnings(p)) {
-			all = append(all, Warning{fmt.Sprintf("policies[%d]", i), p.Name, text})
+		for _, text := range c.policyWarnings(i) {
+			all = append(all, Warning{fmt.Sprintf("policies[%d]", i), c.Policies[i].Name, text})
 		}
 	}
 	for i := range c.Guards.Breakers {
@@ -42,6 +50,15 @@ func (c *Config) Warnings(now time.Time) []Warning {
 		}
 	}
 	return all
+}
+
+// policyWarnings returns the warnings about the policy with this index: only one if the policy never decides.
+func (c *Config) policyWarnings(i int) []string {
+	if never := c.Never(i); never != "" {
+		return []string{never}
+	}
+	p := &c.Policies[i]
+	return slices.Concat(c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(), c.besideWarnings(p))
 }
 
 // risky are taints that nodes get in normal operation, with the consequence of a policy that makes them triggers. A key
@@ -61,28 +78,44 @@ var risky = []struct {
 		"a node under pressure loses all its pods, where its kubelet would evict as many as it must",
 	},
 	{
-		[]string{"node.cloudprovider.kubernetes.io/uninitialized", v1.TaintNodeNetworkUnavailable},
-		"every node carries the taint while it starts, and may carry it again when its cloud or network provider restarts",
+		[]string{
+			"node.cloudprovider.kubernetes.io/uninitialized", v1.TaintNodeNetworkUnavailable,
+			"node.cilium.io/agent-not-ready", "ebs.csi.aws.com/agent-not-ready", "efs.csi.aws.com/agent-not-ready",
+			"fsx.csi.aws.com/agent-not-ready", "startup-taint.cluster-autoscaler.kubernetes.io/",
+			"ignore-taint.cluster-autoscaler.kubernetes.io/",
+		},
+		"every node carries the taint while it starts, and may carry it again when what lifts the taint restarts",
 	},
 	{
-		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
-		"nodes of the control plane carry the taint permanently, and lose the pods that do not tolerate it",
+		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "nvidia.com/gpu"},
+		"nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it",
+	},
+	{
+		[]string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable},
+		"the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker " +
+			"that counts it",
 	},
 }
 
-// triggerWarnings returns the warnings about taints that have other purposes.
-func (p *Policy) triggerWarnings() (texts []string) {
+// triggerWarnings returns the warnings about taints that have other purposes. A breaker makes those of an outage safe.
+func (c *Config) triggerWarnings(p *Policy) (texts []string) {
 	if !p.calls() {
 		return nil
 	}
 	for _, r := range risky {
 		for _, key := range r.keys {
-			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) {
+			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) && !c.brakes(key) {
 				texts = append(texts, "taint "+key+": "+r.text)
 			}
 		}
 	}
 	return texts
+}
+
+// brakes reports whether the taint is one of an outage, and a breaker counts it.
+func (c *Config) brakes(key string) bool {
+	counts := func(b Breaker) bool { return b.Counts(key) }
+	return taint.ReportsOutage(key) && slices.ContainsFunc(c.Guards.Breakers, counts)
 }
 
 // triggers reports whether the taint has this key and the effect NoSchedule. If the key ends in /, it reports whether
@@ -111,6 +144,23 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	return texts
 }
 
+// deadNodeWarning returns the warning about pods that eviction.method keeps on dead nodes; "" if policies decide first.
+func (c *Config) deadNodeWarning() string {
+	var keys []string
+	for _, key := range []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable} {
+		part := Match{Taints: []Taint{{Key: key, Effects: []v1.TaintEffect{v1.TaintEffectNoExecute}}}}
+		if c.Method == Evict && c.covering(&part, len(c.Policies)) == nil {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a budget " +
+		"may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, or with " +
+		"Evict and deleteAfter"
+}
+
 // besideWarnings returns the warnings about promises that do not hold beside another taint manager. With
 // eviction.method: Ignore another taint manager is likely to run.
 func (c *Config) besideWarnings(p *Policy) []string {
@@ -135,6 +185,9 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
+	if text := b.groupWarning(); text != "" {
+		texts = append(texts, text)
+	}
 	if b.ResetBefore != nil && b.ResetBefore.After(now) {
 		texts = append(texts, "resetBefore "+b.ResetBefore.UTC().Format(time.RFC3339)+" is in the future: it ends the "+
 			"trips that began before the file is loaded, and at each restart until then again; write the present time, "+
@@ -144,6 +197,22 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 		texts = append(texts, "holds evictions"+besideBuiltIn)
 	}
 	return texts
+}
+
+// groupWarning returns the warning about groups in which the breaker may never trip; "" if there is none.
+func (b *Breaker) groupWarning() string {
+	key := "topologyKey " + b.TopologyKey + ": "
+	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
+	switch {
+	case b.TopologyKey == v1.LabelFailureDomainBetaZone:
+		return deprecated + v1.LabelTopologyZone
+	case b.TopologyKey == v1.LabelFailureDomainBetaRegion:
+		return deprecated + v1.LabelTopologyRegion
+	case b.TopologyKey == v1.LabelHostname && b.LeastNodes() > 1:
+		return key + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
+			b.LeastNodes(), v1.LabelTopologyZone)
+	}
+	return ""
 }
 
 // ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as

@@ -33,6 +33,20 @@ func TestWarnings(t *testing.T) {
 		c.Guards.Breakers[0].MinNodes, c.Guards.Breakers[0].TopologyKey = &nodes, topologyKey
 		return c
 	}
+	guarded := func(p policy.Policy) policy.Config {
+		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
+		c.Policies = []policy.Policy{p}
+		return c
+	}
+	but := func(list ...policy.Policy) policy.Config {
+		c := policies(list...)
+		c.Method = policy.Evict
+		return c
+	}
+	everywhere := func(keys string) string {
+		return "eviction.method: Evict also decides for " + keys + ": pods of a dead node are not ready, so a budget may keep them " +
+			"for ever, and can't recover while they exist; add a policy for them with method: Delete, or with Evict and deleteAfter"
+	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	resetBefore := func(after time.Duration) policy.Config {
 		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
@@ -61,8 +75,8 @@ func TestWarnings(t *testing.T) {
 		"the autoscaler":           {policies(drain("ToBeDeletedByClusterAutoscaler")), []string{"policies[0] (a): taint ToBeDeletedByClusterAutoscaler: the cluster autoscaler drains such nodes itself: both evict the same pods"}},
 		"Karpenter":                {policies(drain("karpenter.sh/disrupted")), []string{"policies[0] (a): taint karpenter.sh/: Karpenter drains such nodes itself: both evict the same pods"}},
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
-		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable: every node carries the taint while it starts, and may carry it again when its cloud or network provider restarts"}},
-		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of the control plane carry the taint permanently, and lose the pods that do not tolerate it"}},
+		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable: every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"}},
+		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
 		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method: Hold" + daemons}},
 		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method: Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
 		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method: Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore" + daemons}},
@@ -83,6 +97,15 @@ func TestWarnings(t *testing.T) {
 		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
 		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},
+		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
+		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node and minNodes is 3, so the breaker never trips; write topology.kubernetes.io/zone"}},
+		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
+		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
+		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready: every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"}},
+		"one that never decides":   {policies(only(policy.Hold, v1.TaintNodeUnschedulable)), []string{"policies[0] (a): never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"}},
+		"Evict everywhere":         {policy.Config{Method: policy.Evict}, []string{everywhere(v1.TaintNodeNotReady + " and " + v1.TaintNodeUnreachable)}},
+		"Evict but for one taint":  {but(only(policy.Delete, v1.TaintNodeNotReady)), []string{everywhere(v1.TaintNodeUnreachable)}},
+		"Evict but for outages":    {but(only(policy.Delete, v1.TaintNodeNotReady), only(policy.Delete, v1.TaintNodeUnreachable)), nil},
 		"NoSchedule beside it":     {beside(drain("example.com/maintenance")), nil},
 	} {
 		compiled(t, c.config) // a configuration with warnings is valid

@@ -12,9 +12,9 @@ import (
 // those of DaemonSets that do not tolerate a NoExecute taint. The controller lets them tolerate not-ready and
 // unreachable without a limit.
 func (p *Policy) daemonSetWarnings() []string {
-	kinds, does := p.Match.OwnerKinds, "method: "+string(p.Method)
+	does := "method: " + string(p.Method)
 	switch {
-	case p.Mode == Audit || len(kinds) > 0 && !slices.Contains(kinds, daemonSet):
+	case p.Mode == Audit || len(p.Match.OwnerKinds) > 0 && !p.Match.namesKind(daemonSet):
 		return nil
 	case p.Method != Delete:
 	case p.Tolerations == nil || p.Tolerations.Absent == nil || p.Tolerations.Absent.Duration == 0:

@@ -4,8 +4,9 @@ import "strings"
 
 // Owner names an object that owns pods, in the namespace of its pods.
 type Owner struct {
-	Kind string
-	Name string
+	Kind  string
+	Group string // of the API; empty for the core group
+	Name  string
 }
 
 // PodTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
@@ -22,7 +23,7 @@ func Workload(controller Owner, labels map[string]string) Owner {
 	if !found || deployment == "" {
 		return controller
 	}
-	return Owner{Kind: "Deployment", Name: deployment}
+	return Owner{Kind: "Deployment", Group: controller.Group, Name: deployment}
 }
 
 // Workload returns the workload that the pod belongs to; empty if it has no controller.

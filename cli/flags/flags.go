@@ -113,6 +113,10 @@ func refuseUnknown(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if letters, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "="); letters != "" {
 		name, dashes = letters, "-"
 	}
+	if name == "pod-eviction-timeout" {
+		return usageErrorf("there is no flag --pod-eviction-timeout: a policy sets one timeout for the whole cluster; see " +
+			"docs/policies.md#one-eviction-timeout-for-the-whole-cluster")
+	}
 	return usageErrorf("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, didYouMean(cmd, name),
 		cmd.CommandPath())
 }

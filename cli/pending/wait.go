@@ -75,7 +75,11 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	case err != nil:
 		return "", err
 	case empty.proven():
-		return fmt.Sprintf("All evictions are complete%s; %s.", last.Focus.Words(last.OnNodes), stay), nil
+		done := fmt.Sprintf("All evictions are complete%s; %s.", last.Focus.Words(last.OnNodes), stay)
+		for _, note := range last.Spared {
+			done += " But " + note + "."
+		}
+		return done, nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
 		return "", errors.New("interrupted before all evictions were complete")
 	}

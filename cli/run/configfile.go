@@ -70,11 +70,13 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	return next, next.complete()
 }
 
-// warnings returns the consequences of the policies and guards that their author may not want.
-func (s *settings) warnings() []policy.Warning {
-	c := policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.Eviction.Method, Rules: s.Rules()}
-	return c.Warnings(time.Now())
+// policyConfig returns the configuration in the form that is compiled.
+func (s *settings) policyConfig() *policy.Config {
+	return &policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.Eviction.Method, Rules: s.Rules()}
 }
+
+// warnings returns the consequences of the policies and guards that their author may not want.
+func (s *settings) warnings() []policy.Warning { return s.policyConfig().Warnings(time.Now()) }
 
 // warn logs the warnings, and the flags that override the file.
 func (s *settings) warn(logger logr.Logger) {
@@ -82,7 +84,7 @@ func (s *settings) warn(logger logr.Logger) {
 		logger.Info("Flags override the configuration file", "flags", s.overridden, "configFile", s.configFile)
 	}
 	for _, w := range s.warnings() {
-		logger.Info("A warning about the configuration file", "configFile", s.configFile, "warning", w.String())
+		logger.Info("A warning about the configuration", "configFile", s.configFile, "warning", w.String())
 	}
 }
 
@@ -194,8 +196,11 @@ func validateFiles(cmd *cobra.Command, names []string) error {
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "%s is valid.\n", name)
+		rules := s.policyConfig()
 		for i := range s.Policies {
-			_, _ = fmt.Fprintf(w, "  policy %s: %s\n", s.Policies[i].Name, s.Policies[i].Bound(s.Guards))
+			if rules.Never(i) == "" {
+				_, _ = fmt.Fprintf(w, "  policy %s: %s\n", s.Policies[i].Name, s.Policies[i].Bound(s.Guards))
+			}
 		}
 		for _, warning := range s.warnings() {
 			_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)

@@ -162,6 +162,9 @@ func (p *process) run(ctx context.Context) error {
 	go afterLists(ctx, p.manager.HasSynced, func() {
 		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
 		warnOfOwnNode(ctx, p.manager.Views, ownPod())
+		for _, why := range p.manager.IdleBreakers() {
+			klog.FromContext(ctx).Info("A breaker does not protect the present nodes as it is meant to", "because", why)
+		}
 	})
 	if p.reloader != nil {
 		go p.reloader.run(ctx)

@@ -123,6 +123,16 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 	return all
 }
 
+// Idle returns a clause for each breaker that can't trip as it is meant to, with the present nodes.
+func (b *Breakers) Idle() (all []string) {
+	for _, of := range b.list {
+		if why := of.idle(); why != "" {
+			all = append(all, why)
+		}
+	}
+	return all
+}
+
 // Events returns the resets and the trips since the trips of these breakers were those before, each in the order of the
 // breakers, sorted by group.
 func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {

@@ -194,6 +194,34 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 }
 
 // A kubelet may write the label of its node, which is the only node of its group then.
+func TestABreakerThatThePresentNodesCanNotTripIsNamed(t *testing.T) {
+	three := zones()
+	three.MinNodes = nil
+	number := zones()
+	number.MaxNodes = most("2")
+	whole := three
+	whole.TopologyKey, whole.MinNodes = "", new(int32(3))
+	for _, test := range []struct {
+		name    string
+		breaker policy.Breaker
+		nodes   []breaker.NodeChange
+		want    []string
+	}{
+		{"no nodes", three, nil, nil},
+		{"a group of three", three, many(3, nil), nil},
+		{"groups of two", three, append(many(2, nil), is("b", "b", nil)), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},
+		{"as many as may be affected", number, many(2, nil), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},
+		{"no label", three, []breaker.NodeChange{is("x", "", nil), is("y", "", nil), is("z", "", nil)}, []string{"breaker zones has one group of all nodes: no node has the label zone"}},
+		{"the whole cluster", whole, []breaker.NodeChange{is("x", "", nil), is("y", "", nil), is("z", "", nil)}, nil},
+	} {
+		b := breaker.NewBreakers([]policy.Breaker{test.breaker})
+		b.Step(at(0), test.nodes...)
+		if diff := cmp.Diff(test.want, b.Idle()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
 func TestOneOrTwoNodesAreNoOutageOfAGroupUnlessMinNodesSaysSo(t *testing.T) {
 	z, whole := zones(), zones()
 	z.MinNodes, whole.MinNodes, whole.TopologyKey = nil, nil, ""

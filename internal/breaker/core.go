@@ -69,6 +69,9 @@ func (c *Core) Trips() []TripRecord {
 	return slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool { return t.Ended })
 }
 
+// Idle is [Breakers.Idle].
+func (c *Core) Idle() []string { return c.breakers.Idle() }
+
 // Step processes one input at the time now and returns its effects. The time may not go backwards by more than
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {

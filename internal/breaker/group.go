@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -79,6 +80,28 @@ func (b *breaker) apply(now time.Time, was, is *Node) {
 
 // exceeded reports whether the nodes of the group show a trip.
 func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b.LeastNodes() }
+
+// idle returns why the breaker can't do what it is for, whatever taints the present nodes get: "breaker zone-outage
+// has one group of all nodes: no node has the label zone"; "" if it can, or if there are no nodes.
+func (b *breaker) idle() string {
+	most, labelled, limit := 0, false, b.LeastNodes()
+	for name, g := range b.groups {
+		most, labelled = max(most, g.nodes), labelled || g.nodes > 0 && name != policy.NoGroup
+	}
+	if nodes, percent := b.Limit(); !percent {
+		limit = max(limit, nodes+1)
+	}
+	switch {
+	case most == 0:
+		return ""
+	case !labelled:
+		return "breaker " + b.Name + " has one group of all nodes: no node has the label " + b.TopologyKey
+	case most < limit:
+		return fmt.Sprintf("breaker %s can never trip: at least %d nodes of a group must be affected, and the largest "+
+			"group has %d", b.Name, limit, most)
+	}
+	return ""
+}
 
 // above reports whether more nodes are affected than the limit permits. It is exact.
 func (b *breaker) above(g *group) bool {

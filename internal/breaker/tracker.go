@@ -120,6 +120,13 @@ func (t *Tracker) Trips() []TripRecord {
 	return t.core.Trips()
 }
 
+// Idle is [Breakers.Idle].
+func (t *Tracker) Idle() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.core.Idle()
+}
+
 // Run blocks until the context ends. Then nothing changes any more. It may be called only once.
 func (t *Tracker) Run(ctx context.Context) {
 	<-ctx.Done()

@@ -36,8 +36,9 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 		pod.Priority = *p.Spec.Priority
 	}
 	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
-		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
-		pod.Daemon = controller.Kind == "DaemonSet" && strings.HasPrefix(controller.APIVersion, "apps/")
+		group := controller.APIVersion[:max(0, strings.LastIndexByte(controller.APIVersion, '/'))]
+		pod.Controller = &taint.Owner{Kind: controller.Kind, Group: group, Name: controller.Name}
+		pod.Daemon = controller.Kind == "DaemonSet" && group == "apps"
 	}
 	return pod
 }

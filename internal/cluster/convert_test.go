@@ -73,10 +73,10 @@ func TestPodOf(t *testing.T) {
 		{"disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionTrue, now)), func(p *taint.Pod) { p.Disrupted = true }},
 		{"no longer disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionFalse, now)), func(*taint.Pod) {}},
 		{"of a DaemonSet", aPod(ofDaemonSet("apps/v1")), func(p *taint.Pod) {
-			p.Controller, p.Daemon = &taint.Owner{Kind: "DaemonSet", Name: "agent"}, true
+			p.Controller, p.Daemon = &taint.Owner{Kind: "DaemonSet", Group: "apps", Name: "agent"}, true
 		}},
 		{"of a DaemonSet of another group", aPod(ofDaemonSet("apps.example.com/v1")), func(p *taint.Pod) {
-			p.Controller = &taint.Owner{Kind: "DaemonSet", Name: "agent"}
+			p.Controller = &taint.Owner{Kind: "DaemonSet", Group: "apps.example.com", Name: "agent"}
 		}},
 		{"unbound", aPod(onNode("")), func(p *taint.Pod) { p.Node = "" }},
 		{"empty", &v1.Pod{}, func(p *taint.Pod) { *p = taint.Pod{Bound: p.Bound} }},

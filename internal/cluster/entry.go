@@ -51,8 +51,8 @@ func (po *pods) entryOf(p *v1.Pod, bound time.Time) *entry {
 	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
 	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
-		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
-			cut(c.Name, validation.DNS1123SubdomainMaxLength)
+		c.Kind, c.Group, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
+			cut(c.Group, validation.DNS1123SubdomainMaxLength), cut(c.Name, validation.DNS1123SubdomainMaxLength)
 	}
 	po.share(&e.Pod)
 	return e

@@ -21,16 +21,16 @@ import (
 func TestMessages(t *testing.T) {
 	seconds := int64(30)
 	tolerated := marking()
-	tolerated.Kind, tolerated.Stays = eviction.EvictionCancelled, taint.NotTainted
+	tolerated.Kind, tolerated.Stays = eviction.EvictionCancelled, taint.NotTainted.String()
 	tolerated.Verdict.At = tolerated.Verdict.Start.Add(30*time.Second + 250*time.Millisecond)
 	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 	held := tolerated
 	held.Held = policy.Held{By: policy.HeldByPolicy, Name: "quarantine"}
 	ignored := held
-	ignored.Ignorer = "policy drain"
+	ignored.Stays = "policy drain ignores a taint of the node, and no other one evicts the pod"
 	spared, deleted := marking(), marking()
-	spared.Kind, spared.Stays, spared.Probably = eviction.EvictionCancelled, taint.NotTainted, eviction.OutageSpared
-	deleted.Kind, deleted.Stays, deleted.Probably = eviction.EvictionCancelled, taint.Terminating, eviction.DeletedByDaemonSet
+	spared.Kind, spared.Stays, spared.Probably = eviction.EvictionCancelled, taint.NotTainted.String(), eviction.OutageSpared
+	deleted.Kind, deleted.Stays, deleted.Probably = eviction.EvictionCancelled, taint.Terminating.String(), eviction.DeletedByDaemonSet
 	deleted.Held = held.Held
 	blocked, refused, other := marking(), marking(), marking()
 	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed

@@ -9,13 +9,15 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Admits    int    `json:"admits"` // number of evictions that the budget admits now
+	Admits    int    `json:"admits"` // number of evictions that the budget admits, with the pods of dead nodes not ready
 
 	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
 	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
@@ -23,9 +25,13 @@ type BudgetPlan struct {
 	Evictions int      `json:"evictions"`
 	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 
-	selector labels.Selector
-	unready  bool // evictions of pods that are not ready do not ask the budget
+	selector         labels.Selector
+	healthy, desired int  // numbers of pods
+	always           bool // evictions of pods that are not ready never ask the budget
 }
+
+// sparesUnready reports whether evictions of pods that are not ready do not ask the budget.
+func (b *BudgetPlan) sparesUnready() bool { return b.always || b.desired > 0 && b.healthy >= b.desired }
 
 // budgetOf returns a budget that no eviction has asked.
 func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
@@ -39,10 +45,9 @@ func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 		admits = 0 // none, until the disruption controller has observed it
 	}
 	always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
-	healthy := s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0
 	return BudgetPlan{
 		Namespace: b.Namespace, Name: b.Name, Admits: admits, Blocks: []string{}, selector: selector,
-		unready: always || healthy,
+		healthy: int(s.CurrentHealthy), desired: int(s.DesiredHealthy), always: always,
 	}
 }
 
@@ -55,22 +60,42 @@ func (m *Model) budgetsInOrder() []BudgetPlan {
 	return list
 }
 
+// budgetsWith returns copies of the budgets as they are once nodes have these taints: the ready pods of a node with an
+// outage are not ready then.
+func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
+	budgets := m.budgetsInOrder()
+	for _, p := range m.pods {
+		if !p.ready || !p.replica() || !dead(taints[p.Node]) {
+			continue
+		}
+		these, _ := covering(budgets, p, false)
+		for _, b := range these {
+			b.healthy, b.Admits = b.healthy-1, max(0, b.Admits-1)
+		}
+	}
+	return budgets
+}
+
+// dead reports whether pods of a node with these taints count as not ready.
+func dead(taints []v1.Taint) bool { return taint.OutageIn(taints, v1.TaintEffectNoExecute) }
+
 // covering returns the budgets that cover a pod, and reports whether an eviction of the pod asks them.
-func covering(budgets []BudgetPlan, p *pod) (these []*BudgetPlan, asked bool) {
+func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, asked bool) {
 	for i := range budgets {
 		if b := &budgets[i]; p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
 			these = append(these, b)
 		}
 	}
-	free := len(these) == 1 && !p.ready && these[0].unready
+	free := len(these) == 1 && !ready && these[0].sparesUnready()
 	return these, p.Phase != v1.PodPending && !free
 }
 
 // ask asks the budgets for the evictions in the order of the pods, and returns the budgets that were asked. It adds to
-// each pod the budgets that block its eviction. The API server does not evict a pod that two budgets cover.
-func ask(budgets []BudgetPlan, pods []*PlannedPod) []BudgetPlan {
+// each pod the budgets that block its eviction. The API server does not evict a pod that two budgets cover. The taints
+// are those of nodes that change.
+func ask(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint) []BudgetPlan {
 	for _, p := range pods {
-		these, asked := covering(budgets, p.of)
+		these, asked := covering(budgets, p.of, p.of.ready && !dead(taints[p.Node]))
 		if !asked || !p.Evict || p.DeletedBy != "" {
 			continue
 		}

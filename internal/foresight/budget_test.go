@@ -96,6 +96,32 @@ func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
 	}
 }
 
+// The taint unreachable makes the node's ready pods not ready, so a budget has fewer healthy pods, and may permit nothing.
+func TestAPlanForADeadNodeJudgesBudgetsAsTheyWillBe(t *testing.T) {
+	web := labelled("app", "web")
+	for _, test := range []struct {
+		name    string
+		taint   string
+		objects []any
+		want    string // admitted evictions, those asked for and those blocked
+	}{
+		{"a budget of all replicas", "node.kubernetes.io/unreachable:NoExecute", []any{pod("a", web), pod("b", web, on("n2")), budget("web", 0, healthy(2, 2))}, "0 1 1"},
+		{"one that has a replica to spare", "node.kubernetes.io/unreachable:NoExecute", []any{pod("a", web), budget("web", 1, healthy(3, 2))}, ""},
+		{"one that lacks two then", "node.kubernetes.io/not-ready:NoExecute", []any{pod("a", web), pod("b", web), pod("c", web), budget("web", 2, healthy(4, 2))}, "0 3 3"},
+		{"with NoSchedule, by which no pod goes", "node.kubernetes.io/unreachable:NoSchedule", []any{pod("a", web), budget("web", 0, healthy(2, 2))}, ""},
+		{"another taint", "gpu:NoExecute", []any{pod("a", web), budget("web", 1, healthy(3, 2))}, "1 1 0"},
+		{"a pod that was not ready before", "node.kubernetes.io/unreachable:NoExecute", []any{pod("a", web, unready), budget("web", 0, healthy(2, 2))}, ""},
+	} {
+		got := ""
+		for _, b := range plan(t, ask(test.taint), append([]any{node("n1"), node("n2")}, test.objects...)...).Budgets {
+			got += fmt.Sprint(b.Admits, b.Evictions, len(b.Blocks))
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // The count of blocked pods is that of the pods with a budget in the way, be it that they go anyway. Only with the
 // method evict they wait.
 func TestTheCountOfBlockedPodsIsThatOfThePodsThatBudgetsBlock(t *testing.T) {

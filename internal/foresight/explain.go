@@ -47,7 +47,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = m.unknownRules()
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
-	noteSpared(&e.Remarks, m.nodes[p.Node])
+	e.noteSpared(m.spared([]string{p.Node}))
 	if e.Prediction.Evict {
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
@@ -72,9 +72,11 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	if !p.replica() {
 		return nil
 	}
-	these, asked := covering(m.budgetsInOrder(), p)
+	these, asked := covering(m.budgetsInOrder(), p, p.ready)
+	n := m.nodes[p.Node]
 	for _, b := range these {
-		list = append(list, ExplainedBudget{b.Name, b.Admits, asked})
+		stuck := asked && !p.ready && b.Admits == 0 && n != nil && dead(n.Taints)
+		list = append(list, ExplainedBudget{b.Name, b.Admits, asked, stuck})
 	}
 	return list
 }
@@ -119,6 +121,9 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	}
 	latest, earliest := n.estimate.latest.state(t), n.estimate.earliest.state(t)
 	if latest == nil {
+		if why := m.rules.set.NamesOnlyNoExecute(t); why != "" {
+			explained.Arithmetic = []string{why}
+		}
 		return explained
 	}
 	explained.Since, explained.SinceFrom = utc(latest.Since), n.estimate.from(t)

@@ -67,6 +67,10 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	case len(e.Budgets) > 1:
 		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
 			"show one of the budgets that select this pod"
+	case b.Stuck:
+		return "PodDisruptionBudget " + b.Name + " allows no disruption, and can't recover while this pod exists, which " +
+				"is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter",
+			"show why the budget allows no disruption"
 	case b.Admits == 0:
 		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
 	}
@@ -104,6 +108,10 @@ type ExplainedBudget struct {
 	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
 	// some that are not ready, do not.
 	Asked bool `json:"asked"`
+
+	// Stuck reports whether the budget lacks this pod, which is not ready because its node is dead: the budget can't
+	// recover while the pod exists.
+	Stuck bool `json:"stuck,omitempty"`
 }
 
 // Disruption is the pod's condition DisruptionTarget.

@@ -94,6 +94,7 @@ type node struct {
 	version  string    // resourceVersion
 	written  time.Time // when the list of taints was written, according to managedFields; zero if they don't say
 	writer   string    // by which field manager
+	notReady time.Time // since when the condition Ready is not True; zero if it is, or if that is unknown
 	estimate nodeEstimate
 }
 
@@ -102,6 +103,11 @@ func nodeOf(n *v1.Node) *node {
 	made := &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
 	if written := journal.TaintsWritten(n.ManagedFields); written != nil {
 		made.written, made.writer = written.Time.Time, written.Manager
+	}
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == v1.NodeReady && c.Status != v1.ConditionTrue {
+			made.notReady = c.LastTransitionTime.Time
+		}
 	}
 	return made
 }

@@ -60,7 +60,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	for _, t := range by.trips {
 		r.note("%s", m.tripNote(t))
 	}
-	r.Notes = append(r.Notes, by.resets...)
+	r.Notes = slices.Concat(r.Notes, by.resets, by.idle)
 	j := m.reading.Journal
 	switch {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):

@@ -1,18 +1,44 @@
 package foresight
 
 import (
+	"maps"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// noteSpared notes that a node has an outage by its NoSchedule taints alone, so that a countdown may begin, again.
-func noteSpared(r *Remarks, n *node) {
-	if n == nil || !taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule) ||
-		taint.OutageIn(n.Taints, v1.TaintEffectNoExecute) {
+// spared returns the nodes that have an outage by their NoSchedule taints alone, among these nodes, or among all if
+// none is named.
+func (m *Model) spared(names []string) (nodes []*node) {
+	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
+		n := m.nodes[name]
+		if among(names, name) && taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule) && !dead(n.Taints) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// noteSpared notes why no countdown has begun on these nodes, or why it has ended, and what to do.
+func (r *Remarks) noteSpared(nodes []*node) {
+	if len(nodes) == 0 {
 		return
 	}
-	r.note("node %s has not-ready or unreachable with the effect NoSchedule alone: kube-controller-manager has not set "+
-		"the NoExecute taint yet, or has lifted it, as it does when it starts, changes its leader, or every zone is "+
-		"disrupted; countdowns begin when it sets that taint", n.Name)
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name
+		if !n.notReady.IsZero() {
+			names[i] += " (not ready since " + taint.Stamp(n.notReady) + ")"
+		}
+	}
+	has := "node " + ShortList(names) + " has"
+	if len(nodes) > 1 {
+		has = "nodes " + ShortList(names) + " have"
+	}
+	r.note("%s not-ready or unreachable with the effect NoSchedule alone: kube-controller-manager has not set the "+
+		"NoExecute taint yet, because it limits its rate or most nodes of the zone are down, or has lifted it, as it does "+
+		"when it starts, changes its leader, or every zone is disrupted; countdowns begin when it sets that taint; if the "+
+		"machine is off, 'kubectl taint node NODE %s=:NoExecute' evicts the pods at once", has, v1.TaintNodeOutOfService)
 }

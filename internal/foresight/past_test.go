@@ -129,6 +129,7 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 	}{
 		{"by its events", foresight.Ruleset{}, []any{web, old, block}, "the eviction is blocked (pdb): The budget needs 1 (event of 2026-05-01T11:59:10Z)"},
 		{"by its budget", evict, []any{web, old, budget("web", 0)}, "PodDisruptionBudget web allows no disruption now"},
+		{"by its budget, whose missing pod it is", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
 		{"by two budgets", evict, []any{web, old, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
 		{"a budget that admits it", evict, []any{web, old, budget("web", 1)}, ""},
 		{"a budget that is not asked", foresight.Ruleset{}, []any{web, old, budget("web", 0)}, ""},

@@ -27,6 +27,9 @@ type Pending struct {
 	Leaving, Staying int  `json:"-"`
 	Stale            bool `json:"-"`
 
+	// Spared has the note about nodes that are dead, but have no taint that evicts; none if there are no such nodes.
+	Spared []string `json:"-"`
+
 	// Heartbeat is the manager's latest; nil if the question names the rules, or if there is no manager.
 	Heartbeat *Heartbeat `json:"-"`
 
@@ -91,6 +94,9 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	pending.noteOverdue(m.readBefore(at))
+	spared := len(pending.Notes)
+	pending.noteSpared(m.spared(nodes))
+	pending.Spared = pending.Notes[spared:]
 	return pending
 }
 

@@ -126,7 +126,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	}
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
-	plan.Budgets = ask(m.budgetsInOrder(), plan.Pods)
+	plan.Budgets = ask(m.budgetsWith(taints), plan.Pods, taints)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.Incomplete = m.gaps(q.Names)

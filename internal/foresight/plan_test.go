@@ -187,6 +187,21 @@ func TestAnOwnerThatLosesAllItsReplicasIsSaid(t *testing.T) {
 	}
 }
 
+func TestOwnersOfOneKindAndNameAreToldApartByTheGroupOfTheirAPI(t *testing.T) {
+	volcano := func(p *v1.Pod) {
+		ownedBy("Job/train")(p)
+		p.OwnerReferences[0].APIVersion = "batch.volcano.sh/v1alpha1"
+	}
+	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"), pod("a", ownedBy("Job/train")), pod("b", volcano, on("n2")))
+	if len(p.Owners) != 1 || !p.Owners[0].LosesAll || p.Owners[0].String() != "Job/train" {
+		t.Errorf("got %+v", p.Owners)
+	}
+	p = plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", volcano))
+	if got := p.Owners[0].String(); got != "Job.batch.volcano.sh/train" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 	for _, c := range []struct{ controller, hash, want string }{
 		{"ReplicaSet/web-5d4", "5d4", "Deployment/web"},

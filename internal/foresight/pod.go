@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 	"unique"
 
@@ -14,14 +15,19 @@ import (
 
 // Owner is the controller of a pod, which would replace it.
 type Owner struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Kind  string `json:"kind"`
+	Group string `json:"group,omitempty"` // of the API; empty for the core group
+	Name  string `json:"name"`
 }
 
-// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none.
+// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none. It
+// names the group only if it is not one of Kubernetes' own: "Job.batch.volcano.sh/train".
 func (o *Owner) String() string {
-	if o == nil {
+	switch {
+	case o == nil:
 		return ""
+	case strings.Contains(o.Group, "."):
+		return o.Kind + "." + o.Group + "/" + o.Name
 	}
 	return o.Kind + "/" + o.Name
 }

@@ -74,13 +74,13 @@ func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
 		return e.predict(p, r)
 	}
 	verdict := r.Decide(p, nil)
-	return predictionOf(&verdict), verdict
+	return r.predictionOf(p, nil, &verdict), verdict
 }
 
 // predict returns the prediction for a pod on the node, and the verdict behind it.
 func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
 	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
-	prediction := predictionOf(&byLatest)
+	prediction := by.predictionOf(p, &ne.latest.Node, &byLatest)
 	if by.Audits() {
 		prediction.Audits = by.audits(p, &ne.latest.Node)
 	}
@@ -116,7 +116,8 @@ func (p *Prediction) share() {
 	p.Policy, p.Method, p.HeldBy = sharedText(p.Policy), sharedText(p.Method), sharedText(p.HeldBy)
 }
 
-func predictionOf(v *policy.Verdict) Prediction {
+// predictionOf returns the verdict on a pod, whose node is nil if it is not known, as a prediction.
+func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict) Prediction {
 	first := v.First()
 	prediction := Prediction{Evict: first.Evict, Reason: first.Because()}
 	if v.Held.By != 0 {
@@ -132,9 +133,8 @@ func predictionOf(v *policy.Verdict) Prediction {
 		prediction.Taint, prediction.Policy = held.Taint.ToString(), v.Held.Policy
 		prediction.ExposedSince, prediction.Toleration = utc(held.Start), unquoted(held.Toleration)
 		prediction.Reason = HeldReason(prediction.HeldBy, held.At, held.Because())
-	case v.Ignores:
-		prediction.Policy = v.Ignored
-		prediction.Reason = policy.WhyStays(v.Stay, v.Ignorer())
+	default:
+		prediction.Policy, prediction.Reason = v.Ignored, r.WhyStays(p, node, v)
 	}
 	return prediction
 }

@@ -50,6 +50,7 @@ type rulesAt struct {
 	nodes   map[string]*nodeEstimate
 	trips   []Trip
 	resets  []string // notes about the trips that end until that moment
+	idle    []string // notes about breakers that can't trip
 }
 
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
@@ -80,7 +81,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets}
+	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets, core.Idle()}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.

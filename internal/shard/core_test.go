@@ -30,7 +30,7 @@ func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
 		}
 		p.wantNone(100)
 		n := p.notes[len(p.notes)-1]
-		if n.Kind != eviction.EvictionCancelled || n.Stays != taint.NotTainted || n.Policy != "gpu" || n.Method != policy.Evict ||
+		if n.Kind != eviction.EvictionCancelled || n.Stays != taint.NotTainted.String() || n.Policy != "gpu" || n.Method != policy.Evict ||
 			!n.Verdict.At.Equal(at(4)) || !n.Verdict.Start.Equal(at(0)) || n.Verdict.Taint.Key != "gpu" {
 			t.Errorf("%s: got %+v", name, n)
 		}

@@ -339,12 +339,12 @@ func TestAHoldCancelsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
 
 func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
 	for name, c := range map[string]struct {
-		end     func(p *play)
-		noted   bool
-		ignorer string
+		end   func(p *play)
+		noted bool
+		stays string
 	}{
-		"the taint is lifted":  {func(p *play) { p.lift("gpu"); p.nodeChanged(2) }, true, ""},
-		"its taint is ignored": {func(p *play) { p.reconfigured(2, of("gpu", policy.Ignore)) }, true, "policy gpu"},
+		"the taint is lifted":  {func(p *play) { p.lift("gpu"); p.nodeChanged(2) }, true, "the node has no NoExecute taint"},
+		"its taint is ignored": {func(p *play) { p.reconfigured(2, of("gpu", policy.Ignore)) }, true, "policy gpu ignores a taint of the node, and no other one evicts the pod"},
 		"the pod is gone":      {func(p *play) { p.remove("a"); p.podChanged(2, "a") }, false, ""},
 		"the pod finishes": {func(p *play) {
 			p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodFailed })
@@ -361,7 +361,7 @@ func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
 				p.wantNotes(eviction.EvictionHeld)
 				return
 			}
-			if n := p.notes[1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != taint.NotTainted || n.Ignorer != c.ignorer || !n.Verdict.At.Equal(at(4)) {
+			if n := p.notes[1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != c.stays || !n.Verdict.At.Equal(at(4)) {
 				t.Errorf("got the note %+v", n)
 			}
 			p.wantNotes(eviction.EvictionHeld, eviction.EvictionCancelled)

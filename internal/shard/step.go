@@ -125,7 +125,7 @@ func (c *Core) cancel(pod *taint.Pod, node *taint.Node, now *policy.Verdict, do 
 	probably := c.probably(e, pod, node, now)
 	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted || probably != "" {
 		note := e.note(eviction.EvictionCancelled, pod)
-		note.Stays, note.Ignorer, note.Probably = now.Stay, now.Ignorer(), probably
+		note.Stays, note.Probably = c.judge.WhyStays(pod, node, now), probably
 		do.Notes = append(do.Notes, note)
 	}
 	c.become(e, none)

@@ -1,0 +1,239 @@
+package policy
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Never returns why the policy with this index decides no pair, whatever pods and nodes there are: "never decides:
+// policy all-others, before it, matches the same pods and taints; put it first". It returns "" if the policy may
+// decide, and for a policy in mode Audit.
+func (c *Config) Never(i int) string {
+	if c.Policies[i].Mode == Audit {
+		return ""
+	}
+	var reasons []string
+	for part := range c.Policies[i].Match.parts() {
+		reason := cmp.Or(part.matchesNothing(), c.shadowed(&part, i))
+		if reason == "" {
+			return ""
+		}
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return "never decides: " + strings.Join(reasons, "; ")
+}
+
+// parts yields matches that together match what m matches. Each has one taint with one effect and at most one value,
+// and at most one owner kind.
+func (m *Match) parts() iter.Seq[Match] {
+	return func(yield func(Match) bool) {
+		part := *m
+		for _, t := range m.taints() {
+			if len(t.Effects) == 0 {
+				t.Effects = []v1.TaintEffect{v1.TaintEffectNoExecute}
+			}
+			for effect := range slices.Chunk(t.Effects, 1) {
+				for _, value := range oneEach(t.Values) {
+					part.Taints = []Taint{{t.Key, t.KeyPrefix, value, effect}}
+					for _, part.OwnerKinds = range oneEach(m.OwnerKinds) {
+						if !yield(part) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// oneEach returns lists of one element each, or an empty list if there are none, as that matches all.
+func oneEach(list []string) [][]string {
+	if len(list) == 0 {
+		return [][]string{nil}
+	}
+	return slices.Collect(slices.Chunk(list, 1))
+}
+
+// matchesNothing returns why no pair matches the part; "" if one may.
+func (m *Match) matchesNothing() string {
+	for _, kind := range m.OwnerKinds {
+		if meant := meantKind(kind); meant != "" {
+			return "no pod is controlled by a " + kind + "; write " + meant
+		}
+	}
+	t := &m.Taints[0]
+	switch only := setWith(t.Key); {
+	case only == "" || t.hasEffect(only):
+		return ""
+	case only == v1.TaintEffectNoSchedule:
+		return "taint " + t.Key + " is set with NoSchedule only; write effects: [NoSchedule]"
+	default:
+		return "taint " + t.Key + " is set with " + string(only) + " only, which evicts no pod"
+	}
+}
+
+// meantKind returns the kind that a kind stands for that controls no pods: one that owns the pods' owners, or a
+// misspelt kind of Kubernetes. It returns "" for all others, such as kinds of other APIs.
+func meantKind(kind string) string {
+	name, group, _ := strings.Cut(kind, ".")
+	if strings.Contains(group, ".") {
+		return ""
+	}
+	for _, known := range [...]string{
+		"ReplicaSet", "StatefulSet", daemonSet, "ReplicationController", "Job", "Node", noOwner,
+	} {
+		if name == known {
+			return ""
+		}
+		if letters(name) == letters(known) {
+			return known
+		}
+	}
+	switch letters(name) {
+	case letters("CronJob"):
+		return "Job"
+	case letters("Deployment"):
+		return "ReplicaSet"
+	}
+	return ""
+}
+
+// letters returns the sorted letters of a kind in the singular. Double letters count once, so most misspelt kinds have
+// the letters of the kind that is meant.
+func letters(kind string) string {
+	all := slices.Compact([]byte(strings.TrimSuffix(strings.ToLower(kind), "s")))
+	slices.Sort(all)
+	return string(all)
+}
+
+// setWith returns the only effect with which Kubernetes and the usual tools set a taint; "" if there may be others.
+func setWith(key string) v1.TaintEffect {
+	switch key {
+	case v1.TaintNodeUnschedulable, v1.TaintNodeMemoryPressure, v1.TaintNodeDiskPressure, v1.TaintNodePIDPressure,
+		v1.TaintNodeNetworkUnavailable, "node.cloudprovider.kubernetes.io/uninitialized",
+		"node.cloudprovider.kubernetes.io/shutdown", "ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted":
+		return v1.TaintEffectNoSchedule
+	case "DeletionCandidateOfClusterAutoscaler":
+		return v1.TaintEffectPreferNoSchedule
+	}
+	return ""
+}
+
+// shadowed returns which policy before that index decides all that the part of its match matches; "" if none does.
+func (c *Config) shadowed(part *Match, i int) string {
+	p, q := &c.Policies[i], c.covering(part, i)
+	switch {
+	case q == nil:
+		return ""
+	case p.Match.coversAll(&q.Match) && q.Match.coversAll(&p.Match):
+		return "policy " + q.Name + ", before it, has the same match; delete one of them"
+	}
+	return "policy " + q.Name + ", before it, matches the same pods and taints; put it first"
+}
+
+// covering returns the first policy before that index that decides all that the part matches; nil if none does.
+func (c *Config) covering(part *Match, before int) *Policy {
+	for i := range c.Policies[:before] {
+		if q := &c.Policies[i]; q.Mode != Audit && q.Match.covers(part) {
+			return q
+		}
+	}
+	return nil
+}
+
+// coversAll reports whether the match includes all that the other match includes.
+func (m *Match) coversAll(other *Match) bool {
+	for part := range other.parts() {
+		if !m.covers(&part) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether the match includes all that the part of a match includes. It may miss that for selectors that
+// say the same in different words.
+func (m *Match) covers(part *Match) bool {
+	t := &part.Taints[0]
+	return slices.ContainsFunc(m.taints(), func(of Taint) bool { return of.covers(t) }) &&
+		m.coversOwner(part, t.Effects[0]) && m.coversNamespaces(part.Namespaces) &&
+		m.Priority.covers(part.Priority) && implies(part.NodeSelector, m.NodeSelector) &&
+		implies(part.NamespaceSelector, m.NamespaceSelector) && implies(part.PodSelector, m.PodSelector)
+}
+
+func (t *Taint) covers(part *Taint) bool {
+	return KeyPattern{t.Key, t.KeyPrefix}.covers(KeyPattern{part.Key, part.KeyPrefix}) &&
+		t.hasEffect(part.Effects[0]) &&
+		(len(t.Values) == 0 || len(part.Values) > 0 && slices.Contains(t.Values, part.Values[0]))
+}
+
+func (k KeyPattern) covers(other KeyPattern) bool {
+	if other.Key != "" {
+		return k.selects(other.Key)
+	}
+	return k.Key == "" && strings.HasPrefix(other.Prefix, k.Prefix)
+}
+
+// coversOwner reports whether the match includes all owners that the part includes with a taint of this effect.
+func (m *Match) coversOwner(part *Match, effect v1.TaintEffect) bool {
+	if len(part.OwnerKinds) == 0 {
+		return len(m.OwnerKinds) == 0
+	}
+	kind, group, _ := strings.Cut(part.OwnerKinds[0], ".")
+	return m.ownsKind(kind, group, effect)
+}
+
+// coversNamespaces reports whether each pattern of the part is covered by one of the match. A pattern covers what it
+// matches if * is an ordinary letter of the other pattern.
+func (m *Match) coversNamespaces(part []string) bool {
+	return len(m.Namespaces) == 0 || len(part) > 0 && !slices.ContainsFunc(part, func(p string) bool {
+		return !slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
+			matches, _ := path.Match(pattern, p)
+			return matches
+		})
+	})
+}
+
+// covers reports whether the range includes the other range; nil includes all.
+func (p *PriorityRange) covers(other *PriorityRange) bool {
+	if p == nil {
+		return true
+	}
+	return other != nil && (p.Min == nil || other.Min != nil && *p.Min <= *other.Min) &&
+		(p.Max == nil || other.Max != nil && *other.Max <= *p.Max)
+}
+
+// implies reports whether all labels that the narrow selector matches are matched by the wide one. It compares each
+// requirement of the wide selector with each of the narrow one.
+func implies(narrow, wide *metav1.LabelSelector) bool {
+	has, _ := newSelector(narrow).Requirements()
+	needs, _ := newSelector(wide).Requirements()
+	return !slices.ContainsFunc(needs, func(need labels.Requirement) bool {
+		return !slices.ContainsFunc(has, func(r labels.Requirement) bool { return impliesOne(&r, &need) })
+	})
+}
+
+// impliesOne reports whether labels that meet the one requirement meet the other: if both are equal, or if each value
+// that the one permits meets the other.
+func impliesOne(r, need *labels.Requirement) bool {
+	if r.Key() != need.Key() {
+		return false
+	}
+	switch r.Operator() {
+	case selection.In, selection.Equals, selection.DoubleEquals:
+		return !slices.ContainsFunc(r.Values().UnsortedList(), func(value string) bool {
+			return !need.Matches(labels.Set{r.Key(): value})
+		})
+	}
+	return r.String() == need.String()
+}

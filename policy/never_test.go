@@ -1,0 +1,141 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func TestWhyAPolicyNeverDecides(t *testing.T) {
+	named := func(name string, m policy.Match) policy.Policy {
+		return policy.Policy{Name: name, Method: policy.Hold, Match: m}
+	}
+	of := func(key string, kinds ...string) policy.Match {
+		return policy.Match{Taints: []policy.Taint{{Key: key, Effects: noSchedule}}, OwnerKinds: kinds}
+	}
+	audits := named("first", policy.Match{})
+	audits.Mode = policy.Audit
+	labelled := func(first, second *metav1.LabelSelector) []policy.Policy {
+		return []policy.Policy{named("first", policy.Match{PodSelector: first}), named("second", policy.Match{PodSelector: second})}
+	}
+	const shadowed = "never decides: policy first, before it, matches the same pods and taints; put it first"
+	for _, test := range []struct {
+		name     string
+		policies []policy.Policy
+		want     string // of the last policy
+	}{
+		{"wide before narrow", []policy.Policy{named("first", of("m")), named("second", of("m", "Job"))}, shadowed},
+		{"narrow before wide", []policy.Policy{named("first", of("m", "Job")), named("second", of("m"))}, ""},
+		{"two policies of one match", []policy.Policy{named("first", of("m")), named("second", of("m"))}, "never decides: policy first, before it, has the same match; delete one of them"},
+		{"each part by another policy", []policy.Policy{named("a", of("m", "Job")), named("b", of("m", "StatefulSet")), named("second", of("m", "StatefulSet", "Job"))}, "never decides: policy b, before it, matches the same pods and taints; put it first; policy a, before it, matches the same pods and taints; put it first"},
+		{"one part by no policy", []policy.Policy{named("a", of("m", "Job")), named("second", of("m", "StatefulSet", "Job"))}, ""},
+		{"in mode Audit", []policy.Policy{audits, named("second", policy.Match{})}, ""},
+		{"itself in mode Audit", []policy.Policy{named("zero", policy.Match{}), audits}, ""},
+		{"pods of DaemonSets, which NoSchedule leaves to the next", []policy.Policy{named("first", of("m")), named("second", of("m", "DaemonSet", "None"))}, ""},
+		{"a group after its kind", []policy.Policy{named("first", of("m", "Job")), named("second", of("m", "Job.batch"))}, shadowed},
+		{"a kind after one of its groups", []policy.Policy{named("first", of("m", "Job.batch")), named("second", of("m", "Job"))}, ""},
+		{"a value that is in a set", labelled(expression("app", "In", "a", "b"), expression("app", "In", "a")), shadowed},
+		{"a set that has another value", labelled(expression("app", "In", "a"), expression("app", "In", "a", "b")), ""},
+		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
+		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never decides: no pod is controlled by a CronJob; write Job"},
+		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never decides: no pod is controlled by a StatefulSets; write StatefulSet"},
+		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never decides: no pod is controlled by a Replicaset.apps; write ReplicaSet"},
+		{"swapped letters", []policy.Policy{named("a", of("m", "DeamonSet"))}, "never decides: no pod is controlled by a DeamonSet; write DaemonSet"},
+		{"a kind of another API", []policy.Policy{named("a", of("m", "VirtualMachineInstance", "RayCluster"))}, ""},
+		{"a kind that another API has too", []policy.Policy{named("a", of("m", "CronJob.batch.example.com"))}, ""},
+		{"CronJob and Job", []policy.Policy{named("a", of("m", "CronJob", "Job"))}, ""},
+		{"a cordon with NoExecute", []policy.Policy{named("a", taints(policy.Taint{Key: v1.TaintNodeUnschedulable}))}, "never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"},
+		{"a cordon", []policy.Policy{named("a", of(v1.TaintNodeUnschedulable))}, ""},
+		{"a candidate of the autoscaler", []policy.Policy{named("a", of("DeletionCandidateOfClusterAutoscaler"))}, "never decides: taint DeletionCandidateOfClusterAutoscaler is set with PreferNoSchedule only, which evicts no pod"},
+	} {
+		c := policy.Config{Policies: test.policies}
+		if got := c.Never(len(c.Policies) - 1); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestAPolicyThatNeverDecidesDecidesNoPairOfItsTwin(t *testing.T) {
+	seen := false
+	checkTwins(t, func(rt *rapid.T, w *twin) {
+		never := map[string]string{}
+		for i := range w.config.Policies {
+			if why := w.config.Never(i); why != "" {
+				never[w.config.Policies[i].Name], seen = why, true
+			}
+		}
+		for _, h := range slices.Concat(w.node.Taints, w.node.Triggers) {
+			for i := range h {
+				if p, _ := w.first(h[i].Taint); p != nil && never[p.Name] != "" {
+					rt.Fatalf("policy %s decides %s, but %s", p.Name, h[i].Taint.ToString(), never[p.Name])
+				}
+			}
+		}
+	})
+	if !seen {
+		t.Error("no policy was drawn that never decides")
+	}
+}
+
+func TestAPolicyThatIsNarrowerThanOneBeforeNeverDecides(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		wide := drawMatch(rt, true)
+		c := policies(policy.Policy{Match: wide}, policy.Policy{Match: narrowed(rt, wide)})
+		if c.Never(1) == "" {
+			rt.Fatalf("%+v after %+v may decide", c.Policies[1].Match, c.Policies[0].Match)
+		}
+	})
+}
+
+// narrowed returns a match of pairs that the match includes.
+func narrowed(t *rapid.T, m policy.Match) policy.Match {
+	m.Taints = []policy.Taint{narrowedTaint(t, m.Taints)}
+	m.PodSelector, m.NodeSelector = narrowedSelector(t, m.PodSelector), narrowedSelector(t, m.NodeSelector)
+	if len(m.OwnerKinds) > 0 {
+		m.OwnerKinds = m.OwnerKinds[:1]
+	} else if rapid.Bool().Draw(t, "of a kind") {
+		m.OwnerKinds = []string{"StatefulSet", "Job.batch"}
+	}
+	if len(m.Namespaces) > 0 {
+		m.Namespaces = []string{strings.ReplaceAll(m.Namespaces[0], "*", rapid.SampledFrom([]string{"", "x", "x*y"}).Draw(t, "for *"))}
+	}
+	if m.NamespaceSelector == nil && rapid.Bool().Draw(t, "in a tier") {
+		m.NamespaceSelector = labelled("tier", "prod")
+	}
+	if m.Priority == nil && rapid.Bool().Draw(t, "of a priority") {
+		m.Priority = &policy.PriorityRange{Min: number(3)}
+	}
+	return m
+}
+
+func narrowedTaint(t *rapid.T, list []policy.Taint) policy.Taint {
+	if len(list) == 0 {
+		return policy.Taint{Key: "x"}
+	}
+	of := rapid.SampledFrom(list).Draw(t, "taint")
+	if of.KeyPrefix != "" {
+		of.Key, of.KeyPrefix = of.KeyPrefix+"x", ""
+	}
+	if len(of.Values) == 0 && rapid.Bool().Draw(t, "of one value") {
+		of.Values = []string{"v"}
+	}
+	return of
+}
+
+func narrowedSelector(t *rapid.T, s *metav1.LabelSelector) *metav1.LabelSelector {
+	more := drawSelector(t)
+	if s == nil {
+		return more
+	}
+	more.MatchExpressions = slices.Concat(more.MatchExpressions, s.MatchExpressions)
+	for key, value := range s.MatchLabels {
+		more.MatchExpressions = append(more.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{value}})
+	}
+	return more
+}
