@@ -166,6 +166,8 @@ func (t *text) budgets() {
 			asked = ". Deletion ignores budgets"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
+		case b.Never:
+			asked = " at all, so it blocks the eviction for ever"
 		case b.Admits == 0:
 			asked = ", so it blocks the eviction"
 		}

@@ -49,6 +49,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	noteSpared(&e.Remarks, m.nodes[p.Node])
 	if e.Prediction.Evict {
+		by.notePace(m, &e.Remarks, going{p, e.Prediction})
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
@@ -74,7 +75,7 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	}
 	these, asked := covering(m.budgetsInOrder(), p)
 	for _, b := range these {
-		list = append(list, ExplainedBudget{b.Name, b.Admits, asked})
+		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked})
 	}
 	return list
 }
@@ -192,6 +193,9 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
 	case n == nil:
 		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
+	case slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService }):
+		return "its node has the taint node.kubernetes.io/out-of-service, by which the pod garbage collector of " +
+			"kube-controller-manager deletes the pods that do not tolerate it: check that it runs"
 	case slices.ContainsFunc(n.Taints, isManaged):
 		return "the kubelet does not confirm that it has stopped: check the node; if it is certainly shut down, the taint " +
 			"node.kubernetes.io/out-of-service releases the pod"

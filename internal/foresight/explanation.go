@@ -67,6 +67,9 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	case len(e.Budgets) > 1:
 		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
 			"show one of the budgets that select this pod"
+	case b.Never:
+		return "never by Evict: PodDisruptionBudget " + b.Name + " permits no disruption at all",
+			"show why the budget permits no disruption"
 	case b.Admits == 0:
 		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
 	}
@@ -99,7 +102,8 @@ type ExplainedTaint struct {
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
 type ExplainedBudget struct {
 	Name   string `json:"name"`
-	Admits int    `json:"admits"` // number of evictions that the budget admits now
+	Admits int    `json:"admits"`          // number of evictions that the budget admits now
+	Never  bool   `json:"never,omitempty"` // it permits no disruption at all
 
 	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
 	// some that are not ready, do not.
