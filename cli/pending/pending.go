@@ -55,7 +55,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Update the list until Ctrl-C, on a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Pods that are held by a policy or a breaker, blocked by a budget, or overdue (10s after "+
-		"their deadline) are printed as they change. Exit with code 0 when the last pod has been gone for 10s.")
+		"their deadline) are printed as they change. Exit with code 0 when for 10s no pod was to go or terminating.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
 		"timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask taint-manager at the `URL` of its --status-address, such as "+
