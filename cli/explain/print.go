@@ -145,6 +145,8 @@ func sinceWhen(e explainedTaint) string {
 // granted returns the toleration, and how long it tolerates the taint.
 func granted(e explainedTaint) string {
 	switch {
+	case e.Toleration == "" && e.NearMiss != nil:
+		return "none (nearly " + e.NearMiss.Toleration + ")"
 	case e.Toleration == "":
 		return "none"
 	case e.TolerationSeconds == nil:

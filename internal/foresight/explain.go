@@ -133,6 +133,10 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	if prediction.Goes() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}
+	if near := nearMiss(&p.Pod, t, m.rules.config.Rules); near != nil && prediction.Evict {
+		explained.NearMiss = near
+		explained.Arithmetic = append(explained.Arithmetic, near.words())
+	}
 	return explained
 }
 

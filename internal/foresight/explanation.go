@@ -95,6 +95,9 @@ type ExplainedTaint struct {
 	Toleration        string `json:"toleration,omitempty"`        // the pod's first that matches; empty if none does
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // of the toleration; nil if it has no limit
 
+	// NearMiss would tolerate the taint for longer, but for one difference; nil if the taint does not evict.
+	NearMiss *NearMiss `json:"nearMiss,omitempty"`
+
 	Arithmetic []string    `json:"arithmetic,omitempty"` // what follows, step by step; empty if it does not evict
 	Prediction *Prediction `json:"prediction,omitempty"` // if this were the only taint; nil if it does not evict
 }

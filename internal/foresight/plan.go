@@ -230,7 +230,8 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		rules := m.rules.config.Rules
 		result.Warnings = shadowed(&p.Pod, taints, rules)
 		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules))
+		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules),
+			lingers(taints))
 	}
 	return result
 }
