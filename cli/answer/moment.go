@@ -97,15 +97,22 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	if latest == nil {
 		return ""
 	}
-	at := latest.UTC().Add(time.Second - 1).Truncate(time.Second)
-	written := at.Format("15:04:05Z")
-	if at.Format(time.DateOnly) != from.UTC().Format(time.DateOnly) {
-		written = taint.Stamp(at)
-	}
+	written := ClockOf(from)(*latest)
 	if f.Earliest != nil {
 		return "by " + written
 	}
 	return written
+}
+
+// ClockOf returns a function that writes a time, rounded up to the second, without the date if that is the one of from.
+func ClockOf(from time.Time) func(time.Time) string {
+	return func(t time.Time) string {
+		t = t.UTC().Add(time.Second - 1).Truncate(time.Second)
+		if t.Format(time.DateOnly) != from.UTC().Format(time.DateOnly) {
+			return taint.Stamp(t)
+		}
+		return t.Format("15:04:05Z")
+	}
 }
 
 // ShortReason returns the reason in short: who else deletes the pod, what holds it, or the policy that decides, and how

@@ -145,6 +145,8 @@ func sinceWhen(e explainedTaint) string {
 // granted returns the toleration, and how long it tolerates the taint.
 func granted(e explainedTaint) string {
 	switch {
+	case e.Toleration == "" && e.NearMiss != nil:
+		return "none (nearly " + e.NearMiss.Toleration + ")"
 	case e.Toleration == "":
 		return "none"
 	case e.TolerationSeconds == nil:
@@ -166,6 +168,8 @@ func (t *text) budgets() {
 			asked = ". taint-manager does not ask it (method delete)"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
+		case b.Never:
+			asked = " at all, so it blocks the eviction for ever"
 		case b.Admits == 0:
 			asked = ", so it blocks the eviction"
 		}

@@ -85,6 +85,9 @@ func headline(p *foresight.Pending) string {
 	if next := next(p); next != "" {
 		s += "; next " + next
 	}
+	if pace := p.Pace.Words(p.Evictions(), answer.ClockOf(p.At)); pace != "" {
+		s += "; " + pace
+	}
 	if n := states[foresight.Held]; n > 0 {
 		s += "; " + answer.Pods(n, "is", "are") + " held"
 	}

@@ -56,6 +56,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	}
 	var last *foresight.Pending
 	var empty emptiness
+	bound := account{}
 	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
 		last = now
 		for i := range now.Pods {
@@ -67,15 +68,17 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 			return false, fmt.Errorf("no manager is running: it last wrote its journal at %s, so pods are not evicted, "+
 				"and its policies may have changed", taint.Stamp(h.Written))
 		}
+		if err := bound.update(now); err != nil {
+			return false, err
+		}
 		empty = empty.with(now)
 		return empty.proven(), out.show(now)
 	})
-	stay := answer.Pods(last.Staying, "stays", "stay")
 	switch {
 	case err != nil:
 		return "", err
 	case empty.proven():
-		done := fmt.Sprintf("All evictions are complete%s; %s.", last.Focus.Words(last.OnNodes), stay)
+		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
 		for _, note := range last.Spared {
 			done += " But " + note + "."
 		}
@@ -83,8 +86,8 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
 		return "", errors.New("interrupted before all evictions were complete")
 	}
-	return fmt.Sprintf("After %s%s: %s %s.", taint.Brief(timeout), last.Focus.Words(last.OnNodes), left(last), stay),
-		answer.ErrWouldEvict
+	return fmt.Sprintf("After %s%s: %s In all, %s.", taint.Brief(timeout), last.Focus.Words(last.OnNodes), left(last),
+		bound), answer.ErrWouldEvict
 }
 
 // emptiness is since when nothing is left to go, and what the manager has written since.
@@ -96,7 +99,7 @@ type emptiness struct {
 
 // with returns the state after this answer.
 func (e emptiness) with(now *foresight.Pending) emptiness {
-	if len(now.Pods)+now.Leaving > 0 || now.Stale || now.CannotSay() != nil {
+	if len(now.Pods)+len(now.Bound(foresight.Terminating)) > 0 || now.Stale || now.CannotSay() != nil {
 		return emptiness{}
 	}
 	if e.since.IsZero() {
@@ -124,8 +127,9 @@ func left(p *foresight.Pending) string {
 	if len(p.Pods) > 0 {
 		sentences = append(sentences, headline(p))
 	}
-	if p.Leaving > 0 {
-		sentences = append(sentences, answer.Pods(p.Leaving, "is", "are")+" terminating.")
+	if names := p.Bound(foresight.Terminating); len(names) > 0 {
+		sentences = append(sentences, answer.Pods(len(names), "is", "are")+" terminating: "+
+			foresight.ShortList(names)+".")
 	}
 	if err := p.CannotSay(); err != nil {
 		sentences = append(sentences, err.Error()+".")

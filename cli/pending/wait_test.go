@@ -31,7 +31,9 @@ func (d *drain) Pending(context.Context) *foresight.Pending {
 			break
 		}
 	}
-	now.Staying = 2
+	if len(now.Bound(foresight.Orphaned)) == 0 {
+		now.Others = append(now.Others, bound("t", foresight.Tolerating), bound("m", foresight.Mirror))
+	}
 	return now
 }
 
@@ -49,8 +51,17 @@ func (d *drain) has(state string) func(*foresight.Pending) {
 
 func nothing(*foresight.Pending) {}
 
+func bound(name string, s foresight.Standing) foresight.BoundPod {
+	return foresight.BoundPod{PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: name, Node: "n1"}, Standing: s}
+}
+
+// is returns a state in which the pod that was to go has this standing.
+func is(s foresight.Standing) func(*foresight.Pending) {
+	return func(now *foresight.Pending) { now.Others = []foresight.BoundPod{bound("a", s)} }
+}
+
 func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
-	leaving := func(now *foresight.Pending) { now.Leaving = 1 }
+	leaving := is(foresight.Terminating)
 	for name, c := range map[string]struct {
 		states func(d *drain) map[int]func(*foresight.Pending)
 		ends   time.Duration // 0: at the timeout
@@ -94,7 +105,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
 				t.Errorf("%s: after %v: %q, %v", name, took, end, err)
-			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || end != "All evictions are complete on n1; 2 pods stay."):
+			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || !strings.HasPrefix(end, "All evictions are complete on n1: 1 pod ") || !strings.HasSuffix(end, " tolerates the taints, 1 is a mirror pod.")):
 				t.Errorf("%s: after %v, want %v: %q, %v", name, took, c.ends, end, err)
 			}
 			var said strings.Builder
@@ -168,21 +179,52 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
-		"0 evictions; 1 pod is held. 3 pods are terminating.": func(d *drain, now *foresight.Pending) {
+		"0 evictions; 1 pod is held. 1 pod is terminating: shop/b. In all, 1 pod is still to go, 1 is terminating, 1": func(d *drain, now *foresight.Pending) {
 			d.has(foresight.Held)(now)
-			now.Leaving = 3
+			now.Others = []foresight.BoundPod{bound("b", foresight.Terminating)}
 		},
-		"1 pod is terminating.":                       func(_ *drain, now *foresight.Pending) { now.Leaving = 1 },
-		"This may be out of date.":                    func(_ *drain, now *foresight.Pending) { now.Stale = true },
-		"incomplete answer: x.":                       func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
-		"No evictions are left, but not for 10s yet.": func(*drain, *foresight.Pending) {},
+		"This may be out of date. In all, 1 pod":                    func(_ *drain, now *foresight.Pending) { now.Stale = true },
+		"incomplete answer: x. In all, 1 pod":                       func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
+		"No evictions are left, but not for 10s yet. In all, 1 pod": func(*drain, *foresight.Pending) {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
 			end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
-			if end != "After 9s on n1: "+want+" 2 pods stay." || !errors.Is(err, answer.ErrWouldEvict) {
+			if end != "After 9s on n1: "+want+" tolerates the taints, 1 is a mirror pod." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
+			}
+		})
+	}
+}
+
+// The pod that was to go is gone in the second that is named, and its standing follows.
+func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
+	const rest = "1 tolerates the taints, 1 is a mirror pod"
+	orphans := func(now *foresight.Pending) {
+		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
+	}
+	for name, c := range map[string]struct {
+		then func(*foresight.Pending)
+		want string
+	}{
+		"gone":      {nothing, "1 pod is gone, " + rest},
+		"finished":  {is(foresight.Finished), "1 pod has finished, " + rest},
+		"tolerates": {is(foresight.Tolerating), "2 pods tolerate the taints, 1 is a mirror pod"},
+		"untainted": {is(foresight.Unaffected), "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
+		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
+			"stopped is not known, and the pod garbage collector deletes the pods"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &drain{began: time.Now()}
+			d.states = map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: c.then}
+			end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+			if err != nil {
+				end = err.Error()
+			}
+			if end = strings.TrimPrefix(end, "All evictions are complete on n1: "); strings.TrimSuffix(end, ".") != c.want {
+				t.Errorf("%s: %q", name, end)
 			}
 		})
 	}

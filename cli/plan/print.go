@@ -64,7 +64,26 @@ func (t *text) list(names []string) string {
 
 // headline says what changes, and how many pods that evicts, until when.
 func (t *text) headline() {
-	t.Printf("%s\n", t.Headline(t.change()+" "+strings.Join(append([]string{t.evicted()}, t.others()...), "; ")))
+	clauses := slices.Concat([]string{t.evicted()}, t.others(), t.paces())
+	t.Printf("%s\n", t.Headline(t.change()+" "+strings.Join(clauses, "; ")))
+}
+
+// paces says how rates delay the evictions of the nodes and, of configurations that are compared, whether both do.
+func (t *text) paces() (clauses []string) {
+	all, clock := t.Total.Evict+t.Total.Anyway-t.Total.Waiting, answer.ClockOf(t.At)
+	now, before := t.Pace.Words(all, clock), t.ComparedPace.Words(all, clock)
+	if now == "" && before != "" {
+		now = "no rate delays an eviction"
+	}
+	switch {
+	case now == "":
+		return nil
+	case t.Compared == "" || now == before:
+		return []string{now}
+	case before == "":
+		before = "no rate delays one"
+	}
+	return []string{now + " (with " + t.Compared + ", " + before + ")"}
 }
 
 // evicted says how many pods the change evicts, and when: "evicts 4 of its 6 pods: 2 now, 2 by 12:10:00Z".
@@ -107,7 +126,8 @@ func (t *text) counts() (counts []string) {
 	total := &t.Total
 	count(total.Now, "now")
 	count(total.Evict-total.Now-total.Waiting, "by "+t.until(total))
-	count(total.Waiting, "when budgets allow"+t.deleted())
+	count(total.Waiting-total.Never, "when budgets allow"+t.deleted())
+	count(total.Never, "never by Evict")
 	return counts
 }
 
@@ -116,7 +136,7 @@ func (t *text) deleted() string {
 	var last *foresight.Prediction
 	for _, p := range t.Pods {
 		switch {
-		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p):
+		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p) || t.NeverGoes(p):
 		case p.DeleteAt == nil:
 			return ""
 		case last == nil || last.At.Before(*p.DeleteAt):
@@ -229,6 +249,7 @@ func (t *text) cancelled() (saved []string) {
 // budgets says which budgets block pods that are evicted because of the change, or would if no pod were deleted.
 func (t *text) budgets() {
 	asking, blocked, several := 0, 0, 0
+	var never []string                           // names of the budgets that permit no disruption at all
 	var keep, might, evicting, deleting []string // names of budgets, and of the policies that evict or delete
 	for _, p := range t.Pods {
 		if p.Effect != foresight.Evicted && p.Effect != foresight.Sooner {
@@ -246,8 +267,11 @@ func (t *text) budgets() {
 		if len(p.BlockedBy) > 0 {
 			blocked++
 		}
-		if t.Waits(p) && len(p.BlockedBy) > 1 {
+		switch {
+		case t.Waits(p) && len(p.BlockedBy) > 1:
 			several++
+		case t.NeverGoes(p):
+			never = append(never, t.name(p.Namespace, p.BlockedBy[0]))
 		}
 	}
 	method := method("Evict", evicting)
@@ -263,11 +287,15 @@ func (t *text) budgets() {
 	case len(keep) == 0:
 		t.Printf("%s: no PodDisruptionBudget blocks these evictions.\n", method)
 	default:
-		never := ""
+		ever := ""
 		if several > 0 {
-			never = fmt.Sprintf("; several budgets select %d of them, which the API server never evicts", several)
+			ever = fmt.Sprintf("; several budgets select %d of them, which the API server never evicts", several)
 		}
-		t.Printf("%s: %s blocked by %s%s.\n", method, answer.Pods(t.Total.Waiting, "is", "are"), budgets(keep), never)
+		t.Printf("%s: %s blocked by %s%s.\n", method, answer.Pods(t.Total.Waiting, "is", "are"), budgets(keep), ever)
+		if len(never) > 0 {
+			t.Printf("Never by Evict (%s): no disruption at all is permitted by %s.\n", foresight.Count(len(never), "pod"),
+				budgets(never))
+		}
 	}
 }
 

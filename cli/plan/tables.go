@@ -69,6 +69,8 @@ func (t *text) orIfEvicted(heading string) string {
 func (t *text) when(p pod) string {
 	when := answer.When(&p.Prediction, t.At)
 	switch {
+	case t.NeverGoes(p):
+		when = "never by Evict"
 	case t.Waits(p) && !p.At.After(t.At):
 		when = "blocked"
 	case t.Waits(p):

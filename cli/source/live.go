@@ -24,8 +24,8 @@ import (
 // portion is the number of objects in one request, so that only few are in memory.
 const portion = 500
 
-// bound selects the pods that may be evicted at all.
-const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+// unfinished selects the pods that have not finished.
+const unfinished = ",status.phase!=Succeeded,status.phase!=Failed"
 
 // Cluster is a live cluster, read from its API server.
 type Cluster struct {
@@ -126,7 +126,8 @@ func byName(name string) (o metav1.ListOptions) {
 	return o
 }
 
-// podOptions makes the API server return only the pods that may be scheduled, those of a single node by its index.
+// podOptions makes the API server return only the pods that may be evicted, or all that are bound, those of a single
+// node by its index.
 func (s *Scope) podOptions() (o metav1.ListOptions) {
 	if !s.Scheduled {
 		return o
@@ -134,10 +135,12 @@ func (s *Scope) podOptions() (o metav1.ListOptions) {
 	if s.Focus.Labels != nil {
 		o.LabelSelector = s.Focus.Labels.String()
 	}
-	o.FieldSelector = bound
+	o.FieldSelector = "spec.nodeName!="
 	if len(s.Nodes) == 1 {
-		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", s.Nodes[0]).String() +
-			strings.TrimPrefix(bound, "spec.nodeName!=")
+		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", s.Nodes[0]).String()
+	}
+	if !s.AllPods {
+		o.FieldSelector += unfinished
 	}
 	return o
 }

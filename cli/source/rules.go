@@ -100,6 +100,7 @@ func flagsOf(c *config.Configuration) *pflag.FlagSet {
 func RulesOf(c config.Configuration) (foresight.Ruleset, error) {
 	by := policy.Config{Rules: c.Rules(), Method: c.Eviction.Method, Policies: c.Policies, Guards: c.Guards}
 	rules, err := foresight.NewRuleset(by, c.Paused)
+	rules.MaxEvictionsPerSecond = c.Eviction.MaxEvictionsPerSecond
 	if err != nil {
 		return rules, fmt.Errorf("the configuration is refused: %w", err)
 	}

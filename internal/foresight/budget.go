@@ -17,7 +17,9 @@ import (
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Admits    int    `json:"admits"` // number of evictions that the budget admits, with the pods of dead nodes not ready
+	// Admits is the number of evictions that the budget admits, with the pods of dead nodes not ready.
+	Admits int  `json:"admits"`
+	Never  bool `json:"never,omitempty"` // it permits no disruption at all, however healthy its pods are
 
 	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
 	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
@@ -46,9 +48,18 @@ func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	}
 	always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 	return BudgetPlan{
-		Namespace: b.Namespace, Name: b.Name, Admits: admits, Blocks: []string{}, selector: selector,
-		healthy: int(s.CurrentHealthy), desired: int(s.DesiredHealthy), always: always,
+		Namespace: b.Namespace, Name: b.Name, Admits: admits, Never: admits == 0 && permitsNone(b), Blocks: []string{},
+		selector: selector, healthy: int(s.CurrentHealthy), desired: int(s.DesiredHealthy), always: always,
 	}
+}
+
+// permitsNone reports whether a budget permits no disruption even if all its pods are healthy, or the disruption
+// controller can't count them.
+func permitsNone(b *policyv1.PodDisruptionBudget) bool {
+	none, s := b.Spec.MaxUnavailable, &b.Status
+	failed := func(c metav1.Condition) bool { return c.Reason == policyv1.SyncFailedReason }
+	return none != nil && (none.String() == "0" || none.String() == "0%") ||
+		s.ExpectedPods > 0 && s.DesiredHealthy >= s.ExpectedPods || slices.ContainsFunc(s.Conditions, failed)
 }
 
 // budgetsInOrder returns copies of the budgets, in the order of their names.
@@ -104,6 +115,7 @@ func ask(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint)
 			if len(these) > 1 || b.Evictions-len(b.Blocks) > b.Admits {
 				b.Blocks = append(b.Blocks, p.Name)
 				p.BlockedBy = append(p.BlockedBy, b.Name)
+				p.Never = p.Never || b.Never || len(these) > 1
 			}
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/policy"
@@ -118,6 +120,48 @@ func TestAPlanForADeadNodeJudgesBudgetsAsTheyWillBe(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// A pod never goes by Evict if a budget permits nothing however healthy its pods are, or if two budgets select it. Others
+// wait for their turn. A deadline for the deletion ends the wait.
+func TestPodsThatNeverGoByEvictAreApartFromThoseWhoseTurnComes(t *testing.T) {
+	none := func(of string) func(*policyv1.PodDisruptionBudget) {
+		return func(b *policyv1.PodDisruptionBudget) { b.Spec.MaxUnavailable = new(intstr.Parse(of)) }
+	}
+	needs := func(desired, expected int32) func(*policyv1.PodDisruptionBudget) {
+		return func(b *policyv1.PodDisruptionBudget) {
+			b.Status.DesiredHealthy, b.Status.ExpectedPods = desired, expected
+		}
+	}
+	failed := func(b *policyv1.PodDisruptionBudget) {
+		b.Status.Conditions = []metav1.Condition{{Reason: policyv1.SyncFailedReason}}
+	}
+	evict := policy.Policy{Name: "p", Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, Method: policy.Evict}
+	later := evict
+	later.DeleteAfter = &metav1.Duration{Duration: time.Hour}
+	for _, c := range []struct {
+		name    string
+		by      policy.Policy
+		budgets []any
+		want    bool
+	}{
+		{"maxUnavailable is 0", evict, []any{budget("web", 0, none("0"))}, true},
+		{"maxUnavailable is 0%", evict, []any{budget("web", 0, none("0%"))}, true},
+		{"maxUnavailable is 1", evict, []any{budget("web", 0, none("1"))}, false},
+		{"minAvailable is all", evict, []any{budget("web", 0, needs(3, 3))}, true},
+		{"minAvailable is more than all", evict, []any{budget("web", 0, needs(4, 3))}, true},
+		{"minAvailable is less than all", evict, []any{budget("web", 0, needs(2, 3))}, false},
+		{"the budget selects no pod yet", evict, []any{budget("web", 0, needs(1, 0))}, false},
+		{"its pods can't be counted", evict, []any{budget("web", 0, failed)}, true},
+		{"two budgets select it", evict, []any{budget("web", 1), budget("all", 1, selecting(&metav1.LabelSelector{}))}, true},
+		{"it is deleted later", later, []any{budget("web", 0, none("0"))}, false},
+	} {
+		m := judgedBy(policies(t, c.by), foresight.Focus{}, append(c.budgets, node("n1"), pod("a", labelled("app", "web")))...)
+		p, err := m.Plan(ask("gpu:NoExecute"))
+		if err != nil || p.Total.Waiting != 1 || p.NeverGoes(p.Pods[0]) != c.want || p.Total.Never == 1 != c.want {
+			t.Errorf("%s: %v, %+v", c.name, err, p.Total)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	e.noteSpared(m.spared([]string{p.Node}))
 	if e.Prediction.Evict {
+		by.notePace(m, &e.Remarks, going{p, e.Prediction})
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
@@ -76,7 +77,7 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	n := m.nodes[p.Node]
 	for _, b := range these {
 		stuck := asked && !p.ready && b.Admits == 0 && n != nil && dead(n.Taints)
-		list = append(list, ExplainedBudget{b.Name, b.Admits, asked, stuck})
+		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked, stuck})
 	}
 	return list
 }
@@ -136,6 +137,10 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	explained.Arithmetic = []string{n.since(t, &explained)}
 	if prediction.Goes() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
+	}
+	if near := nearMiss(&p.Pod, t, m.rules.config.Rules); near != nil && prediction.Evict {
+		explained.NearMiss = near
+		explained.Arithmetic = append(explained.Arithmetic, near.words())
 	}
 	return explained
 }
@@ -197,6 +202,9 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
 	case n == nil:
 		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
+	case slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService }):
+		return "its node has the taint node.kubernetes.io/out-of-service, by which the pod garbage collector of " +
+			"kube-controller-manager deletes the pods that do not tolerate it: check that it runs"
 	case slices.ContainsFunc(n.Taints, isManaged):
 		return "the kubelet does not confirm that it has stopped: check the node; if it is certainly shut down, the taint " +
 			"node.kubernetes.io/out-of-service releases the pod"

@@ -339,6 +339,7 @@ func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
 		{"a moment later", pod("a", since(-9)), node("n1"), ""},
 		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): check the controllers"},
 		{"an unreachable node", pod("a", since(-11)), unreachable, "node.kubernetes.io/out-of-service"},
+		{"a node that is out of service already", pod("a", since(-11)), node("n1", unreachable.Spec.Taints[0], parsed("node.kubernetes.io/out-of-service:NoExecute")), "its node has the taint node.kubernetes.io/out-of-service"},
 		{"no node", pod("a", since(-11)), nil, "the pod garbage collector"},
 		{"a node that is well", pod("a", since(-11)), node("n1"), "check the kubelet's log"},
 	} {

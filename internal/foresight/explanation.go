@@ -71,6 +71,9 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 		return "PodDisruptionBudget " + b.Name + " allows no disruption, and can't recover while this pod exists, which " +
 				"is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter",
 			"show why the budget allows no disruption"
+	case b.Never:
+		return "never by Evict: PodDisruptionBudget " + b.Name + " permits no disruption at all",
+			"show why the budget permits no disruption"
 	case b.Admits == 0:
 		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
 	}
@@ -96,6 +99,9 @@ type ExplainedTaint struct {
 	Toleration        string `json:"toleration,omitempty"`        // the pod's first that matches; empty if none does
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // of the toleration; nil if it has no limit
 
+	// NearMiss would tolerate the taint for longer, but for one difference; nil if the taint does not evict.
+	NearMiss *NearMiss `json:"nearMiss,omitempty"`
+
 	Arithmetic []string    `json:"arithmetic,omitempty"` // what follows, step by step; empty if it does not evict
 	Prediction *Prediction `json:"prediction,omitempty"` // if this were the only taint; nil if it does not evict
 }
@@ -103,7 +109,8 @@ type ExplainedTaint struct {
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
 type ExplainedBudget struct {
 	Name   string `json:"name"`
-	Admits int    `json:"admits"` // number of evictions that the budget admits now
+	Admits int    `json:"admits"`          // number of evictions that the budget admits now
+	Never  bool   `json:"never,omitempty"` // it permits no disruption at all
 
 	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
 	// some that are not ready, do not.

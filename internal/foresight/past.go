@@ -143,12 +143,13 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 }
 
 // eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
-// their times. All are its own if the pod is gone.
+// their times. An event without a UID, such as the original's, is an earlier pod's if it is older than this one. All are
+// its own if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
 	for _, e := range m.eventsAbout(namespace, name) {
 		uid, about := e.InvolvedObject.UID, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message, e.Annotations}
-		if p == nil || uid == "" || p.UID == "" || uid == p.UID {
+		if p == nil || uid == p.UID && uid != "" || (uid == "" || p.UID == "") && !about.Time.Before(p.created) {
 			own = append(own, about)
 		} else {
 			earlier[uid] = append(earlier[uid], about)

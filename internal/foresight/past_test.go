@@ -50,6 +50,10 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		return p
 	}
 	unevicted := "its events show no eviction by taint-manager"
+	byOriginal := happened("", -110, "TaintManagerEviction", "Marking for deletion Pod shop/a")
+	anewAt := func(seconds float64) *v1.Pod {
+		return pod("a", on("n2"), func(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(at(seconds)) })
+	}
 	anew := pod("a", ownedBy("StatefulSet/a"), on("n2"), func(p *v1.Pod) { p.UID = "u2" })
 	for _, c := range []struct {
 		name    string
@@ -70,6 +74,8 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		{"made anew", []any{anew, node("n2"), start}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
 		{"made anew after an obstacle", []any{anew, node("n2"), start, block}, "the earlier pod's eviction from n1 began at 2026-05-01T11:58:10Z" + because + "; at 2026-05-01T11:58:20Z it was blocked (pdb): The budget needs 1"},
 		{"made anew twice", []any{anew, node("n2"), start, happened("u0", -500, "TaintManagerEviction", strings.ReplaceAll(marked, "n1", "n9"))}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
+		{"made anew, and the original's event has no UID", []any{anewAt(-60), node("n2"), byOriginal}, "an earlier pod of this name was evicted at 2026-05-01T11:58:10Z"},
+		{"made before the original's event", []any{anewAt(-120), node("n2"), byOriginal}, ""},
 		{"made anew by others", []any{anew, node("n2"), killed}, ""},
 		{"made anew after it was cancelled", []any{anew, node("n2"), start, stop}, ""},
 		{"alive", []any{pod("a"), node("n1")}, ""},

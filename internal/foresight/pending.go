@@ -21,11 +21,12 @@ type Pending struct {
 	OnNodes []string     `json:"-"`    // the pods on these nodes, or on all if there are none
 	Pods    []PendingPod `json:"pods"` // to be evicted, in the order of their deadlines
 
-	// Leaving is the number of pods in question that are being deleted and had to go; they are not gone yet. Staying is
-	// the number of those that stay. Neither is known to a manager that was asked. Stale is set if the state may be out
-	// of date.
-	Leaving, Staying int  `json:"-"`
-	Stale            bool `json:"-"`
+	// Others are the other pods on OnNodes; a manager that was asked does not know them.
+	Others []BoundPod `json:"-"`
+
+	Stale bool `json:"-"` // the state may be out of date
+
+	Pace *Pace `json:"pace,omitempty"` // nil if no rate delays an eviction; a manager that was asked does not say it
 
 	// Spared has the note about nodes that are dead, but have no taint that evicts; none if there are no such nodes.
 	Spared []string `json:"-"`
@@ -70,25 +71,27 @@ type Progress struct {
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
+	var others []BoundPod
 	var d doubts
-	leaving, staying := 0, 0
+	var evicted []going
 	by := m.rulesNow(at)
 	for _, p := range m.pods {
-		if m.nodes[p.Node] == nil || !among(nodes, p.Node) {
+		if !among(nodes, p.Node) {
 			continue
 		}
-		switch prediction, _ := by.predict(&p.Pod); {
+		switch prediction, verdict := by.predict(&p.Pod); {
 		case prediction.Goes():
 			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
-		case p.Terminating && by.hadToGo(p):
-			leaving++
-		default:
-			staying++
+			if prediction.Evict {
+				evicted = append(evicted, going{p, &prediction})
+			}
+		case len(nodes) > 0:
+			others = append(others, BoundPod{p.ref(), m.standing(p, &verdict)})
 		}
 	}
 	pending := NewPending(at, m.focus, nodes, list)
-	pending.Leaving, pending.Staying = leaving, staying
+	pending.Others, pending.Pace = others, by.pace(m, at, evicted)
 	pending.Heartbeat = m.heartbeat()
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, d, nil)
@@ -98,14 +101,6 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.noteSpared(m.spared(nodes))
 	pending.Spared = pending.Notes[spared:]
 	return pending
-}
-
-// hadToGo reports whether a pod that is being deleted would have to go otherwise.
-func (r *rulesAt) hadToGo(p *pod) bool {
-	present := p.Pod
-	present.Terminating = false
-	prediction, _ := r.predict(&present)
-	return prediction.Goes()
 }
 
 // noteOverdue notes how many pods should have gone when they were read.

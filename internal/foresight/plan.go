@@ -21,6 +21,11 @@ type Plan struct {
 	// Compared is the configuration that the changes are compared with; empty if they are compared with no changes.
 	Compared string `json:"compared,omitempty"`
 
+	// Pace is that of the evictions from the nodes in question, and ComparedPace that with Compared; nil if no rate
+	// delays one.
+	Pace         *Pace `json:"pace,omitempty"`
+	ComparedPace *Pace `json:"comparedPace,omitempty"`
+
 	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
 	Total Total         `json:"total"`
@@ -56,6 +61,11 @@ func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
 	return pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
 }
 
+// NeverGoes reports whether a pod is evicted, not deleted, and the API server never evicts it.
+func (p *Plan) NeverGoes(pod *PlannedPod) bool {
+	return pod.Never && pod.DeleteAt == nil && p.Waits(pod)
+}
+
 // Waits reports whether a pod is evicted, not deleted, and its eviction waits until budgets admit more.
 func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.AsksBudgets(pod) }
 
@@ -84,6 +94,7 @@ type PlannedPod struct {
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
+	Never     bool     `json:"never,omitempty"` // they would block it for ever
 	Warnings  []string `json:"warnings,omitempty"`
 
 	// FirstMatch is set if a later toleration would tolerate a taint longer than the first that matches.
@@ -92,6 +103,7 @@ type PlannedPod struct {
 	of       *pod // until the plan is finished
 	selected bool // on a node in question
 	waits    bool // until budgets admit its eviction
+	never    bool // because they never do
 }
 
 // The effects of the changes on a pod.
@@ -127,6 +139,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
 	plan.Budgets = ask(m.budgetsWith(taints), plan.Pods, taints)
+	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.Incomplete = m.gaps(q.Names)
@@ -217,9 +230,27 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		rules := m.rules.config.Rules
 		result.Warnings = shadowed(&p.Pod, taints, rules)
 		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules))
+		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules),
+			lingers(taints))
 	}
 	return result
+}
+
+// addPaces adds the paces of the evictions from the nodes in question that wait for no budget.
+func (p *Plan) addPaces(m *Model, by *planRules) {
+	var with, without []going
+	for _, pod := range p.Pods {
+		if pod.selected && pod.Evict && !p.Waits(pod) {
+			with = append(with, going{pod.of, &pod.Prediction})
+		}
+		if pod.selected && pod.Without != nil {
+			without = append(without, going{pod.of, pod.Without})
+		}
+	}
+	p.Pace = by.with.pace(m, p.At, with)
+	if p.Compared != "" {
+		p.ComparedPace = by.without.pace(m, p.At, without)
+	}
 }
 
 // effect returns the effect of the changes on a pod, by the predictions with them and without.

@@ -35,8 +35,9 @@ func (o *Owner) String() string {
 // pod has the fields of a pod that are kept. Until the model is loaded, Bound is as the API has it.
 type pod struct {
 	taint.Pod
-	owner *Owner // nil if there is none
-	ready bool
+	owner   *Owner // nil if there is none
+	ready   bool
+	created time.Time // zero if that is not known
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -58,7 +59,7 @@ func (p *pod) responders() []string {
 func podOf(p *v1.Pod) *pod {
 	result := &pod{
 		Pod: cluster.PodOf(p, cluster.Bound(p)), ready: cluster.TrueCondition(p, v1.PodReady) != nil,
-		disruption: disruption(p),
+		disruption: disruption(p), created: p.CreationTimestamp.Time,
 	}
 	if result.Controller != nil {
 		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))

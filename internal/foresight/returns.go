@@ -1,6 +1,8 @@
 package foresight
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -35,4 +37,15 @@ func keepsOff(p *taint.Pod, t v1.Taint, rules taint.Rules) bool {
 		twin.Effect = v1.TaintEffectNoSchedule
 	}
 	return taint.Matching(p, &t, rules) == nil || taint.Matching(p, &twin, rules) == nil
+}
+
+// lingers returns a warning if the kubelet of a node with these taints can't confirm that a pod has stopped.
+func lingers(taints []v1.Taint) []string {
+	has := func(key string) bool {
+		return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Key == key })
+	}
+	if !has(v1.TaintNodeUnreachable) || has(v1.TaintNodeOutOfService) {
+		return nil
+	}
+	return []string{"it stays Terminating until its node is reachable again, is deleted, or has the taint out-of-service"}
 }

@@ -16,6 +16,8 @@ type Ruleset struct {
 	// Running is the configuration that the manager has published, if these are its rules.
 	Running *journal.Config
 
+	MaxEvictionsPerSecond float64 // limits all evictions; 0 is no limit
+
 	config policy.Config
 	set    *policy.Set
 	needs  policy.Needs

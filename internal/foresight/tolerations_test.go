@@ -64,9 +64,10 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	}
 }
 
-func TestAReplacementThatMayComeBackIsWarnedOf(t *testing.T) {
+func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
 	const may = "a replacement tolerates the node's taints for a while, so it may be scheduled to the same node and evicted again"
+	const lingers = "it stays Terminating until its node is reachable again, is deleted, or has the taint out-of-service"
 	owned := func(owner, key string, seconds int64) *v1.Pod {
 		return pod("a", ownedBy(owner), tolerates(key, seconds))
 	}
@@ -86,7 +87,8 @@ func TestAReplacementThatMayComeBackIsWarnedOf(t *testing.T) {
 		{"a preference", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1", parsed("full:PreferNoSchedule")), may},
 		{"the default for unreachable, whose NoSchedule taint follows", pod("a", ownedBy("ReplicaSet/web"), toleration(v1.TaintNodeUnreachable, v1.TolerationOpExists, ""), func(p *v1.Pod) {
 			p.Spec.Tolerations[0].TolerationSeconds = new(int64(300))
-		}), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), ""},
+		}), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), lingers},
+		{"a dead node that is released", pod("a"), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1", parsed("node.kubernetes.io/out-of-service:NoExecute")), ""},
 	} {
 		got := strings.Join(plan(t, test.q, test.node, test.pod).Pods[0].Warnings, "|")
 		if got != test.want {

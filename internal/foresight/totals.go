@@ -16,11 +16,11 @@ type Total struct {
 	Held      int `json:"held,omitempty"` // those of the nodes in question that a policy or a breaker holds
 	Blocked   int `json:"blocked"`        // those of all with a blockedBy: with the method evict, budgets would block them
 
-	// Now is the number of pods of Evict that go at once, and Waiting the number of those that wait for budgets. Last
-	// is the latest prediction of those that do not wait; nil if there are none. AllWaiting also has those that go
-	// anyway.
-	Now, Waiting, AllWaiting int         `json:"-"`
-	Last                     *Prediction `json:"-"`
+	// Now is the number of pods of Evict that go at once, Waiting the number of those that wait for budgets, and Never
+	// the number of those that wait for ever. Last is the latest prediction of those that do not wait; nil if there are
+	// none. AllWaiting also has those that go anyway.
+	Now, Waiting, Never, AllWaiting int         `json:"-"`
+	Last                            *Prediction `json:"-"`
 }
 
 // NamespaceTotal counts the pods of one namespace.
@@ -67,6 +67,7 @@ func (t *Total) add(p *PlannedPod) {
 func (t *Total) addGoing(p *PlannedPod) {
 	if p.waits {
 		t.Waiting++
+		countIf(&t.Never, p.never)
 		return
 	}
 	countIf(&t.Now, *p.InSeconds == 0)
@@ -79,7 +80,7 @@ func (t *Total) addGoing(p *PlannedPod) {
 func (p *Plan) count(replicas map[ownerKey]int) {
 	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
 	for _, pod := range p.Pods {
-		pod.of, pod.waits = nil, p.Waits(pod)
+		pod.of, pod.waits, pod.never = nil, p.Waits(pod), p.NeverGoes(pod)
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })

@@ -9,7 +9,7 @@ import (
 )
 
 // leave notes whether a pod has to go, or is held, also without an outage of its node: in its entry, or in leaving if
-// others have deleted the pod.
+// others have deleted the pod. A pod in leaving stays there until it is gone.
 func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 	leaves := ""
 	if drains(node) && c.hasToGo(pod, withoutOutage(node)) {
@@ -18,14 +18,15 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 	switch e := c.entries[pod.UID]; {
 	case e != nil:
 		e.leaves = leaves
-	case leaves != "" && pod.Terminating:
-		c.leaving[pod.UID] = leaves
+	case pod.Terminating && leaves+c.leaving[pod.UID] != "":
+		c.leaving[pod.UID] = pod.Node
 		return
 	}
 	delete(c.leaving, pod.UID)
 }
 
-// gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node.
+// gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node or is
+// being deleted. The last of those reports the node.
 func (c *Core) gone(uid types.UID, do *Effects) {
 	name := c.leaving[uid]
 	delete(c.leaving, uid)
@@ -36,8 +37,17 @@ func (c *Core) gone(uid types.UID, do *Effects) {
 		return
 	}
 	node, pods := c.options.Reader.PodsOn(name)
-	remains := func(pod *taint.Pod) bool { return c.hasToGo(pod, node) }
-	if drains(node) && !slices.ContainsFunc(pods, remains) {
+	if !drains(node) {
+		return
+	}
+	remains := false
+	for _, pod := range pods {
+		if pod.Terminating {
+			c.leaving[pod.UID] = name
+		}
+		remains = remains || pod.Terminating || c.hasToGo(pod, node)
+	}
+	if !remains {
 		do.Drained = append(do.Drained, name)
 	}
 }

@@ -55,6 +55,23 @@ func TestANodeIsDrainedWhenItsLastPodToGoIsGone(t *testing.T) {
 			p.vanish(3, "b")
 			p.ended(4, "a", eviction.Outcome{Kind: eviction.NotFound})
 		}, []string{"n"}},
+		"another pod is being deleted": {"gpu", func(p *play) {
+			p.terminate(1, "c")
+			p.vanish(2, "a")
+			p.vanish(3, "b")
+		}, nil},
+		"another pod was being deleted, and is gone": {"gpu", func(p *play) {
+			p.terminate(1, "c")
+			p.vanish(2, "a")
+			p.vanish(3, "b")
+			p.podChanged(4, "c")
+			p.vanish(5, "c")
+		}, []string{"n"}},
+		"a finalizer keeps a pod that has finished": {"gpu", func(p *play) {
+			p.change("b", func(pod *taint.Pod) { pod.Phase = v1.PodFailed })
+			p.terminate(1, "b")
+			p.vanish(2, "a")
+		}, nil},
 		"what stays is deleted": {"gpu", func(p *play) {
 			p.terminate(1, "c")
 			p.vanish(2, "c")

@@ -285,7 +285,7 @@ func waitsUntilEmpty(s *scene) {
 		s.Errorf("it has ended %v after the pod was gone (%t), want %v at least", late, is, settled)
 	}
 	s.goes(pod, tainted, 3)
-	if want := "All evictions are complete on " + s.node + "; 1 pod stays."; !strings.Contains(said, want) {
+	if want := "All evictions are complete on " + s.node + ": 1 pod is gone, 1 tolerates the taints."; !strings.Contains(said, want) {
 		s.Errorf("%q is not in:\n%s", want, said)
 	}
 }

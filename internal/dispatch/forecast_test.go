@@ -1,0 +1,44 @@
+package dispatch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func TestForeseeSaysWhenTheLastDelayedEvictionStarts(t *testing.T) {
+	began := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	at := func(seconds float64) time.Time { return began.Add(time.Duration(seconds * float64(time.Second))) }
+	turn := func(seconds float64, zone string, keys ...string) Turn {
+		return Turn{At: at(seconds), TaintKeys: keys, NodeLabels: map[string]string{"zone": zone}}
+	}
+	slow := policy.Rate{Name: "slow", Taints: []policy.TaintKey{{Key: "m"}}, EvictionsPerSecond: 0.001, Burst: 1}
+	zones := policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.1, Burst: 2}
+	for name, c := range map[string]struct {
+		turns []Turn
+		rates []policy.Rate
+		calls float64
+		want  Forecast
+	}{
+		"nothing goes":              {nil, []policy.Rate{slow}, 1, Forecast{}},
+		"there is no limit":         {[]Turn{turn(0, "a", "m"), turn(0, "a", "m")}, nil, 0, Forecast{}},
+		"one is in the burst":       {[]Turn{turn(0, "a", "m")}, []policy.Rate{slow}, 0, Forecast{}},
+		"the second waits":          {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0, Forecast{"slow", 0.001, 2, 1, at(1000)}},
+		"the second is due late":    {[]Turn{turn(0, "a", "m"), turn(1000, "b", "m")}, []policy.Rate{slow}, 0, Forecast{}},
+		"the third is not delayed":  {[]Turn{turn(0, "a", "m"), turn(0, "b", "m"), turn(5000, "b", "m")}, []policy.Rate{slow}, 0, Forecast{"slow", 0.001, 2, 1, at(1000)}},
+		"another taint":             {[]Turn{turn(0, "a", "k"), turn(0, "b", "k")}, []policy.Rate{slow}, 0, Forecast{}},
+		"another taint, too":        {[]Turn{turn(0, "a", "m", "k"), turn(0, "b", "m", "k")}, []policy.Rate{slow}, 0, Forecast{}},
+		"each zone has its bucket":  {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, Forecast{}},
+		"a zone has used its burst": {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, Forecast{"zones", 0.1, 3, 1, at(10)}},
+		"all calls":                 {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 0.001, Forecast{"", 0.001, 2, 1, at(999.98)}},
+		"the slower one counts":     {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0.5, Forecast{"slow", 0.001, 2, 1, at(1000)}},
+		"less than a second":        {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 10, Forecast{}},
+	} {
+		if diff := cmp.Diff(c.want, Foresee(c.turns, c.rates, c.calls)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

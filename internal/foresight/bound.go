@@ -1,0 +1,61 @@
+package foresight
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// BoundPod is a pod that is bound to a node in question and is not listed as to be evicted.
+type BoundPod struct {
+	PodRef
+	Standing Standing
+}
+
+// Standing says why a pod is on its node.
+type Standing string
+
+// The standings of pods that no taint evicts, or no longer.
+const (
+	Orphaned    Standing = "orphaned"    // its node does not exist
+	Terminating Standing = "terminating" // it is being deleted, for whatever reason, and not gone yet
+	Finished    Standing = "finished"
+	Mirror      Standing = "mirror"
+	OfDaemonSet Standing = "DaemonSet"
+	Tolerating  Standing = "tolerating"
+	Unaffected  Standing = "unaffected" // by policies, or as no taint may evict
+)
+
+// standing returns why a pod is on its node that does not go by this verdict.
+func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
+	switch {
+	case m.nodes[p.Node] == nil:
+		return Orphaned
+	case p.Terminating:
+		return Terminating
+	case p.Phase == v1.PodSucceeded || p.Phase == v1.PodFailed:
+		return Finished
+	case p.Mirror:
+		return Mirror
+	case p.Daemon:
+		return OfDaemonSet
+	case v.First().Stay == taint.Tolerated:
+		return Tolerating
+	}
+	return Unaffected
+}
+
+// Bound returns the names of the pods of this standing.
+func (p *Pending) Bound(s Standing) (names []string) {
+	for i := range p.Others {
+		if p.Others[i].Standing == s {
+			names = append(names, p.Others[i].String())
+		}
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}

@@ -1,0 +1,98 @@
+package foresight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Pace says how a rate delays evictions, if the manager has led for long, and no other evictions use up the rate.
+type Pace struct {
+	Rate               string  `json:"rate,omitempty"` // its name; empty for maxEvictionsPerSecond
+	EvictionsPerSecond float64 `json:"evictionsPerSecond"`
+	Delayed            int     `json:"delayed"` // number of evictions that the rate delays
+
+	// Last is when the last of them can start at the earliest, as the last of this number of Evictions.
+	Last      time.Time `json:"last"`
+	Evictions int       `json:"evictions"`
+}
+
+// Words says when the last of so many evictions starts: "at 0.001/s the last goes at 10:16:40Z at the earliest". It is
+// "" if no rate delays one.
+func (p *Pace) Words(all int, clock func(time.Time) string) string {
+	if p == nil {
+		return ""
+	}
+	of := ""
+	if p.Evictions < all {
+		of = fmt.Sprintf(" of %d", p.Evictions)
+	}
+	return fmt.Sprintf("at %g/s the last%s goes at %s at the earliest", p.EvictionsPerSecond, of, clock(p.Last))
+}
+
+// limited reports whether the rules limit evictions.
+func (r *Ruleset) limited() bool {
+	return len(r.config.Guards.Rates) > 0 || r.MaxEvictionsPerSecond > 0
+}
+
+// going is a pod that the manager evicts.
+type going struct {
+	*pod
+	*Prediction
+}
+
+// pace returns the pace of evictions from this time on; nil if no rate delays one.
+func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
+	if !r.ruleset.limited() {
+		return nil
+	}
+	var turns []dispatch.Turn
+	for _, p := range pods {
+		if p.DeletedBy == "" {
+			turns = append(turns, r.turn(m, at, p))
+		}
+	}
+	slices.SortFunc(turns, func(a, b dispatch.Turn) int { return a.At.Compare(b.At) })
+	f := dispatch.Foresee(turns, r.ruleset.config.Guards.Rates, r.ruleset.MaxEvictionsPerSecond)
+	if f.Delayed == 0 {
+		return nil
+	}
+	return &Pace{f.Rate, f.PerSecond, f.Delayed, *utc(f.Last.Round(time.Second)), f.Turns}
+}
+
+// turn returns when a pod may go at the earliest, and because of which taints.
+func (r *rulesAt) turn(m *Model, at time.Time, p going) dispatch.Turn {
+	t := dispatch.Turn{At: *p.At, NodeLabels: m.nodes[p.Node].Labels}
+	if p.Earliest != nil {
+		t.At = *p.Earliest
+	}
+	if t.At.Before(at) {
+		t.At = at
+	}
+	const ever = 1 << 62 // all taints of the node evict by then
+	ways, _ := r.Ways(&p.Pod, &r.nodes[p.Node].latest.Node, policy.Calls{}, p.At.Add(ever))
+	for i := range ways {
+		t.TaintKeys = append(t.TaintKeys, ways[i].Action.Taint.Key)
+	}
+	return t
+}
+
+// notePace notes the rates for which the eviction of one pod may wait, though they do not delay it alone.
+func (r *rulesAt) notePace(m *Model, remarks *Remarks, p going) {
+	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {
+		remarks.note("evictions start at %g/s at most (maxEvictionsPerSecond), so this one may wait for others", most)
+	}
+	if len(r.ruleset.config.Guards.Rates) == 0 || p.DeletedBy != "" {
+		return
+	}
+	keys := r.turn(m, *p.At, p).TaintKeys
+	for _, rate := range r.ruleset.config.Guards.Rates {
+		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
+			remarks.note("rate %s lets evictions start at %g/s with a burst of %d, so this one may wait for others", rate.Name,
+				rate.EvictionsPerSecond, rate.Burst)
+		}
+	}
+}
