@@ -26,7 +26,7 @@ type class struct {
 func newClass(key string, ways []Buckets) *class {
 	cl := &class{key: key, ways: ways, busy: map[*line]bool{}}
 	cl.rated = !slices.ContainsFunc(ways, func(b Buckets) bool { return b.Key == "" })
-	cl.idle = ordered.New((*line).before, func(l *line) *int { return &l.pos })
+	cl.idle = ordered.New(func(a, b *line) bool { return a.rank < b.rank }, func(l *line) *int { return &l.pos })
 	return cl
 }
 
