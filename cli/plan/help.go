@@ -32,7 +32,7 @@ Examples:
 
   # Use a configuration file, or compare two
   taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config drain.yaml
-  taint-manager plan --config drain.yaml --compare old.yaml
+  taint-manager plan --config drain.yaml --compare none.yaml
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb -A -o json > cluster.json

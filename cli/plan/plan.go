@@ -111,6 +111,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
 		return nil, err
 	}
+	other := o.rules // before Load replaces its settings by those of --config
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
 		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets,
@@ -119,7 +120,6 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if o.compare == "" || err != nil {
 		return s, err
 	}
-	other := o.rules
 	other.File = o.compare
 	compared, err := other.Load(cmd)
 	s.Compared, q.Compare, q.Compared = &compared, &compared, o.compare

@@ -86,6 +86,9 @@ func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b
 func (b *breaker) idle() string {
 	most, labelled, limit := 0, false, b.LeastNodes()
 	for name, g := range b.groups {
+		if g.trip != nil {
+			return "" // there were more nodes
+		}
 		most, labelled = max(most, g.nodes), labelled || g.nodes > 0 && name != policy.NoGroup
 	}
 	if nodes, percent := b.Limit(); !percent {
