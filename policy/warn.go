@@ -156,9 +156,9 @@ func (c *Config) deadNodeWarning() string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a budget " +
-		"may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, or with " +
-		"Evict and deleteAfter"
+	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
+		"budget may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, " +
+		"or with Evict and deleteAfter"
 }
 
 // besideWarnings returns the warnings about promises that do not hold beside another taint manager. With

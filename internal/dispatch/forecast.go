@@ -23,9 +23,9 @@ type Forecast struct {
 	Last      time.Time
 }
 
-// Foresee returns the limit that delays an eviction the longest, and when the last eviction that it delays starts at the
-// earliest: each limit is taken alone, its buckets are full at first, and each call succeeds. Delayed is 0 if no limit
-// delays an eviction by a second. The turns must be in the order of their times.
+// Foresee returns the limit that delays an eviction the longest, and when the last eviction that it delays starts at
+// the earliest: each limit is taken alone, its buckets are full at first, and each call succeeds. Delayed is 0 if no
+// limit delays an eviction by a second. The turns must be in the order of their times.
 func Foresee(turns []Turn, rates []policy.Rate, callsPerSecond float64) (longest Forecast) {
 	if len(turns) == 0 {
 		return longest

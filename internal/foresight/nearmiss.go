@@ -78,9 +78,8 @@ func valueDiffers(near *v1.Toleration, t *v1.Taint, rules taint.Rules) string {
 	case compares && !decimal(near.Value):
 		return fmt.Sprintf("%s compares decimal integers, and its value %q is none", near.Operator, near.Value)
 	case compares:
-		return fmt.Sprintf("the taint's value %s is not %s %s", t.Value,
-			map[v1.TolerationOperator]string{v1.TolerationOpGt: "greater than", v1.TolerationOpLt: "less than"}[near.Operator],
-			near.Value)
+		words := map[v1.TolerationOperator]string{v1.TolerationOpGt: "greater than", v1.TolerationOpLt: "less than"}
+		return fmt.Sprintf("the taint's value %s is not %s %s", t.Value, words[near.Operator], near.Value)
 	case near.Value == "":
 		return "operator Equal without a value matches only an empty value; use operator Exists"
 	}
@@ -93,8 +92,8 @@ func decimal(value string) bool {
 	return err == nil && strconv.FormatInt(n, 10) == value
 }
 
-// keyDiffers says how a key differs from a similar one: in case, by a prefix, or because Kubernetes has renamed it; "" if
-// they are not similar.
+// keyDiffers says how a key differs from a similar one: in case, by a prefix, or because Kubernetes has renamed it; ""
+// if they are not similar.
 func keyDiffers(key, wanted string) string {
 	switch {
 	case key == "node.alpha.kubernetes.io/notReady" && wanted == v1.TaintNodeNotReady,

@@ -143,8 +143,8 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 }
 
 // eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
-// their times. An event without a UID, such as the original's, is an earlier pod's if it is older than this one. All are
-// its own if the pod is gone.
+// their times. An event without a UID, such as the original's, is an earlier pod's if it is older than this one. All
+// are its own if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
 	for _, e := range m.eventsAbout(namespace, name) {
