@@ -13,7 +13,7 @@ func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	counts := matching(pod.Tolerations, t, rules)
 	best := counts
 	for i := range pod.Tolerations {
-		if later := matching(pod.Tolerations[i:i+1], t, rules); later != nil && outlasts(later, best) {
+		if later := matching(pod.Tolerations[i:i+1], t, rules); later != nil && Outlasts(later, best) {
 			best = later
 		}
 	}
@@ -38,8 +38,8 @@ func Displacing(pod *Pod, key string, rules Rules) *v1.Toleration {
 	return nil
 }
 
-// outlasts reports whether a tolerates a taint for longer than b.
-func outlasts(a, b *v1.Toleration) bool {
+// Outlasts reports whether a tolerates a taint for longer than b.
+func Outlasts(a, b *v1.Toleration) bool {
 	switch {
 	case b.TolerationSeconds == nil:
 		return false

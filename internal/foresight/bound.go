@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -56,6 +55,6 @@ func (p *Pending) Bound(s Standing) (names []string) {
 			names = append(names, p.Others[i].String())
 		}
 	}
-	slices.SortFunc(names, strings.Compare)
+	slices.Sort(names)
 	return names
 }

@@ -202,7 +202,7 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
 	case n == nil:
 		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
-	case slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeOutOfService }):
+	case hasKey(n.Taints, v1.TaintNodeOutOfService):
 		return "its node has the taint node.kubernetes.io/out-of-service, by which the pod garbage collector of " +
 			"kube-controller-manager deletes the pods that do not tolerate it: check that it runs"
 	case slices.ContainsFunc(n.Taints, isManaged):

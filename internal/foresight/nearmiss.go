@@ -28,7 +28,7 @@ func nearMiss(p *taint.Pod, t *v1.Taint, rules taint.Rules) *NearMiss {
 	matching := taint.Matching(p, t, rules)
 	for i := range p.Tolerations {
 		near := &p.Tolerations[i]
-		if matching != nil && !longer(near, matching) {
+		if matching != nil && !taint.Outlasts(near, matching) {
 			continue
 		}
 		if difference := differenceOf(near, t, rules); difference != "" {
@@ -36,14 +36,6 @@ func nearMiss(p *taint.Pod, t *v1.Taint, rules taint.Rules) *NearMiss {
 		}
 	}
 	return nil
-}
-
-// longer reports whether a toleration tolerates taints for longer than another one.
-func longer(a, b *v1.Toleration) bool {
-	if a.TolerationSeconds == nil || b.TolerationSeconds == nil {
-		return b.TolerationSeconds != nil
-	}
-	return *a.TolerationSeconds > *b.TolerationSeconds
 }
 
 // differenceOf returns the one difference because of which a toleration does not match a taint; "" if it matches, or

@@ -1,8 +1,8 @@
 package foresight
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -12,12 +12,12 @@ import (
 // spared returns the nodes that have an outage by their NoSchedule taints alone, among these nodes, or among all if
 // none is named.
 func (m *Model) spared(names []string) (nodes []*node) {
-	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
-		n := m.nodes[name]
+	for name, n := range m.nodes {
 		if among(names, name) && taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule) && !dead(n.Taints) {
 			nodes = append(nodes, n)
 		}
 	}
+	slices.SortFunc(nodes, func(a, b *node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
 }
 

@@ -41,11 +41,13 @@ func keepsOff(p *taint.Pod, t v1.Taint, rules taint.Rules) bool {
 
 // lingers returns a warning if the kubelet of a node with these taints can't confirm that a pod has stopped.
 func lingers(taints []v1.Taint) []string {
-	has := func(key string) bool {
-		return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Key == key })
-	}
-	if !has(v1.TaintNodeUnreachable) || has(v1.TaintNodeOutOfService) {
+	if !hasKey(taints, v1.TaintNodeUnreachable) || hasKey(taints, v1.TaintNodeOutOfService) {
 		return nil
 	}
 	return []string{"it stays Terminating until its node is reachable again, is deleted, or has the taint out-of-service"}
+}
+
+// hasKey reports whether a taint has this key, whatever its value and effect.
+func hasKey(taints []v1.Taint, key string) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Key == key })
 }
