@@ -29,7 +29,8 @@ type Reader struct {
 // only explains what this process has found in a list, the first one or one after a gap of its watch: a taint that it
 // has seen appear keeps its time. The record is not used for a taint
 //
-//   - if the record is of a node with another UID, or lacks the taint with the value that was found (not-ready and
+//   - if the record is of a node with another UID;
+//   - if the record lacks the taint with the value that was found, or that value had ended before (not-ready and
 //     unreachable count as one taint with two values);
 //   - if this process has seen the node later than the recorded state began, without that state;
 //   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
@@ -79,7 +80,7 @@ func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 	})
 	theirs = now.entered(theirs)
 	if p.again != nil {
-		last := p.again.lastOf(theirs)
+		last := p.again.lastOf(theirs, r.Version)
 		if last >= 0 && !theirs[last].Found && IsNewer(theirs[last].From, p.again.before) {
 			return p.explainedBy(p.again, theirs, last, r, now), true
 		}
@@ -87,7 +88,7 @@ func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 	if p.found == nil {
 		return *p, false
 	}
-	last := p.found.lastOf(theirs)
+	last := p.found.lastOf(theirs, r.Version)
 	if last < 0 && len(theirs) > 0 && taint.ReportsOutage(theirs[0].Taint.Key) {
 		last = len(theirs) - 1 // the two of the pair count as one taint
 	}
@@ -112,15 +113,16 @@ func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r 
 	return explained
 }
 
-// lastOf returns the index of the last recorded state that was found: it has the same taint, and began by the version
-// at which it was found. If there is none, it is the first with that taint that a list has shown to the writer. -1
-// means that no state was found.
-func (f *finding) lastOf(theirs []TaintState) int {
+// lastOf returns the index of the last recorded state that was found: it has the same taint, began by the version at
+// which it was found, and had not ended before it. If there is none, it is the first with that taint that a list has
+// shown to the writer. -1 means that no state was found. The argument recorded is the version of the record.
+func (f *finding) lastOf(theirs []TaintState, recorded string) int {
 	first := -1
 	for i := len(theirs) - 1; i >= 0; i-- {
 		s := &theirs[i]
 		switch {
 		case present(f.taints, &s.Taint) == nil:
+		case s.Ended && Reaches(f.version, recorded): // what was found is a later taint with the same value
 		case !IsNewer(s.From, f.version):
 			return i
 		case s.Found:

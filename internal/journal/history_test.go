@@ -186,6 +186,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"up to what was found", leader().sees(7, "gpu=b"), process().finds(6, 5, 0, "gpu=a").sees(7, "gpu=b").sees(9, "gpu=c"), "(gpu=a@5) (gpu=b@7) gpu=c@9"},
 		{"and what was seen since", leader(), process().finds(20, 5, 0, "gpu=a").sees(25, "gpu=b"), "(gpu=a@5) gpu=b@25"},
 		{"with another value: not", leader(), process().finds(20, 9, 0, "gpu=b"), "gpu=b@20"},
+		{"a value that had ended and has returned: not", leader().sees(7, "gpu=b"), process().finds(20, 9, 0, "gpu=a"), "gpu=a@20"},
 		{"what was seen to appear: not", process().finds(6, 5, 0, "gpu"), process().sees(1).sees(5, "gpu"), "gpu@5"},
 		{"what was seen to be lifted, and set again: not", leader(), process().finds(6, 5, 0, "gpu=a").sees(7).sees(8, "gpu=a"), "gpu=a@8"},
 		{"a later timeAdded: not", leader(), process().finds(20, 9, 0, "gpu=a@8"), "gpu=a@9"},
