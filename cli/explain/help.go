@@ -3,8 +3,8 @@ package explain
 const help = `Explain whether, when and why a pod is evicted, what blocks it, and how to keep or delete the pod.
 
 For each taint of the pod's node, it shows when the countdown started, which toleration matches, and the
-deadline. For a pod that is gone, it says whether the pod was evicted, as far as events show. The command
-decides as taint-manager does.
+deadline. For a pod that is gone, it says whether the pod was evicted, as far as events show. This command
+uses the same rules as "taint-manager run".
 
 Usage:
   taint-manager explain [pod] POD|pod/POD|NAMESPACE/POD [flags]

@@ -138,6 +138,8 @@ func sinceWhen(e explainedTaint) string {
 		return ""
 	case e.SinceEarliest != nil:
 		return "unknown"
+	case e.SinceFrom == foresight.FromTimeAdded:
+		return taint.Stamp(*e.Since) + " (timeAdded + 1s)"
 	}
 	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
@@ -165,7 +167,7 @@ func (t *text) budgets() {
 		asked := ""
 		switch {
 		case t.Method() == policy.Delete.Word():
-			asked = ". taint-manager does not ask it (method delete)"
+			asked = ", but taint-manager ignores it (eviction method delete)"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
 		case b.Never:

@@ -55,7 +55,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Prints a line when a pod becomes held (by a policy or a breaker), blocked (by a budget) or "+
-		"overdue (10s after its deadline). Exits with code 0 when for 10s no pod was left to evict or terminating.")
+		"overdue (10s after its deadline). Exits with code 0 once there have been no pods to evict and none terminating for 10s.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
 		"timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

@@ -2,10 +2,10 @@ package plan
 
 const help = `Show what would be evicted if nodes were tainted: which pods, when, and why. Nothing is changed.
 
-The command decides as taint-manager does. --taint has the syntax of "kubectl taint", and replaces a
-taint with the same key and effect. Only NoExecute taints evict pods, unless a policy names a NoSchedule
-taint. Nodes, pods, PodDisruptionBudgets and taint-manager's journal (the ConfigMaps in which it stores
-its policies and when each taint was set) are read from the API server or from a dump.
+This command uses the same rules as "taint-manager run". --taint has the syntax of "kubectl taint"; a
+taint with the same key and effect is replaced. Only NoExecute taints evict pods, unless a policy names a
+NoSchedule taint. Nodes, pods, PodDisruptionBudgets and taint-manager's journal (the ConfigMaps in which
+it stores its policies and the time each taint was set) are read from the API server or from a dump.
 
 Usage:
   taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
@@ -30,9 +30,11 @@ Examples:
   # Respect PodDisruptionBudgets
   taint-manager plan --node n1 --taint maintenance:NoExecute --eviction-method=evict
 
-  # Use a configuration file, or compare two
+  # Use a configuration file
   taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config drain.yaml
-  taint-manager plan --config drain.yaml --compare none.yaml
+
+  # Show what would change if cordon.yaml replaced drain.yaml
+  taint-manager plan --config cordon.yaml --compare drain.yaml
 
   # Use a dump instead of the cluster
   kubectl get nodes,pods,pdb -A -o json > cluster.json

@@ -56,8 +56,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.output.BindNoHeaders(fs)
 	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are evicted with or without this change.")
 	o.from.BindNoBudgets(fs)
-	o.output.Exit.Bind(fs, "Exit with code 2 if the change evicts a pod, or evicts one sooner than without it. "+
-		"With --exit-code=any, also if a pod on any node is due for eviction anyway.", "any")
+	o.output.Exit.Bind(fs, "Exit with code 2 if the change causes an eviction or makes one earlier. "+
+		"With --exit-code=any, also if any pod is already due for eviction.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`.")
 	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces. This is the "+
 		"default, because the pods of a node are in many namespaces.")

@@ -216,7 +216,7 @@ func (t *text) owners() {
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
 			n := o.Replicas - o.Evict
-			name += fmt.Sprintf(" (%d of %d %s due for eviction anyway)", n, o.Replicas,
+			name += fmt.Sprintf(" (%d of its %d pods %s already due for eviction)", n, o.Replicas,
 				answer.Verb(n, "is", "are"))
 		}
 		names = append(names, name)
@@ -307,7 +307,7 @@ func (t *text) deletes(policies, might []string, blocked int) {
 		if !slices.Contains(policies, "") {
 			with = "method Evict"
 		}
-		would = fmt.Sprintf(" With %s, %s would block %d of these pods.", with, budgets(might), blocked)
+		would = fmt.Sprintf(" With %s, %s would block the eviction of %d of these pods.", with, budgets(might), blocked)
 	}
 	t.Printf("%s: PodDisruptionBudgets are ignored.%s\n", method("Delete", policies), would)
 }
@@ -335,14 +335,14 @@ func budgets(names []string) string {
 // footer counts the pods that are not listed, and writes each warning once, with the pods that it is about.
 func (t *text) footer() {
 	var counts []string
+	if t.Total.Stay > 0 && !t.Wide() {
+		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+"; list "+
+			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
+	}
 	if t.Total.Elsewhere > 0 && !t.anyway {
 		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
 			" evicted with or without this change; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
 			" with --anyway.")
-	}
-	if t.Total.Stay > 0 && !t.Wide() {
-		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+"; list "+
-			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
 	}
 	if len(counts) > 0 {
 		t.WriteString(strings.Join(counts, " ") + "\n")

@@ -27,7 +27,7 @@ func (s *settings) addFlags() {
 	section("other").BoolP("help", "h", false, "print this help")
 	// the texts of this program, in addition to the shared texts
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
-	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. No component of Kubernetes uses 10270.")
+	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. The default, 10270, is not used by any Kubernetes component.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
 	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")

@@ -17,8 +17,8 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
 	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, 1 to "+
-		"1000. A call that takes longer than 1s stops counting. Including such calls, at most three times this number "+
-		"run at once.")
+		"1000. Calls that take longer than 1s no longer count towards this limit, but the total never "+
+		"exceeds three times its value.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
@@ -59,7 +59,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 		"Kind of object that serves as the lock. Only leases is supported.")
 	fs.StringVar(&l.ResourceName, "leader-elect-resource-name", l.ResourceName, "Name of the lease.")
 	fs.StringVar(&l.ResourceNamespace, "leader-elect-resource-namespace", l.ResourceNamespace,
-		"Namespace of the lease and the journal.")
+		"Namespace of the lease and of the journal (ConfigMaps with the start of each countdown).")
 }
 
 // FlagOf returns the flag that sets the field at a path; "" if there is none.

@@ -114,7 +114,7 @@ type LeaderElection struct {
 	ResourceLock string `json:"resourceLock,omitempty" flag:"leader-elect-resource-lock" jsonschema:"enum=leases"`
 	// Name of the lease.
 	ResourceName string `json:"resourceName,omitempty" flag:"leader-elect-resource-name"`
-	// Namespace of the lease and the journal.
+	// Namespace of the lease and of the journal (ConfigMaps with the start of each countdown).
 	ResourceNamespace string `json:"resourceNamespace,omitempty" flag:"leader-elect-resource-namespace"`
 }
 

@@ -40,7 +40,7 @@ func commands(p *pod, e *Explanation) []Command {
 	}
 	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
 		list = append(list, Command{
-			"keep only this pod; its replacement does not get the toleration",
+			"keep this pod without changing the taint; a replacement does not get the toleration",
 			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
 		})
 	}

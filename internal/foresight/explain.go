@@ -162,11 +162,11 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {
 	case FromJournal:
-		return "it started at " + since + ", by the journal"
+		return "the countdown started at " + since + ", by the journal"
 	case FromPolicy:
 		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "it started at " + since + ", the second after timeAdded, because API times are cut to whole seconds"
+		return "the countdown started at " + since + ", one second after timeAdded, because the API drops fractions of a second"
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {

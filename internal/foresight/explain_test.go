@@ -188,7 +188,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 
 func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
-	want := []string{`the first toleration that matches gpu:NoExecute decides ("gpu Exists", 30s); the longer one after it ("Exists", 1m) is never used: to use it, move it to the front of spec.tolerations`}
+	want := []string{`only the first toleration that matches gpu:NoExecute counts ("gpu Exists", 30s); the longer one after it ("Exists", 1m) is ignored. To use it, move it to the front of spec.tolerations`}
 	if diff := cmp.Diff(want, e.Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -271,11 +271,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z, the second after timeAdded, because API times are cut to whole seconds; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
+			"the countdown started at 2026-05-01T11:59:01Z, one second after timeAdded, because the API drops fractions of a second; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"it started at 2026-05-01T11:59:01Z, the second after timeAdded, because API times are cut to whole seconds; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
+			"the countdown started at 2026-05-01T11:59:01Z, one second after timeAdded, because the API drops fractions of a second; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),

@@ -30,7 +30,7 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
-		r.note("%s, so it is unknown when taints without timeAdded were set; their pods may go earlier than shown", cause)
+		r.note("%s, so the start time of taints without timeAdded is unknown; pods affected by those taints may be evicted earlier than shown", cause)
 	}
 	if d.swapped {
 		r.note("not-ready and unreachable count as one taint: if taint-manager saw the first of them, its countdown started " +

@@ -225,7 +225,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`the first toleration that matches gpu=a:NoExecute decides ("gpu Exists", 30s); the longer one after it ("Exists", no limit) is never used: to use it, move it to the front of spec.tolerations`}
+	want := []string{`only the first toleration that matches gpu=a:NoExecute counts ("gpu Exists", 30s); the longer one after it ("Exists", no limit) is ignored. To use it, move it to the front of spec.tolerations`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -15,9 +15,9 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 			continue
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
-			warnings = append(warnings, "the first toleration that matches "+t.ToString()+" decides ("+
-				granted(taint.Matching(p, t, rules))+"); the longer one after it ("+granted(longer)+") is never used: "+
-				"to use it, move it to the front of spec.tolerations")
+			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
+				granted(taint.Matching(p, t, rules))+"); the longer one after it ("+granted(longer)+") is ignored. "+
+				"To use it, move it to the front of spec.tolerations")
 		}
 	}
 	return warnings

@@ -52,7 +52,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	agent := func(change ...func(*v1.Pod)) *v1.Pod {
 		return pod("a", append(change, tolerates(v1.TaintNodeUnreachable, -1), ownedBy("DaemonSet/agent"))...)
 	}
-	const want = `the first toleration that matches node.kubernetes.io/unreachable:NoExecute decides ("Exists", 1m); the longer one after it ("node.kubernetes.io/unreachable Exists", no limit) is never used: to use it, move it to the front of spec.tolerations`
+	const want = `only the first toleration that matches node.kubernetes.io/unreachable:NoExecute counts ("Exists", 1m); the longer one after it ("node.kubernetes.io/unreachable Exists", no limit) is ignored. To use it, move it to the front of spec.tolerations`
 	if got := explain(agent(tolerates("", 60)), node("n1")).Warnings; !slices.Contains(got, want) {
 		t.Errorf("explain: %q", got)
 	}

@@ -254,7 +254,7 @@ func doesAsToldByExplain(s *scene) {
 		return said[string(pod.UID)].UID != ""
 	}
 	s.does(one, "show why the budget allows no disruption")
-	s.does(other, "keep only this pod")
+	s.does(other, "keep this pod without")
 	if goes(other) || !goes(one) {
 		s.Error("the patch does not keep one of the pods alone")
 	}
