@@ -38,6 +38,9 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 # The tests on the real control plane come last and one package at a time, because they measure time.
 LIVE := test/demo test/e2e test/testcluster
 
+# The linter has go vet's checks; in go test they would be made again, for every package of Kubernetes that is used, too.
+TEST := go test -vet=off
+
 # These run without the race detector: worlds on one goroutine, where it finds nothing and takes eight times as long, and
 # tests that measure time or memory, whose files have the build constraint !race.
 WITHOUT_RACE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
@@ -45,12 +48,12 @@ WITHOUT_RACE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, with the race detector, and print how long each part took.
 	$(call part,the linter,$(MAKE) --no-print-directory lint)
-	$(call part,the tests without a control plane,go test -race -timeout 40m -skip $(WITHOUT_RACE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
-	$(call part,the simulation and what is measured,go test -timeout 40m -p 1 -run $(WITHOUT_RACE) ./test/sim ./internal/dump)
-	$(call part,the comparison with the original,cd test/differential && go test -timeout 30m ./...)
-	$(call part,the release,cd release && go test -short -count 1 ./...)
+	$(call part,the tests without a control plane,$(TEST) -race -timeout 40m -skip $(WITHOUT_RACE) $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
+	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(WITHOUT_RACE) ./test/sim ./internal/dump)
+	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
+	$(call part,the release,cd release && $(TEST) -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)
-	$(call part,the tests on the control plane,go test -race -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
+	$(call part,the tests on the control plane,$(TEST) -race -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
 
 # part runs the command $(2) and prints how long $(1) took.
 part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - began)) s"
@@ -84,7 +87,6 @@ sim: ## Run simulated worlds (WORLDS=n, from seed FROM=n; POLICIES=1: with polic
 lint: bin/golangci-lint ## Check the code's form.
 	bin/golangci-lint run ./...
 	go mod tidy -diff
-	go vet ./...
 	cd test/differential && ../../bin/golangci-lint run ./... && go mod tidy -diff
 	cd release && ../bin/golangci-lint run ./... && go mod tidy -diff
 
