@@ -167,7 +167,7 @@ func (t *text) budgets() {
 		asked := ""
 		switch {
 		case t.Method() == policy.Delete.Word():
-			asked = ", but taint-manager ignores it (eviction method delete)"
+			asked = ". Eviction method delete ignores budgets"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
 		case b.Never:

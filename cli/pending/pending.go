@@ -47,7 +47,7 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("pending")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`. If empty, the "+
-		"namespace of the kubeconfig's context; in a dump, all namespaces.")
+		"namespace of the kubeconfig's context; in a dump or with --wait, all namespaces.")
 	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces.")
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
@@ -55,9 +55,9 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Prints a line when a pod becomes held (by a policy or a breaker), blocked (by a budget) or "+
-		"overdue (10s after its deadline). Exits with code 0 once there have been no pods to evict and none terminating for 10s.")
-	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, exit with code 2 after this `TIME`, such as 10m. 0 means no "+
-		"timeout.")
+		"overdue (10s after its deadline). Exits with code 0 after 10s in which no pod was waiting for eviction or terminating.")
+	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
+		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+
 		"http://127.0.0.1:8080 after \"kubectl port-forward\".")
 	o.rules.Bind(fs)

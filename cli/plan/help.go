@@ -18,7 +18,7 @@ Examples:
   # Also show the pods that stay, and the whole reason for each pod
   taint-manager plan --node n1 --taint maintenance:NoExecute -o wide
 
-  # Exit with code 2 if a pod would be evicted
+  # Exit with code 2 if the taint would evict a pod
   taint-manager plan --node n1 --taint maintenance:NoExecute --exit-code
 
   # Summarize the effect of tainting a zone

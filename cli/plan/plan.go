@@ -54,10 +54,10 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
 	o.output.BindNoHeaders(fs)
-	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are evicted with or without this change.")
+	fs.BoolVar(&o.anyway, "anyway", false, "Also list pods on other nodes that are already scheduled for eviction.")
 	o.from.BindNoBudgets(fs)
 	o.output.Exit.Bind(fs, "Exit with code 2 if the change causes an eviction or makes one earlier. "+
-		"With --exit-code=any, also if any pod is already due for eviction.", "any")
+		"With --exit-code=any, also if any pod is already scheduled for eviction.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Show only pods in this `NAMESPACE`.")
 	fs.BoolVarP(&o.from.Everywhere, "all-namespaces", "A", false, "Show pods in all namespaces. This is the "+
 		"default, because the pods of a node are in many namespaces.")

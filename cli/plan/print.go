@@ -152,7 +152,7 @@ func (t *text) deleted() string {
 // others counts the pods of the nodes that are evicted without the change, too, or held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s evicted with or without this change", n,
+		counts = append(counts, fmt.Sprintf("%d %s already scheduled for eviction", n,
 			answer.Verb(n, "is", "are")))
 	}
 	if n := t.Total.Held; n > 0 {
@@ -216,7 +216,7 @@ func (t *text) owners() {
 		name := t.name(o.Namespace, o.Name)
 		if o.Evict < o.Replicas {
 			n := o.Replicas - o.Evict
-			name += fmt.Sprintf(" (%d of its %d pods %s already due for eviction)", n, o.Replicas,
+			name += fmt.Sprintf(" (%d of its %d pods %s already scheduled for eviction)", n, o.Replicas,
 				answer.Verb(n, "is", "are"))
 		}
 		names = append(names, name)
@@ -341,7 +341,7 @@ func (t *text) footer() {
 	}
 	if t.Total.Elsewhere > 0 && !t.anyway {
 		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
-			" evicted with or without this change; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
+			" already scheduled for eviction; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
 			" with --anyway.")
 	}
 	if len(counts) > 0 {

@@ -89,7 +89,7 @@ func (t *text) when(p pod) string {
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
 	if p.FirstMatch {
-		clauses = append(clauses, "a later, longer toleration is not used")
+		clauses = append(clauses, "a longer toleration further down the list is ignored")
 	}
 	if t.Waits(p) {
 		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+

@@ -17,8 +17,8 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
 	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, 1 to "+
-		"1000. Calls that take longer than 1s no longer count towards this limit, but the total never "+
-		"exceeds three times its value.")
+		"1000. A call stops counting towards this limit after 1s; at most three times this many "+
+		"calls run at once.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
@@ -41,8 +41,8 @@ func (c *ClientConnection) AddFlags(fs *pflag.FlagSet) {
 		"those for the lease. 0 or -1 means no limit.")
 	fs.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Maximum burst of requests to the API server. 0 means the "+
 		"value of --kube-api-qps.")
-	fs.StringVar(&c.ContentType, "kube-api-content-type", c.ContentType, "Encoding of requests other than "+
-		"reads of pods and nodes: "+ContentTypeProtobuf+" or "+ContentTypeJSON+".")
+	fs.StringVar(&c.ContentType, "kube-api-content-type", c.ContentType, "Encoding of requests to the API "+
+		"server: "+ContentTypeProtobuf+" or "+ContentTypeJSON+". Does not apply to reading pods and nodes.")
 }
 
 // AddFlags binds the flags of leader election to l.
@@ -50,7 +50,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.LeaderElect, "leader-elect", l.LeaderElect, "Evict only while holding the lease. "+
 		"With --dry-run, the default is false.")
 	fs.DurationVar(&l.LeaseDuration.Duration, "leader-elect-lease-duration", l.LeaseDuration.Duration,
-		"Time that candidates wait for a leader that does not renew the lease, in whole seconds.")
+		"Time after the last renewal at which another replica may take over the lease, in whole seconds.")
 	fs.DurationVar(&l.RenewDeadline.Duration, "leader-elect-renew-deadline", l.RenewDeadline.Duration,
 		"Time that the leader keeps retrying to renew the lease before it gives up. Less than the lease duration.")
 	fs.DurationVar(&l.RetryPeriod.Duration, "leader-elect-retry-period", l.RetryPeriod.Duration,
@@ -59,7 +59,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 		"Kind of object that serves as the lock. Only leases is supported.")
 	fs.StringVar(&l.ResourceName, "leader-elect-resource-name", l.ResourceName, "Name of the lease.")
 	fs.StringVar(&l.ResourceNamespace, "leader-elect-resource-namespace", l.ResourceNamespace,
-		"Namespace of the lease and of the journal (ConfigMaps with the start of each countdown).")
+		"Namespace of the lease and of the journal (ConfigMaps with the policies and the time each taint was set).")
 }
 
 // FlagOf returns the flag that sets the field at a path; "" if there is none.

@@ -104,7 +104,7 @@ const (
 type LeaderElection struct {
 	// Evict only while holding the lease. Replicas without it keep their caches and countdowns current.
 	LeaderElect bool `json:"leaderElect,omitempty" flag:"leader-elect"`
-	// Time that candidates wait for a leader that does not renew the lease. Whole seconds from 1s to 1h.
+	// Time after the last renewal at which another replica may take over the lease. Whole seconds from 1s to 1h.
 	LeaseDuration metav1.Duration `json:"leaseDuration,omitzero" flag:"leader-elect-lease-duration"`
 	// Time that a leader continues without a renewal: below leaseDuration, above 1.2 times retryPeriod.
 	RenewDeadline metav1.Duration `json:"renewDeadline,omitzero" flag:"leader-elect-renew-deadline"`
@@ -114,7 +114,7 @@ type LeaderElection struct {
 	ResourceLock string `json:"resourceLock,omitempty" flag:"leader-elect-resource-lock" jsonschema:"enum=leases"`
 	// Name of the lease.
 	ResourceName string `json:"resourceName,omitempty" flag:"leader-elect-resource-name"`
-	// Namespace of the lease and of the journal (ConfigMaps with the start of each countdown).
+	// Namespace of the lease and of the journal (ConfigMaps with the policies and the time each taint was set).
 	ResourceNamespace string `json:"resourceNamespace,omitempty" flag:"leader-elect-resource-namespace"`
 }
 

@@ -166,7 +166,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "it has no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "the countdown started at " + since + ", one second after timeAdded, because the API drops fractions of a second"
+		return "timeAdded has no fractions of a second, so the countdown started one second later, at " + since
 	}
 	added := "it has no timeAdded"
 	if !t.TimeAdded.IsZero() {

@@ -271,11 +271,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"the countdown started at 2026-05-01T11:59:01Z, one second after timeAdded, because the API drops fractions of a second; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
+			"timeAdded has no fractions of a second, so the countdown started one second later, at 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"the countdown started at 2026-05-01T11:59:01Z, one second after timeAdded, because the API drops fractions of a second; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
+			"timeAdded has no fractions of a second, so the countdown started one second later, at 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),

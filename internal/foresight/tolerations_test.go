@@ -66,7 +66,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 
 func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
-	const may = "a replacement tolerates the node's taints for a while, so it may be scheduled to the same node and evicted again"
+	const may = "a replacement pod tolerates the node's taints for a limited time, so it may be scheduled to the same node and evicted again"
 	const lingers = "it stays Terminating until its node is reachable again, is deleted, or has the taint out-of-service"
 	owned := func(owner, key string, seconds int64) *v1.Pod {
 		return pod("a", ownedBy(owner), tolerates(key, seconds))
