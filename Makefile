@@ -41,11 +41,7 @@ LIVE := test/demo test/e2e test/testcluster
 # The linter has go vet's checks; in go test they would be made again, for every package of Kubernetes that is used, too.
 TEST := go test -vet=off
 
-# The race detector looks at the packages that import sync. Not at cli, whose scripts run whole programs, and not at the
-# simulation, which has one goroutine: there it takes several times as long.
 PACKAGES = $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
-RACED = $$(go list -f '{{.ImportPath}} {{.Imports}} {{.XTestImports}} ' ./... | \
-	grep -E '[ [](sync|sync/atomic)[] ]' | cut -d' ' -f1 | grep -v -e /cli$$ -e /test/sim$$ $(LIVE:%=-e /%$$))
 
 # These measure time and memory, or are long.
 ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
@@ -53,13 +49,21 @@ ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, and print how long each part took.
 	$(call part,the linter,$(MAKE) --no-print-directory lint)
-	$(call part,the race detector,$(TEST) -race -timeout 40m $(RACED))
-	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $$(echo $(PACKAGES) $(RACED) | tr ' ' '\n' | sort | uniq -u))
+	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $(PACKAGES))
 	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump)
 	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
 	$(call part,the release,cd release && $(TEST) -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)
 	$(call part,the tests on the control plane,$(TEST) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
+
+# The packages that import sync. Not cli, whose scripts run whole programs, and not the simulation, which has one
+# goroutine: with the race detector they take several times as long.
+RACED = $$(go list -f '{{.ImportPath}} {{.Imports}} {{.TestImports}} {{.XTestImports}} ' ./... | \
+	grep -E '[ [](sync|sync/atomic)[] ]' | cut -d' ' -f1 | grep -v -e /cli$$ -e /test/sim$$ $(LIVE:%=-e /%$$))
+
+.PHONY: race
+race: setup ## Run the tests of the packages that have goroutines with the race detector, which compiles everything a second time.
+	$(TEST) -race -timeout 40m $(RACED)
 
 # part runs the command $(2) and prints how long $(1) took.
 part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - began)) s"
