@@ -48,7 +48,6 @@ ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
 
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, and print how long each part took.
-	$(call part,the linter,$(MAKE) --no-print-directory lint)
 	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $(PACKAGES))
 	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump)
 	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
