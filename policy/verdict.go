@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -29,6 +30,9 @@ type Verdict struct {
 
 	// Held describes the hold with the earliest deadline; Held.By is 0 if no pair is held.
 	Held Held
+
+	// Holds has each policy and each group of a breaker that holds a pair, once. Waits for data are not in it.
+	Holds []Holder
 
 	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or, if Ignored is empty, by the
 	// method of the configuration.
@@ -62,6 +66,12 @@ const (
 	HeldByNamespace        // the policy Name selects by labels of the pod's namespace, which are not known yet
 	HeldByJournal          // whether the breaker Name is tripped for Group is not known before the journal is read
 )
+
+// Holder is a policy with the method Hold, or a group of a breaker that is tripped.
+type Holder struct {
+	By          HeldBy // HeldByPolicy or HeldByBreaker
+	Name, Group string
+}
 
 // Held describes the hold of a pair.
 type Held struct {
@@ -109,6 +119,9 @@ func (v *Verdict) add(d PairDecision) {
 	case d.Held.By != 0:
 		if v.Held.By == 0 || d.At.Before(v.Held.Verdict.At) {
 			v.Held = d.Held
+		}
+		if by := (Holder{d.Held.By, d.Held.Name, d.Held.Group}); d.Held.Ends() && !slices.Contains(v.Holds, by) {
+			v.Holds = append(v.Holds, by)
 		}
 	case d.Method == Evict:
 		v.Request.takeEarlier(&d.Action)

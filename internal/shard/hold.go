@@ -11,11 +11,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// release is whether a pod is held, and when it was last released.
+// release is what holds a pod, and when a hold of it last ended.
 type release struct {
-	policy string // that holds the pod; empty: no policy does
-	held   bool
-	ended  time.Time // zero if it never was
+	holders []policy.Holder
+	ended   time.Time // zero if none has
 }
 
 // judgeOf returns the judge for a pod, which knows when the pod was released.
@@ -25,50 +24,54 @@ func (c *Core) judgeOf(uid types.UID) policy.Judge {
 	return j
 }
 
-// decide returns the verdict for a pod, and notes whether the pod is held, also by only one of its pairs.
+// decide returns the verdict for a pod, and notes what holds the pod, also if it holds only one of its pairs. A refusal
+// from before the end of a hold does not count after it, although a call has lasted through the hold.
 func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) policy.Verdict {
 	verdict := c.judgeOf(pod.UID).Decide(pod, node)
-	if released := c.noteHold(now, pod.UID, &verdict.Held, do); released {
-		verdict = c.judgeOf(pod.UID).Decide(pod, node)
+	if released := c.noteHolds(now, pod.UID, verdict.Holds, do); !released {
+		return verdict
 	}
-	return verdict
+	if e := c.entries[pod.UID]; e != nil && e.calls != nil {
+		e.calls.RefusedSince, e.calls.webhook = time.Time{}, episode{}
+	}
+	return c.judgeOf(pod.UID).Decide(pod, node)
 }
 
-// noteHold notes whether a pod is held, and reports whether it was released now.
-func (c *Core) noteHold(now time.Time, uid types.UID, by *policy.Held, do *Effects) (released bool) {
-	was := c.releases[uid]
-	is := release{held: by.Ends(), ended: was.ended}
-	if by.By == policy.HeldByPolicy {
-		is.policy = by.Name
+// noteHolds notes what holds a pod, and reports whether a hold has ended now.
+func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, do *Effects) (released bool) {
+	is := c.releases[uid]
+	over, begun := without(is.holders, holders), without(holders, is.holders)
+	if len(over)+len(begun) == 0 {
+		return false
 	}
-	if released = was.held && !is.held; released {
+	is.holders = holders
+	if released = len(over) > 0; released {
 		is.ended = now
 	}
-	if is != was {
-		c.releases[uid] = is
-		do.Holds = append(do.Holds, holdings(was.policy, is.policy)...)
-	}
+	c.releases[uid] = is
+	do.hold(over, -1)
+	do.hold(begun, 1)
 	return released
+}
+
+// without returns the holders that are not among the others.
+func without(holders, others []policy.Holder) []policy.Holder {
+	return slices.DeleteFunc(slices.Clone(holders), func(h policy.Holder) bool { return slices.Contains(others, h) })
 }
 
 // forgetHold drops what is known of the holds of a pod that is gone.
 func (c *Core) forgetHold(uid types.UID, do *Effects) {
-	do.Holds = append(do.Holds, holdings(c.releases[uid].policy, "")...)
+	do.hold(c.releases[uid].holders, -1)
 	delete(c.releases, uid)
 }
 
-// holdings returns the changes that follow if another policy holds a pod; "" stands for none.
-func holdings(before, after string) (all []Holding) {
-	if before == after {
-		return nil
+// hold reports that each policy among the holders holds that many pods more.
+func (do *Effects) hold(holders []policy.Holder, pods int) {
+	for _, h := range holders {
+		if h.By == policy.HeldByPolicy {
+			do.Holds = append(do.Holds, Holding{Policy: h.Name, Pods: pods})
+		}
 	}
-	if before != "" {
-		all = append(all, Holding{Policy: before, Pods: -1})
-	}
-	if after != "" {
-		all = append(all, Holding{Policy: after, Pods: 1})
-	}
-	return all
 }
 
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -231,6 +232,38 @@ func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
 		p.ended(now, "a", o)
 	}
 	return -1
+}
+
+func TestTheEndOfOneOfTwoHoldsDelaysADeletionByDeleteAfter(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Hold), of("disk", policy.Hold))
+	p.taint("disk", 0)
+	p.nodeChanged(0)
+	p.reconfigured(100, evicting(90*time.Second), of("disk", policy.Hold))
+	p.tried(100, blocked)
+	if got := p.deletedBy(300, blocked); got != 190 {
+		t.Errorf("deleted at second %v, want 190", got)
+	}
+}
+
+func TestAHoldWithAnEarlierDeadlineEndsNoOther(t *testing.T) {
+	p := newPolicyPlay(t, of("gpu", policy.Hold), of("disk", policy.Hold))
+	p.taint("disk", 0)
+	got := p.core.Step(at(0), shard.NodeChanged{Name: "n"}).Holds
+	if diff := cmp.Diff([]shard.Holding{{Policy: "disk", Pods: 1}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestARefusalFromBeforeAHoldDoesNotCountAlthoughACallLastsThroughTheHold(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	p.tried(4, blocked)
+	p.wantStart(4.375, "a")
+	p.reconfigured(5, of("gpu", policy.Hold))
+	p.reconfigured(50, evicting(30*time.Second))
+	p.ended(51, "a", failed(eviction.CauseServer))
+	if got := p.deletedBy(200, failed(eviction.CauseServer)); got != -1 {
+		t.Errorf("deleted at second %v, want never", got)
+	}
 }
 
 func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
