@@ -44,12 +44,12 @@ TEST := go test -vet=off
 PACKAGES = $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 
 # These measure time and memory, or are long.
-ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*)$$'
+ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*|TestThirtyPods.*)$$'
 
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, and print how long each part took.
 	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $(PACKAGES))
-	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump)
+	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump ./test/managertest)
 	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
 	$(call part,the release,cd release && $(TEST) -short -count 1 ./...)
 	$(call part,the page,$(MAKE) --no-print-directory page)
