@@ -79,8 +79,8 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		return "", err
 	case empty.proven():
 		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
-		for _, note := range last.Spared {
-			done += " But " + note + "."
+		if last.Spared != "" {
+			done += " But " + last.Spared + "."
 		}
 		return done, nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):

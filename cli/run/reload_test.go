@@ -104,7 +104,7 @@ func follow(t *testing.T, text string, given ...string) *mounted {
 	s, err := s.load(nil)
 	must(t, err)
 	m.reloader = &reloader{
-		setPolicies: m.manager.SetPolicies, started: s, current: s, considered: s.content, client: client,
+		setPolicies: m.manager.SetPolicies, idleBreakers: m.manager.IdleBreakers, started: s, current: s, considered: s.content, client: client,
 		metrics: newConfigMetrics(prometheus.NewRegistry(), s),
 		event: func(_ context.Context, message string) {
 			m.mu.Lock()
