@@ -26,7 +26,8 @@ type Pending struct {
 
 	Stale bool `json:"-"` // the state may be out of date
 
-	Pace *Pace `json:"pace,omitempty"` // nil if no rate delays an eviction; a manager that was asked does not say it
+	// nil if no rate delays an eviction; of a manager that was asked, of all its evictions
+	Pace *Pace `json:"pace,omitempty"`
 
 	// Spared is the note about nodes that are dead, but have no taint that evicts; empty if there are no such nodes.
 	Spared string `json:"-"`
