@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -25,6 +26,12 @@ func (r Rounds) Add(from Place, bound, at time.Time) {
 	if last := r[from]; from.Workload != "" && bound.After(last.began) {
 		r[from] = round{last.n + 1, at}
 	}
+}
+
+// Repeated returns the places from which pods went in more than one round.
+func (r Rounds) Repeated() Rounds {
+	maps.DeleteFunc(r, func(_ Place, last round) bool { return last.n < 2 })
+	return r
 }
 
 // Returned returns after how many rounds a pod has come back to the place that was bound then; 0 if after less than

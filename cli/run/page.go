@@ -50,10 +50,11 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		return m
 	}
 	pace := func(now time.Time, views []eviction.View, nodes []*taint.Node) *status.Pace {
-		if of.InForce().Paused {
+		in, most := of.InForce(), c.Eviction.MaxEvictionsPerSecond
+		if in.Paused || len(in.Guards.Rates) == 0 && most == 0 {
 			return nil
 		}
-		return paceOf(dispatch.Foresee(turns(now, views, nodes), of.InForce().Guards.Rates, c.Eviction.MaxEvictionsPerSecond))
+		return paceOf(dispatch.Foresee(turns(now, views, nodes), in.Guards.Rates, most))
 	}
 	return status.Options{Source: of, History: &p.history, Manager: manager, Pace: pace, Remarks: notes}
 }

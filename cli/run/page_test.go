@@ -33,8 +33,6 @@ type nothing struct{ underPolicies }
 
 func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil }
 func (nothing) Tainted() []*taint.Node                         { return nil }
-func (nothing) Spared() []string                               { return []string{"n2", "n1"} }
-func (nothing) IdleBreakers() []string                         { return []string{"breaker b can never trip"} }
 func (nothing) HasSynced() bool                                { return true }
 func (nothing) Trouble() error                                 { return nil }
 func (nothing) JournalTrouble() error                          { return nil }
@@ -202,7 +200,7 @@ func TestThePageTellsThePace(t *testing.T) {
 		want   *status.Pace
 	}{
 		"no limit":             {},
-		"a rate of each zone":  {0, []policy.Rate{slow}, false, &status.Pace{Rate: "slow", EvictionsPerSecond: 0.01, Delayed: 1, Last: now.Add(100 * time.Second).UTC(), Evictions: 3}},
+		"a rate of each zone":  {0, []policy.Rate{slow}, false, &status.Pace{Rate: "slow", EvictionsPerSecond: 0.01, Delayed: 1, Last: now.Add(100 * time.Second).UTC(), Evictions: 2}},
 		"a limit of all calls": {0.01, nil, false, &status.Pace{EvictionsPerSecond: 0.01, Delayed: 2, Last: now.Add(200 * time.Second).UTC(), Evictions: 3}},
 		"a pause":              {0.01, nil, true, nil},
 	} {
@@ -224,3 +222,5 @@ type underPolicies struct {
 
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
 func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }
+func (underPolicies) Spared() []string                 { return []string{"n2", "n1"} }
+func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }

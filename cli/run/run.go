@@ -138,7 +138,8 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
-			setPolicies: p.manager.SetPolicies, idleBreakers: p.manager.IdleBreakers, started: s, current: s, considered: s.content, metrics: metrics,
+			setPolicies: p.manager.SetPolicies, idleBreakers: p.manager.IdleBreakers, started: s, current: s,
+			considered: s.content, metrics: metrics,
 			client: to.Main, event: leaseEvents(to.Main, s.Configuration, p.identity),
 		}
 	}

@@ -34,8 +34,9 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 
 // returned returns after how many rounds of evictions a pod has come back to its node; 0 if after less than two.
 func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
-	workload := p.Workload().String()
-	return after.Returned(eviction.Place{p.Namespace, workload, p.Node, withoutValue(by.Taint).Key}, p.Bound)
+	return after.Returned(eviction.Place{
+		Namespace: p.Namespace, Workload: p.Workload().String(), Node: p.Node, Key: withoutValue(by.Taint).Key,
+	}, p.Bound)
 }
 
 // NoteReturned notes the pods that have come back to their nodes again and again.

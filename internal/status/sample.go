@@ -53,6 +53,9 @@ func markReturned(views []*eviction.View, past []PastEviction) {
 		w := &past[i]
 		rounds.Add(place(w.Pod, &w.Verdict), w.Pod.Bound, w.At)
 	}
+	if len(rounds.Repeated()) == 0 {
+		return
+	}
 	for _, v := range views {
 		v.Returned = rounds.Returned(place(v.Pod, &v.Verdict), v.Pod.Bound)
 	}
