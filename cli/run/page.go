@@ -70,7 +70,9 @@ func turns(now time.Time, views []eviction.View, nodes []*taint.Node) (list []di
 		if v.IsHeld() || v.DeletedBy != "" || v.State == eviction.InFlight || v.State == eviction.Done {
 			continue
 		}
-		t := dispatch.Turn{At: v.Verdict.At, TaintKeys: []string{v.Verdict.Taint.Key}, NodeLabels: labels[v.Verdict.Node]}
+		t := dispatch.Turn{
+			At: v.Verdict.At, TaintKeys: []string{v.Verdict.Taint.Key}, NodeLabels: labels[v.Verdict.Node],
+		}
 		if t.At.Before(now) {
 			t.At = now
 		}

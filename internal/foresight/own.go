@@ -60,5 +60,6 @@ func (r *Remarks) noteOwn(names []string) {
 	}
 	slices.Sort(names)
 	r.note("taint-manager's own pods go last, one at a time: %s; each waits up to %s for other evictions, and up to %s "+
-		"for another replica to be Ready", ShortList(names), taint.Brief(dispatch.OwnAfter), taint.Brief(dispatch.OwnGap))
+		"for another replica to be Ready", ShortList(names), taint.Brief(dispatch.OwnAfter),
+		taint.Brief(dispatch.OwnGap))
 }

@@ -54,8 +54,8 @@ type PendingPod struct {
 	Prediction `json:",inline"`
 	InSeconds  float64 `json:"inSeconds"` // from At of the answer to the deadline; 0 is at once
 
-	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came there,
-	// within the last hour; left out if less than twice, or if no event says so.
+	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
+	// there, within the last hour; left out if less than twice, or if no event says so.
 	Returned int `json:"returned,omitempty"`
 
 	Progress

@@ -21,7 +21,8 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 		e, when := &events[i], eventTime(&events[i])
 		said, age := e.Annotations, at.Sub(when)
 		bound, err := time.Parse(time.RFC3339, said[eviction.BoundAnnotation])
-		if e.Reason != EvictionReason || err != nil || m.pods[e.InvolvedObject.UID] != nil || age < 0 || age > time.Hour {
+		gone := m.pods[e.InvolvedObject.UID] == nil
+		if e.Reason != EvictionReason || err != nil || !gone || age < 0 || age > time.Hour {
 			continue
 		}
 		rounds.Add(eviction.Place{

@@ -38,8 +38,8 @@ type OwnerTotal struct {
 	Replicas int  `json:"replicas"` // on all nodes, except those that have finished or are being deleted
 	LosesAll bool `json:"losesAll"` // each of its replicas is evicted, some of them because of the changes
 
-	// Ready is the number of replicas that are ready. LosesReady is set if each of these is evicted, some of them because
-	// of the changes, and others stay that are not ready.
+	// Ready is the number of replicas that are ready. LosesReady is set if each of these is evicted, some of them
+	// because of the changes, and others stay that are not ready.
 	Ready      int  `json:"ready"`
 	LosesReady bool `json:"losesReady,omitempty"`
 }
@@ -100,7 +100,9 @@ func (p *Plan) count(counts map[ownerKey]replicas) {
 		if n, gone := counts[key], ready[key]; key != (ownerKey{}) {
 			losesAll := total.Evict > 0 && total.going() == n.all
 			losesReady := !losesAll && gone.Evict > 0 && gone.going() == n.ready
-			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, n.all, losesAll, n.ready, losesReady})
+			p.Owners = append(p.Owners, OwnerTotal{
+				key.namespace, key.owner, total, n.all, losesAll, n.ready, losesReady,
+			})
 		}
 	}
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })

@@ -180,8 +180,8 @@ type Eviction struct {
 	// Because is the reason in the words that events and the log have.
 	Because string `json:"because"`
 
-	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came there,
-	// within the last hour; left out if less than twice.
+	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
+	// there, within the last hour; left out if less than twice.
 	Returned int `json:"returned,omitempty"`
 
 	// Policy is the name of the policy that decides; left out if none matches.
