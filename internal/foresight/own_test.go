@@ -26,7 +26,7 @@ func TestAnswersSayThatTheProgramsOwnPodsGoLast(t *testing.T) {
 		"another program":                            {"", []any{pod("a"), pod("b"), pod("z")}, ""},
 		"pods that the DaemonSet controller deletes": {"", []any{pod("a", byLabel, ownedBy("DaemonSet/tm")), pod("z")}, ""},
 	} {
-		objects := append(test.pods, node("n1", timed("gpu:NoExecute", -60)))
+		objects := append([]any{node("n1", timed("gpu:NoExecute", -60))}, test.pods...)
 		journal := foresight.NewJournal("", "", "")
 		journal.Lease.Spec = &coordinationv1.LeaseSpec{HolderIdentity: &test.holder}
 		m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{Journal: journal}, objects...)
