@@ -41,7 +41,11 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 			now.Pods[n].State, now.Pods[n].Progress = p.State, p.Progress
 		}
 	}
-	now.Notes = slices.Concat(now.Notes, manager.Notes)
+	for _, n := range manager.Notes {
+		if n != manager.Spared { // the cluster says it with the times
+			now.Notes = append(now.Notes, n)
+		}
+	}
 	now.Paused = manager.Paused
 	return now
 }
