@@ -68,7 +68,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
-	published, err := inForce.published()
+	published, err := inForce.published(o.MaxEvictionsPerSecond)
 	if err != nil {
 		return nil, err
 	}
@@ -253,3 +253,7 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
+
+// Spared returns the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no
+// NoExecute taint that says so, in no particular order.
+func (m *Manager) Spared() []string { return m.source.Spared() }

@@ -51,11 +51,12 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	return p, c, nil
 }
 
-// published returns the configuration in force as the journal publishes it, or an error if it is too large.
-func (p *Policies) published() ([]byte, error) {
+// published returns the configuration in force as the journal publishes it, with the limit of all evictions, or an
+// error if it is too large.
+func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 	text, err := journal.Config{
 		Method: p.Method, Policies: p.Policies, Guards: p.Guards, Paused: p.Paused,
-		NoComparison: p.Rules.NoComparison,
+		NoComparison: p.Rules.NoComparison, MaxEvictionsPerSecond: maxEvictionsPerSecond,
 	}.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager: %w", err)
@@ -76,7 +77,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	if err != nil {
 		return policy.Diff{}, err
 	}
-	published, err := p.published()
+	published, err := p.published(m.options.MaxEvictionsPerSecond)
 	if err != nil {
 		return policy.Diff{}, err
 	}

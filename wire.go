@@ -198,21 +198,16 @@ func (m *Manager) own(pod *taint.Pod) dispatch.Own {
 	case pod.UID:
 		return dispatch.Self
 	}
-	if self, _ := m.source.Pod(m.options.OwnPod); self != nil && replicas(self, pod) {
+	if self, _ := m.source.Pod(m.options.OwnPod); self != nil && pod.ReplicaOf(self) {
 		return dispatch.Sibling
 	}
 	return dispatch.Other
-}
-
-// replicas reports whether two pods have the same controlling owner.
-func replicas(a, b *taint.Pod) bool {
-	return a.Controller != nil && b.Controller != nil && a.Namespace == b.Namespace && *a.Controller == *b.Controller
 }
 
 // otherReady reports whether a replica of this program is Ready and not terminating, apart from these pods.
 func (m *Manager) otherReady(not ...types.UID) bool {
 	self, _ := m.source.Pod(m.options.OwnPod)
 	return self != nil && m.source.AnyPod(func(pod *taint.Pod) bool {
-		return pod.Ready && !pod.Terminating && replicas(self, pod) && !slices.Contains(not, pod.UID)
+		return pod.Ready && !pod.Terminating && pod.ReplicaOf(self) && !slices.Contains(not, pod.UID)
 	})
 }

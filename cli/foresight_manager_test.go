@@ -10,7 +10,7 @@ import (
 )
 
 // answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, night, standby,
-// leaderless, dry, tripped, starts, newer, other, broken.
+// leaderless, dry, tripped, troubled, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") {
 		http.NotFound(w, r)
@@ -34,6 +34,10 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
 	case "tripped":
 		s.Manager.Trips = managersTrips()
+	case "troubled":
+		s.Manager.Spared = []string{"n9", "n8"}
+		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
+		s.Evictions[1].Returned, s.Evictions[1].Owner = 2, &status.Owner{Kind: "Job", Group: "batch.volcano.sh", Name: "train"}
 	case "starts":
 		s.Manager.Synced = false
 	case "newer":

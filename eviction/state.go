@@ -1,7 +1,6 @@
 package eviction
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -97,8 +96,7 @@ func (v *View) Because() string {
 		because += taint.DeletesDaemons
 	}
 	if v.Returned > 0 {
-		because += fmt.Sprintf("; a pod of %s comes back to this node again and again: %d evictions within the last hour",
-			v.Pod.Workload().Name, v.Returned)
+		because += "; " + ReturnedWords(v.Pod.Workload().Name, v.Returned)
 	}
 	return because
 }

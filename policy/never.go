@@ -89,31 +89,51 @@ func meantKind(kind string) string {
 	if strings.Contains(group, ".") {
 		return ""
 	}
-	for _, known := range [...]string{
-		"ReplicaSet", "StatefulSet", daemonSet, "ReplicationController", "Job", "Node", noOwner,
-	} {
-		if name == known {
-			return ""
-		}
-		if letters(name) == letters(known) {
-			return known
-		}
+	known := []string{"ReplicaSet", "StatefulSet", daemonSet, "ReplicationController", "Job", "Node", noOwner}
+	if slices.Contains(known, name) || name == "CronTab" { // the kind of another API, and of many examples
+		return ""
 	}
-	switch letters(name) {
-	case letters("CronJob"):
-		return "Job"
-	case letters("Deployment"):
-		return "ReplicaSet"
+	for _, right := range append(known, "CronJob", "Deployment") {
+		most := 2
+		if len(right) < 6 {
+			most = 1
+		}
+		switch {
+		case edits(strings.ToLower(name), strings.ToLower(right)) > most:
+		case right == "CronJob":
+			return "Job"
+		case right == "Deployment":
+			return "ReplicaSet"
+		default:
+			return right
+		}
 	}
 	return ""
 }
 
-// letters returns the sorted letters of a kind in the singular. Double letters count once, so most misspelt kinds have
-// the letters of the kind that is meant.
-func letters(kind string) string {
-	all := slices.Compact([]byte(strings.TrimSuffix(strings.ToLower(kind), "s")))
-	slices.Sort(all)
-	return string(all)
+// edits returns how many letters have to be added, removed, replaced or swapped with the next one to make b of a.
+func edits(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := []int{i + 1}
+		for j := range len(b) {
+			n := min(last[j+1], row[j]) + 1
+			switch {
+			case a[i] == b[j]:
+				n = min(n, last[j])
+			case i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]:
+				n = min(n, last[j]+1, before[j-1]+1)
+			default:
+				n = min(n, last[j]+1)
+			}
+			row = append(row, n)
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
 }
 
 // setWith returns the only effect with which Kubernetes and the usual tools set a taint; "" if there may be others.

@@ -9,6 +9,17 @@ type Owner struct {
 	Name  string
 }
 
+// String returns KIND.GROUP/NAME, or "" for no owner.
+func (o Owner) String() string {
+	switch {
+	case o.Kind == "":
+		return ""
+	case o.Group == "":
+		return o.Kind + "/" + o.Name
+	}
+	return o.Kind + "." + o.Group + "/" + o.Name
+}
+
 // PodTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
 const PodTemplateHash = "pod-template-hash"
 
@@ -24,6 +35,12 @@ func Workload(controller Owner, labels map[string]string) Owner {
 		return controller
 	}
 	return Owner{Kind: "Deployment", Group: controller.Group, Name: deployment}
+}
+
+// ReplicaOf reports whether both pods have the same controlling owner.
+func (p *Pod) ReplicaOf(other *Pod) bool {
+	return p.Controller != nil && other.Controller != nil && p.Namespace == other.Namespace &&
+		*p.Controller == *other.Controller
 }
 
 // Workload returns the workload that the pod belongs to; empty if it has no controller.

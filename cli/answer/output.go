@@ -153,15 +153,26 @@ type Incomplete struct {
 	Remarks *foresight.Remarks
 }
 
-// Remark writes the warnings and the notes of an answer.
+// Remark writes the warnings and the notes of an answer, but not the warning that comes before it.
 func Remark(w io.Writer, said *foresight.Remarks) {
-	for _, warning := range said.Warnings {
-		Say(w, "Warning: "+sentence(warning))
+	for i, warning := range said.Warnings {
+		if i > 0 || !said.WarnFirst {
+			warn(w, warning)
+		}
 	}
 	for _, n := range said.Notes {
 		Note(w, n)
 	}
 }
+
+// WarnFirst writes the warning that comes before the answer, if there is one.
+func WarnFirst(w io.Writer, said *foresight.Remarks) {
+	if said.WarnFirst {
+		warn(w, said.Warnings[0])
+	}
+}
+
+func warn(w io.Writer, s string) { Say(w, "Warning: "+sentence(s)) }
 
 // Note writes a note, next to the answer.
 func Note(w io.Writer, s string) { Say(w, "Note: "+sentence(s)) }

@@ -82,6 +82,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
+	answer.WarnFirst(cmd.ErrOrStderr(), &answered.Remarks)
 	return o.output.Print(cmd, answered, func(t *answer.Text) { (&text{answered, t}).all() })
 }
 

@@ -87,6 +87,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	answer.WarnFirst(cmd.ErrOrStderr(), &pending.Remarks)
 	if len(pending.Pods) == 0 && pending.CannotSay() == nil {
 		answer.Say(cmd.ErrOrStderr(), emptyMessage(pending))
 	}

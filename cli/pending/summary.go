@@ -10,27 +10,29 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
+// attribute is what a group has in common. The UID tells owners of one kind and name apart.
+type attribute struct{ namespace, name, uid string }
+
 // group is a group of scheduled evictions.
 type group struct {
-	namespace, name string
-	pods, held      int
-	next            *foresight.Prediction // the earliest of them, or of those held if all are
+	attribute
+	pods, held int
+	next       *foresight.Prediction // the earliest of them, or of those held if all are
 }
 
 // groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
 // name.
-func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) []group {
+func groups(pods []foresight.PendingPod, of func(pod) attribute) []group {
 	var list []group
-	at := map[[2]string]int{}
+	at := map[attribute]int{}
 	for i := range pods {
-		namespace, name := of(&pods[i])
-		if name == "" {
+		key := of(&pods[i])
+		if key.name == "" {
 			continue
 		}
-		key := [2]string{namespace, name}
 		if _, ok := at[key]; !ok {
 			at[key] = len(list)
-			list = append(list, group{namespace: namespace, name: name, next: &pods[i].Prediction})
+			list = append(list, group{attribute: key, next: &pods[i].Prediction})
 		}
 		g := &list[at[key]]
 		switch {
@@ -48,7 +50,7 @@ func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) 
 
 // summarize counts the evictions by namespace, owner, blocking budget, and node.
 func summarize(t *answer.Text, p *foresight.Pending) {
-	top := func(heading string, of func(pod) (namespace, name string)) {
+	top := func(heading string, of func(pod) attribute) {
 		list := groups(p.Pods, of)
 		if heading == "NAMESPACE" && len(list) == 1 || heading == "NODE" && len(p.OnNodes) == 1 {
 			return // the other tables, or the question, name it
@@ -62,8 +64,10 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 			{Heading: "AT", Text: func(g group) string { return answer.Clock(g.next, p.At) }},
 		}})
 	}
-	top("NAMESPACE", func(p pod) (_, name string) { return "", p.Namespace })
-	top("OWNER", func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })
-	top("BLOCKING BUDGET", func(p pod) (namespace, name string) { return p.Namespace, p.Budget })
-	top("NODE", func(p pod) (_, name string) { return "", p.Node })
+	top("NAMESPACE", func(p pod) attribute { return attribute{name: p.Namespace} })
+	top("OWNER", func(p pod) attribute {
+		return attribute{p.Namespace, p.Owner.String(), cmp.Or(p.Owner, new(foresight.Owner)).UID}
+	})
+	top("BLOCKING BUDGET", func(p pod) attribute { return attribute{p.Namespace, p.Budget, ""} })
+	top("NODE", func(p pod) attribute { return attribute{name: p.Node} })
 }

@@ -41,7 +41,11 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 			now.Pods[n].State, now.Pods[n].Progress = p.State, p.Progress
 		}
 	}
-	now.Notes = slices.Concat(now.Notes, manager.Notes)
+	for _, n := range manager.Notes {
+		if n != manager.Spared { // the cluster says it with the times
+			now.Notes = append(now.Notes, n)
+		}
+	}
 	now.Paused = manager.Paused
 	return now
 }
@@ -79,8 +83,8 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		return "", err
 	case empty.proven():
 		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
-		for _, note := range last.Spared {
-			done += " But " + note + "."
+		if last.Spared != "" {
+			done += " But " + last.Spared + "."
 		}
 		return done, nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):

@@ -177,6 +177,17 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 	}
 }
 
+func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &drain{began: time.Now()}
+		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NoteSpared([]foresight.SparedNode{{Name: "n1"}}) }}
+		end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs. ") || err != nil {
+			t.Errorf("got %q, %v", end, err)
+		}
+	})
+}
+
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
 		"0 evictions; 1 pod is held. 1 pod is terminating: shop/b. In all, 1 pod is still to go, 1 is terminating, 1": func(d *drain, now *foresight.Pending) {

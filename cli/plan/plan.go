@@ -88,6 +88,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	answer.WarnFirst(cmd.ErrOrStderr(), &plan.Remarks)
 	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway}).all() })
 }
 

@@ -205,29 +205,42 @@ func (t *text) change() string {
 	return strings.ToUpper(does[0][:1]) + does[0][1:]
 }
 
-// owners names the owners that lose all their replicas; of a summary, its table of owners says so.
+// owners names the owners that lose all their replicas, or all that are ready; of a summary, its table of owners says
+// so.
 func (t *text) owners() {
-	var names []string
+	var none, unready []string
 	for i := range t.Owners {
 		o := &t.Owners[i]
-		if !loses(o) || t.Form == answer.AsSummary {
-			continue
+		switch n := o.Replicas - o.Evict; {
+		case t.Form == answer.AsSummary || o.AllWaiting > 0: // a budget may keep some
+		case o.LosesAll && n > 0:
+			none = append(none, t.owner(o)+fmt.Sprintf(" (%d of its %d pods %s already scheduled for eviction)", n,
+				o.Replicas, answer.Verb(n, "is", "are")))
+		case o.LosesAll:
+			none = append(none, t.owner(o))
+		case o.LosesReady:
+			unready = append(unready, t.owner(o)+fmt.Sprintf(" (%d of its %d pods %s ready)", o.Ready, o.Replicas,
+				answer.Verb(o.Ready, "is", "are")))
 		}
-		name := t.name(o.Namespace, o.Name)
-		if o.Evict < o.Replicas {
-			n := o.Replicas - o.Evict
-			name += fmt.Sprintf(" (%d of its %d pods %s already scheduled for eviction)", n, o.Replicas,
-				answer.Verb(n, "is", "are"))
-		}
-		names = append(names, name)
 	}
-	if len(names) > 0 {
-		t.Printf("Workloads left without replicas: %s.\n", t.list(names))
+	if len(none) > 0 {
+		t.Printf("Workloads left without replicas: %s.\n", t.list(none))
+	}
+	if len(unready) > 0 {
+		t.Printf("Workloads left without ready replicas: %s.\n", t.list(unready))
 	}
 }
 
-// loses reports whether an owner loses all its replicas, as no budget keeps any.
-func loses(o *foresight.OwnerTotal) bool { return o.LosesAll && o.AllWaiting == 0 }
+// owner returns the name of an owner, with kind and group if another owner has the same name.
+func (t *text) owner(o *foresight.OwnerTotal) string {
+	twin := func(other foresight.OwnerTotal) bool {
+		return other.Namespace == o.Namespace && other.Name == o.Name && other.Owner != o.Owner
+	}
+	if slices.ContainsFunc(t.Owners, twin) {
+		return t.name(o.Namespace, o.String())
+	}
+	return t.name(o.Namespace, o.Name)
+}
 
 // saved names the pods that stay because of the change, unless the headline does.
 func (t *text) saved() {

@@ -126,8 +126,12 @@ func (t *text) summary() {
 	for i := range t.Owners {
 		o := &t.Owners[i]
 		replicas := strconv.Itoa(o.Replicas)
-		if loses(o) {
+		switch {
+		case o.AllWaiting > 0: // a budget may keep some
+		case o.LosesAll:
 			replicas += ", none left"
+		case o.LosesReady:
+			replicas += ", none ready left"
 		}
 		if o.Evict > 0 {
 			owners = append(owners, group{o.Namespace, o.String(), replicas, &o.Total})

@@ -25,6 +25,13 @@ func afterLists(ctx context.Context, synced func() bool, do func()) {
 	}
 }
 
+// warnOfIdleBreakers logs why breakers can't trip as they are meant to.
+func warnOfIdleBreakers(ctx context.Context, idle []string) {
+	for _, why := range idle {
+		klog.FromContext(ctx).Info("A breaker does not protect the present nodes as it is meant to", "because", why)
+	}
+}
+
 // ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }

@@ -70,13 +70,11 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	return next, next.complete()
 }
 
-// policyConfig returns the configuration in the form that is compiled.
-func (s *settings) policyConfig() *policy.Config {
-	return &policy.Config{Policies: s.Policies, Guards: s.Guards, Method: s.Eviction.Method, Rules: s.Rules()}
-}
-
 // warnings returns the consequences of the policies and guards that their author may not want.
-func (s *settings) warnings() []policy.Warning { return s.policyConfig().Warnings(time.Now()) }
+func (s *settings) warnings() []policy.Warning {
+	rules := s.Policy()
+	return rules.Warnings(time.Now())
+}
 
 // warn logs the warnings, and the flags that override the file.
 func (s *settings) warn(logger logr.Logger) {
@@ -196,7 +194,7 @@ func validateFiles(cmd *cobra.Command, names []string) error {
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "%s is valid.\n", name)
-		rules := s.policyConfig()
+		rules := s.Policy()
 		for i := range s.Policies {
 			if rules.Never(i) == "" {
 				_, _ = fmt.Fprintf(w, "  policy %s: %s\n", s.Policies[i].Name, s.Policies[i].Bound(s.Guards))

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,8 +15,11 @@ import (
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/status"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // listenRetry is the time between two attempts to listen on the page's port.
@@ -30,6 +34,8 @@ type condition interface {
 	OriginalTrouble() error
 	InForce() taintmanager.Policies
 	Trips() []breaker.TripRecord
+	IdleBreakers() []string
+	Spared() []string
 }
 
 // page returns the options of the web page, with the notes in a path of their own.
@@ -40,9 +46,50 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
 		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
 		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
+		m.Idle, m.Spared = of.IdleBreakers(), slices.Sorted(slices.Values(of.Spared()))
 		return m
 	}
-	return status.Options{Source: of, History: &p.history, Manager: manager, Remarks: notes}
+	pace := func(now time.Time, views []eviction.View, nodes []*taint.Node) *status.Pace {
+		in, most := of.InForce(), c.Eviction.MaxEvictionsPerSecond
+		if in.Paused || len(in.Guards.Rates) == 0 && most == 0 {
+			return nil
+		}
+		return paceOf(dispatch.Foresee(turns(now, views, nodes), in.Guards.Rates, most))
+	}
+	return status.Options{Source: of, History: &p.history, Manager: manager, Pace: pace, Remarks: notes}
+}
+
+// turns returns when the evictions that have not started may start, in the order of these times.
+func turns(now time.Time, views []eviction.View, nodes []*taint.Node) (list []dispatch.Turn) {
+	labels := make(map[string]map[string]string, len(nodes))
+	for _, n := range nodes {
+		labels[n.Name] = n.Labels
+	}
+	for i := range views {
+		v := &views[i]
+		if v.IsHeld() || v.DeletedBy != "" || v.State == eviction.InFlight || v.State == eviction.Done {
+			continue
+		}
+		t := dispatch.Turn{
+			At: v.Verdict.At, TaintKeys: []string{v.Verdict.Taint.Key}, NodeLabels: labels[v.Verdict.Node],
+		}
+		if t.At.Before(now) {
+			t.At = now
+		}
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b dispatch.Turn) int { return a.At.Compare(b.At) })
+	return list
+}
+
+func paceOf(f dispatch.Forecast) *status.Pace {
+	if f.Delayed == 0 {
+		return nil
+	}
+	return &status.Pace{
+		Rate: f.Rate, EvictionsPerSecond: f.PerSecond, Delayed: f.Delayed, Last: f.Last.UTC().Round(time.Second),
+		Evictions: f.Turns,
+	}
 }
 
 // textOf returns the text of an error; empty for nil.

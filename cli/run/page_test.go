@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
@@ -92,7 +93,7 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 		defer servePage(klog.NewContext(t.Context(), log), p.page(of, nil), address)()
 		<-said
 		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
-			!strings.Contains(body, `"warning":"the original runs, too"`) {
+			!strings.Contains(body, `"idle":["breaker b can never trip"],"spared":["n1","n2"]`) || !strings.Contains(body, `"warning":"the original runs, too"`) {
 			t.Errorf("got %s", body)
 		}
 	})
@@ -178,6 +179,41 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 	}
 }
 
+func TestThePageTellsThePace(t *testing.T) {
+	now := time.Unix(1000, 0)
+	view := func(node string, change func(*eviction.View)) eviction.View {
+		v := eviction.View{Pod: &taint.Pod{}, Method: policy.Delete, Verdict: taint.Verdict{At: now.Add(-time.Hour), Node: node, Taint: &v1.Taint{Key: "m"}}}
+		change(&v)
+		return v
+	}
+	due := func(*eviction.View) {}
+	views := []eviction.View{
+		view("n1", due), view("n1", due), view("n2", due), view("n1", func(v *eviction.View) { v.State = eviction.Done }),
+		view("n1", func(v *eviction.View) { v.Method, v.Held.By = "", policy.HeldByPolicy }),
+	}
+	nodes := []*taint.Node{{Name: "n1", Labels: map[string]string{"zone": "a"}}, {Name: "n2", Labels: map[string]string{"zone": "b"}}}
+	slow := policy.Rate{Name: "slow", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "m"}}, EvictionsPerSecond: 0.01, Burst: 1}
+	for name, test := range map[string]struct {
+		most   float64
+		rates  []policy.Rate
+		paused bool
+		want   *status.Pace
+	}{
+		"no limit":             {},
+		"a rate of each zone":  {0, []policy.Rate{slow}, false, &status.Pace{Rate: "slow", EvictionsPerSecond: 0.01, Delayed: 1, Last: now.Add(100 * time.Second).UTC(), Evictions: 2}},
+		"a limit of all calls": {0.01, nil, false, &status.Pace{EvictionsPerSecond: 0.01, Delayed: 2, Last: now.Add(200 * time.Second).UTC(), Evictions: 3}},
+		"a pause":              {0.01, nil, true, nil},
+	} {
+		s := newSettings()
+		s.Eviction.MaxEvictionsPerSecond = test.most
+		of := nothing{underPolicies{Policies: taintmanager.Policies{Paused: test.paused, Guards: policy.Guards{Rates: test.rates}}}}
+		got := (&process{settings: s}).page(of, nil).Pace(now, views, nodes)
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
 // underPolicies is a fake manager.
 type underPolicies struct {
 	taintmanager.Policies
@@ -186,3 +222,5 @@ type underPolicies struct {
 
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
 func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }
+func (underPolicies) Spared() []string                 { return []string{"n2", "n1"} }
+func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }

@@ -29,10 +29,11 @@ const (
 
 // reloader applies changes of the configuration file while the process runs: all of a file or nothing of it.
 type reloader struct {
-	setPolicies func(context.Context, taintmanager.Policies) (policy.Diff, error)
-	event       func(ctx context.Context, message string) // reports a refused file; nil: no events
-	client      kubernetes.Interface
-	metrics     *configMetrics
+	setPolicies  func(context.Context, taintmanager.Policies) (policy.Diff, error)
+	idleBreakers func() []string
+	event        func(ctx context.Context, message string) // reports a refused file; nil: no events
+	client       kubernetes.Interface
+	metrics      *configMetrics
 
 	started    *settings // that the process has started with
 	current    *settings // that are in force
@@ -122,7 +123,7 @@ func (r *reloader) apply(ctx context.Context, next *settings, what string) error
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	diff, err := r.setPolicies(bounded, taintmanager.Policies{
-		Policies: next.Policies, Guards: next.Guards, Method: next.Eviction.Method, Rules: next.Rules(),
+		Policies: next.Policies, Guards: next.Guards, Method: next.Eviction.Method, Rules: next.Policy().Rules,
 		Paused: next.paused(), Workers: next.Eviction.Workers,
 	})
 	if err != nil {
@@ -148,6 +149,7 @@ func (r *reloader) accept(ctx context.Context, next *settings) {
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	r.metrics.inForce(next)
 	next.warn(klog.FromContext(ctx))
+	warnOfIdleBreakers(ctx, r.idleBreakers())
 }
 
 // refuse reports that the file is not in force, and whether a process with it would start. A log line, event and count

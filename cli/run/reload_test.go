@@ -53,6 +53,8 @@ func (p *policed) SetPolicies(_ context.Context, next taintmanager.Policies) (po
 	return policy.Diff{Pods: 9, Due: 1, Earlier: 2, Later: 3, Held: 4, Free: 5}, p.err
 }
 
+func (*policed) IdleBreakers() []string { return []string{"breaker b can never trip"} }
+
 // fail lets the manager take in nothing, because of an error, until it is nil.
 func (p *policed) fail(err error) {
 	p.mu.Lock()
@@ -104,7 +106,7 @@ func follow(t *testing.T, text string, given ...string) *mounted {
 	s, err := s.load(nil)
 	must(t, err)
 	m.reloader = &reloader{
-		setPolicies: m.manager.SetPolicies, started: s, current: s, considered: s.content, client: client,
+		setPolicies: m.manager.SetPolicies, idleBreakers: m.manager.IdleBreakers, started: s, current: s, considered: s.content, client: client,
 		metrics: newConfigMetrics(prometheus.NewRegistry(), s),
 		event: func(_ context.Context, message string) {
 			m.mu.Lock()
@@ -179,7 +181,7 @@ func TestAChangeOfTheFileIsInForceWithin4Seconds(t *testing.T) {
 			t.Fatalf("taken in was %+v", got)
 		}
 		const diff = `"podsCompared"=9 "podsDue"=1 "podsEarlier"=2 "podsLater"=3 "podsHeld"=4 "podsFree"=5`
-		if said := m.said(); !strings.Contains(said, diff) || m.counted(resultAccepted) != 1 {
+		if said := m.said(); !strings.Contains(said, diff) || !strings.Contains(said, `"because"="breaker b can never trip"`) || m.counted(resultAccepted) != 1 {
 			t.Errorf("it does not say what changes: %s", said)
 		}
 		m.write(t, draining+"paused: true\neviction: {method: Ignore, workers: 7, comparisonOperators: false}\n")

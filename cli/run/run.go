@@ -138,7 +138,8 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	metrics := newConfigMetrics(registerer, s)
 	if s.configFile != "" && s.configFile != "-" {
 		p.reloader = &reloader{
-			setPolicies: p.manager.SetPolicies, started: s, current: s, considered: s.content, metrics: metrics,
+			setPolicies: p.manager.SetPolicies, idleBreakers: p.manager.IdleBreakers, started: s, current: s,
+			considered: s.content, metrics: metrics,
 			client: to.Main, event: leaseEvents(to.Main, s.Configuration, p.identity),
 		}
 	}
@@ -162,9 +163,7 @@ func (p *process) run(ctx context.Context) error {
 	go afterLists(ctx, p.manager.HasSynced, func() {
 		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
 		warnOfOwnNode(ctx, p.manager.Views, ownPod())
-		for _, why := range p.manager.IdleBreakers() {
-			klog.FromContext(ctx).Info("A breaker does not protect the present nodes as it is meant to", "because", why)
-		}
+		warnOfIdleBreakers(ctx, p.manager.IdleBreakers())
 	})
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
@@ -177,7 +176,7 @@ func (p *process) run(ctx context.Context) error {
 func (s *settings) managerOptions() taintmanager.Options {
 	return taintmanager.Options{
 		Shards: s.Shards, Workers: s.Eviction.Workers,
-		MaxEvictionsPerSecond: s.Eviction.MaxEvictionsPerSecond, Method: s.Eviction.Method, Rules: s.Rules(),
+		MaxEvictionsPerSecond: s.Eviction.MaxEvictionsPerSecond, Method: s.Eviction.Method, Rules: s.Policy().Rules,
 		Policies: s.Policies, Guards: s.Guards, Paused: s.paused(), DryRun: s.DryRun,
 	}
 }

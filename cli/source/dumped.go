@@ -99,7 +99,8 @@ func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Vi
 			}
 		case *v1.Event:
 			d.events++
-			if of := o.InvolvedObject; s.Pod == "" || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
+			of, shows := o.InvolvedObject, s.Pod != "" || s.Scheduled && o.Reason == foresight.EvictionReason
+			if !shows || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
 				return
 			}
 		}

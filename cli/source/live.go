@@ -80,6 +80,10 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 			return err
 		}
 	}
+	if s.Scheduled && len(to.Tainted(s.Nodes)) > 0 { // without events, no loop is known
+		evictions := metav1.ListOptions{FieldSelector: "involvedObject.kind=Pod,reason=" + foresight.EvictionReason}
+		_ = c.each(ctx, "events", s.Focus.Namespace, evictions, to.Add)
+	}
 	return c.check(ctx, s, to, r)
 }
 

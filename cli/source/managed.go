@@ -30,13 +30,22 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	}
 	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
 	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
-	tainted, unnamed := 0, slices.Clone(nodes)
+	pending.NoteReturned()
+	pending.Pace = (*foresight.Pace)(s.Manager.Pace)
+	named, spared := map[string]bool{}, []foresight.SparedNode(nil)
 	for i := range s.Nodes {
 		if name := s.Nodes[i].Name; selected(name) {
-			tainted++
-			unnamed = slices.DeleteFunc(unnamed, func(n string) bool { return n == name })
+			named[name] = true
 		}
 	}
+	tainted := len(named)
+	for _, name := range s.Manager.Spared {
+		if selected(name) {
+			named[name], spared = true, append(spared, foresight.SparedNode{Name: name})
+		}
+	}
+	pending.NoteSpared(spared)
+	unnamed := slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return named[name] })
 	if len(unnamed) == 0 {
 		pending.TaintedNodes = &tainted
 		return pending
@@ -54,7 +63,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 			Evict: e.State != status.Held, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
 			ExposedSince: new(e.ExposedSince.UTC()), Policy: e.Policy, Method: e.Method, HeldBy: e.HeldBy,
 		},
-		Progress: progressOf(e),
+		Progress: progressOf(e), Returned: e.Returned,
 	}
 	if !pod.Evict {
 		pod.HeldDeadline, pod.Reason = pod.At, foresight.HeldReason(e.HeldBy, e.Deadline, e.Because)
@@ -63,7 +72,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 		pod.DeleteAt = &e.DeleteAt
 	}
 	if e.Owner != nil {
-		pod.Owner = &foresight.Owner{Kind: e.Owner.Kind, Name: e.Owner.Name}
+		pod.Owner = &foresight.Owner{Kind: e.Owner.Kind, Group: e.Owner.Group, Name: e.Owner.Name}
 	}
 	return pod
 }

@@ -83,9 +83,11 @@ func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.
 			by.Method = r.Settings.Eviction.Method
 		}
 		if given("comparison-operators") {
-			by.Rules = r.Settings.Rules()
+			by.Rules = r.Settings.Policy().Rules
 		}
-		return foresight.NewRuleset(by, c.Paused)
+		rules, err := foresight.NewRuleset(by, c.Paused)
+		rules.MaxEvictionsPerSecond = c.MaxEvictionsPerSecond
+		return rules, err
 	}
 }
 
@@ -98,8 +100,7 @@ func flagsOf(c *config.Configuration) *pflag.FlagSet {
 
 // RulesOf returns the rules of a configuration.
 func RulesOf(c config.Configuration) (foresight.Ruleset, error) {
-	by := policy.Config{Rules: c.Rules(), Method: c.Eviction.Method, Policies: c.Policies, Guards: c.Guards}
-	rules, err := foresight.NewRuleset(by, c.Paused)
+	rules, err := foresight.NewRuleset(c.Policy(), c.Paused)
 	rules.MaxEvictionsPerSecond = c.Eviction.MaxEvictionsPerSecond
 	if err != nil {
 		return rules, fmt.Errorf("the configuration is refused: %w", err)

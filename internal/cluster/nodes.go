@@ -91,6 +91,19 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
+// Spared returns the names of the nodes that have an outage, but no NoExecute taint that says so, in no particular
+// order.
+func (no *nodes) Spared() (names []string) {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	for name, state := range no.byName {
+		if state.OutageSpared() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // update takes in a node that the watch has shown. The handler is called before the delivery counts.
 func (no *nodes) update(n *v1.Node) {
 	no.observe(false, changeOf(n))

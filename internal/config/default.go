@@ -21,8 +21,7 @@ func Default() Configuration {
 		StatusAddress:    "127.0.0.1:8080",
 		ClientConnection: ClientConnection{ContentType: ContentTypeProtobuf},
 		LeaderElection: LeaderElection{
-			LeaderElect:   true,
-			LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
+			LeaderElect: true, LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 			RenewDeadline: tenSeconds,
 			RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
 			ResourceLock:  leases, ResourceName: "taint-manager", ResourceNamespace: "kube-system",

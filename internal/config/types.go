@@ -198,7 +198,8 @@ type Logging struct {
 	VModule string `json:"vmodule,omitempty" flag:"vmodule"`
 }
 
-// Rules returns the settings that affect verdicts.
-func (c *Configuration) Rules() taint.Rules {
-	return taint.Rules{NoComparison: !c.Eviction.ComparisonOperators}
+// Policy returns the settings that affect verdicts.
+func (c *Configuration) Policy() policy.Config {
+	rules := taint.Rules{NoComparison: !c.Eviction.ComparisonOperators}
+	return policy.Config{Rules: rules, Method: c.Eviction.Method, Policies: c.Policies, Guards: c.Guards}
 }

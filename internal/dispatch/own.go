@@ -11,15 +11,15 @@ import (
 
 // When the pods of this program go.
 const (
-	// ownAfter is how long after its deadline such a pod waits for other pods at most.
-	ownAfter = time.Minute
+	// OwnAfter is how long after its deadline such a pod waits for other pods at most.
+	OwnAfter = time.Minute
 
 	// ownPatience is how long after its offer such a pod waits at least, so that pods that are due at the same moment
 	// are offered before.
 	ownPatience = time.Second
 
-	// ownGap is how long such a pod waits at most until another replica is Ready, after the deletion of the one before.
-	ownGap = time.Minute
+	// OwnGap is how long such a pod waits at most until another replica is Ready, after the deletion of the one before.
+	OwnGap = time.Minute
 )
 
 // own holds the pods of this program until they may stand in their lines: when no other candidate stands in a line, or
@@ -63,10 +63,10 @@ func (o *own) release(c *Core, now time.Time) time.Time {
 		return time.Time{}
 	}
 	earliest := later(it.since, o.endedAt).Add(ownPatience)
-	if o.endedAt.Add(ownGap).After(now) && !earliest.After(now) && !c.options.OtherReady(it.UID, o.last) {
+	if o.endedAt.Add(OwnGap).After(now) && !earliest.After(now) && !c.options.OtherReady(it.UID, o.last) {
 		earliest = now.Add(ownPatience)
 	}
-	overdue := it.Deadline.Add(ownAfter)
+	overdue := it.Deadline.Add(OwnAfter)
 	switch {
 	case earliest.After(now):
 		return earliest

@@ -41,8 +41,8 @@ func TestTheProgramsPodsWaitForAMinuteAtMost(t *testing.T) {
 	}
 	sibling := w.own(Sibling, 0)
 	w.run([]*evicted{sibling}, time.Hour)
-	if late := sibling.done.Sub(sibling.Deadline); late < ownAfter || late > ownAfter+3*time.Second {
-		t.Errorf("the sibling goes after %v, want about %v", late, ownAfter)
+	if late := sibling.done.Sub(sibling.Deadline); late < OwnAfter || late > OwnAfter+3*time.Second {
+		t.Errorf("the sibling goes after %v, want about %v", late, OwnAfter)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestTheNextPodOfTheProgramWaitsForAReadyReplicaOrAMinute(t *testing.T) {
 	}{
 		{"at once", 0, ownPatience, ownPatience + time.Second},
 		{"after 20 s", 20 * time.Second, 19 * time.Second, 22 * time.Second},
-		{"never", time.Hour, ownGap, ownGap + time.Second},
+		{"never", time.Hour, OwnGap, OwnGap + time.Second},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld()

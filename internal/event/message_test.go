@@ -89,9 +89,11 @@ func TestAnyMessageIsShortAndValid(t *testing.T) {
 func TestAnEventNamesThePodByUID(t *testing.T) {
 	n := marking()
 	at := time.Date(2026, 5, 1, 12, 0, 1, 0, time.UTC)
+	n.Pod.Bound, n.Pod.Controller = at.Add(-time.Hour), &taint.Owner{Kind: "StatefulSet", Group: "apps", Name: "web"}
 	want := &v1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: eventName("web-0", at, 42), Annotations: map[string]string{
 			"taint-manager/deadline": "2026-05-01T12:00:00Z", "taint-manager/taint": "maintenance:NoExecute", "taint-manager/node": "n1",
+			"taint-manager/bound": "2026-05-01T11:00:01Z", "taint-manager/workload": "StatefulSet.apps/web",
 		}},
 		InvolvedObject:      v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: "shop", Name: "web-0", UID: "6d9f"},
 		Type:                "Normal",

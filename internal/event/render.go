@@ -82,11 +82,13 @@ func annotations(q *queuedNote) map[string]string {
 	if q.onNode != nil || q.note.Kind == eviction.EvictionCancelled {
 		return nil
 	}
-	v := &q.note.Verdict
+	v, pod := &q.note.Verdict, q.note.Pod
 	return map[string]string{
 		eviction.DeadlineAnnotation: taint.Stamp(v.At),
 		eviction.TaintAnnotation:    v.Taint.ToString(),
 		eviction.NodeAnnotation:     v.Node,
+		eviction.BoundAnnotation:    taint.Stamp(pod.Bound),
+		eviction.WorkloadAnnotation: pod.Workload().String(),
 	}
 }
 

@@ -34,6 +34,7 @@ type Remarks struct {
 	// empty list of pods proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
 	Warnings   []string `json:"warnings,omitempty"` // what is probably not as it was meant
+	WarnFirst  bool     `json:"-"`                  // the first warning comes before the answer
 	Notes      []string `json:"notes,omitempty"`    // what the answer leaves out, and what concerns the question
 }
 

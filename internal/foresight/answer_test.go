@@ -108,6 +108,7 @@ func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
 		{"given", old, foresight.Moment{At: noon}, noon, nil, nil},
 		{"that of the dump", old, foresight.Moment{At: at(-3600)}, at(-3600), nil, nil},
 		{"before the dump", old, foresight.Moment{At: at(-3601)}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z; changes in between count as if they had already happened"}},
+		{"relative, before the dump", old, foresight.Moment{After: -time.Second}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z; changes in between count as if they had already happened"}},
 		{"none, of a new dump", fresh, foresight.Moment{}, noon, nil, nil},
 		{"relative, of a new dump", fresh, foresight.Moment{After: time.Hour}, at(3600), nil, nil},
 		{"a live cluster", foresight.Reading{At: noon}, foresight.Moment{At: at(-1)}, at(-1), nil, nil},
@@ -122,7 +123,7 @@ func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
 		}
 		e, pending := explained(m, m.At()), m.Pending(m.At(), nil)
 		for what, r := range map[string]foresight.Remarks{"explain": e.Remarks, "pending": pending.Remarks, "plan": p.Remarks} {
-			if diff := cmp.Diff(append(c.notes, c.warnings...), append(r.Notes, r.Warnings...)); diff != "" || !m.At().Equal(c.answer) || len(r.Warnings) != len(c.warnings) {
+			if diff := cmp.Diff(append(c.notes, c.warnings...), append(r.Notes, r.Warnings...)); diff != "" || !m.At().Equal(c.answer) || len(r.Warnings) != len(c.warnings) || r.WarnFirst != (c.warnings != nil) {
 				t.Errorf("%s, %s: at %v (-want +got):\n%s", c.name, what, m.At(), diff)
 			}
 		}

@@ -41,6 +41,7 @@ type Reading struct {
 	AsRunning bool
 
 	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
+	premature       bool     // the first warning says that the question is about a time before the dump's
 }
 
 // Moment is the time of a question: At or, if At is zero, the time that is After the time of the reading.
@@ -52,10 +53,13 @@ type Moment struct {
 // settle returns the time of a question, notes that a dump is old, and warns about a question before the dump's time.
 func (r *Reading) settle(q Moment) time.Time {
 	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
+	if q.At.IsZero() && q.After < 0 { // as if the time were written out
+		q.At = r.At.Add(q.After)
+	}
 	switch {
 	case !q.At.IsZero() && q.At.Before(r.Newest):
-		r.Warnings = append(r.Warnings, newest+", which is after "+taint.Stamp(q.At)+"; changes in between count as "+
-			"if they had already happened")
+		r.Warnings, r.premature = append([]string{newest + ", which is after " + taint.Stamp(q.At) + "; changes in " +
+			"between count as if they had already happened"}, r.Warnings...), true
 	case !q.At.IsZero():
 	case r.Aged && q.After == 0:
 		r.Notes = append([]string{newest + ", so times count from then; --at=now uses the current time"}, r.Notes...)
@@ -85,7 +89,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
 		seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
-			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]int{},
+			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]replicas{},
 			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
 		},
 	}

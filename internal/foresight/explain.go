@@ -47,7 +47,12 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = m.unknownRules()
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
-	e.noteSpared(m.spared([]string{p.Node}))
+	if note := SparedNote(m.spared([]string{p.Node})); note != "" {
+		e.Notes = append(e.Notes, note)
+	}
+	if e.Prediction.Own = isOwn(m.self(), p, e.Prediction); e.Prediction.Own {
+		e.noteOwn([]string{p.Key()})
+	}
 	if e.Prediction.Evict {
 		by.notePace(m, &e.Remarks, going{p, e.Prediction})
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
@@ -192,14 +197,25 @@ func (n *node) lastWritten() string {
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.
 const stuckAfter = 10 * time.Second
 
-// stuck returns a clause that says what to inspect if the pod should be gone by its grace period, or "".
+// stuck returns what holds a pod that should be gone by its grace period, and what to inspect; "" if nothing does.
 func (m *Model) stuck(p *pod, at time.Time) string {
+	if p.ends == nil || at.Sub(*p.ends) <= stuckAfter {
+		return ""
+	}
+	if len(p.finalizers) == 0 {
+		return m.unconfirmed(p)
+	}
+	holds := "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
+	if p.containers == running {
+		holds += "; and " + m.unconfirmed(p)
+	}
+	return holds
+}
+
+// unconfirmed says why nobody has confirmed that a pod has stopped, and what to inspect.
+func (m *Model) unconfirmed(p *pod) string {
 	n := m.nodes[p.Node]
 	switch {
-	case p.ends == nil || at.Sub(*p.ends) <= stuckAfter:
-		return ""
-	case len(p.finalizers) > 0:
-		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
 	case n == nil:
 		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
 	case hasKey(n.Taints, v1.TaintNodeOutOfService):
@@ -208,6 +224,9 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 	case slices.ContainsFunc(n.Taints, isManaged):
 		return "the kubelet does not confirm that it has stopped: check the node; if it is certainly shut down, the taint " +
 			"node.kubernetes.io/out-of-service releases the pod"
+	case p.containers == stopped:
+		return "its containers have stopped, and the kubelet still cleans up: check the kubelet's log for volumes that " +
+			"it can't unmount"
 	}
 	return "the kubelet has not confirmed that it has stopped: check the kubelet's log and the pod's containers"
 }

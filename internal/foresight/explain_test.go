@@ -329,6 +329,10 @@ func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
 		}
 	}
 	unreachable := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60))
+	with := func(s v1.ContainerState) func(*v1.Pod) {
+		return func(p *v1.Pod) { p.Status.ContainerStatuses = []v1.ContainerStatus{{State: s}} }
+	}
+	runs, ended := with(v1.ContainerState{Running: &v1.ContainerStateRunning{}}), with(v1.ContainerState{Terminated: &v1.ContainerStateTerminated{}})
 	for _, c := range []struct {
 		name string
 		pod  *v1.Pod
@@ -338,6 +342,10 @@ func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
 		{"within its grace period", pod("a", since(5)), node("n1"), ""},
 		{"a moment later", pod("a", since(-9)), node("n1"), ""},
 		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): check the controllers"},
+		{"a finalizer, and the kubelet", pod("a", since(-11, "example.com/keep"), runs), unreachable, "it has finalizers (example.com/keep): check the controllers that remove them; and the kubelet does not confirm"},
+		{"a finalizer of a pod that has stopped", pod("a", since(-11, "example.com/keep"), ended), node("n1"), "it has finalizers (example.com/keep): check the controllers that remove them"},
+		{"a volume", pod("a", since(-11), ended), node("n1"), "its containers have stopped, and the kubelet still cleans up: check the kubelet's log for volumes"},
+		{"containers that run", pod("a", since(-11), runs), node("n1"), "the kubelet has not confirmed that it has stopped"},
 		{"an unreachable node", pod("a", since(-11)), unreachable, "node.kubernetes.io/out-of-service"},
 		{"a node that is out of service already", pod("a", since(-11)), node("n1", unreachable.Spec.Taints[0], parsed("node.kubernetes.io/out-of-service:NoExecute")), "its node has the taint node.kubernetes.io/out-of-service"},
 		{"no node", pod("a", since(-11)), nil, "the pod garbage collector"},

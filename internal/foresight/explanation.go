@@ -68,9 +68,12 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
 			"show one of the budgets that select this pod"
 	case b.Stuck:
-		return "PodDisruptionBudget " + b.Name + " allows no disruption, and can't recover while this pod exists, which " +
-				"is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter",
-			"show why the budget allows no disruption"
+		keeps = "PodDisruptionBudget " + b.Name + " allows no disruption, and can't recover while this pod exists, " +
+			"which is not ready because its node is dead"
+		if e.Prediction.DeleteAt == nil {
+			keeps += "; use a policy with method: Delete, or with deleteAfter"
+		}
+		return keeps, "show why the budget allows no disruption"
 	case b.Never:
 		return "never by Evict: PodDisruptionBudget " + b.Name + " permits no disruption at all",
 			"show why the budget permits no disruption"

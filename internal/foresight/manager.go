@@ -76,7 +76,7 @@ const byRunning = "by the policies of the running manager"
 // isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.
 func isDefault(c *journal.Config) bool {
 	return cmp.Or(c.Method, policy.Delete) == policy.Delete && len(c.Policies)+len(c.Guards.Breakers) == 0 &&
-		len(c.Guards.Rates) == 0 && !c.Paused && !c.NoComparison
+		len(c.Guards.Rates) == 0 && c.MaxEvictionsPerSecond == 0 && !c.Paused && !c.NoComparison
 }
 
 // ConfigChanged reports whether the manager has published another configuration than the one by which pods are judged.

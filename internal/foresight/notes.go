@@ -48,6 +48,7 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 func (m *Model) readingRemarks() Remarks {
 	r := Remarks{
 		By: m.by(), Notes: slices.Clone(m.reading.Notes), Warnings: slices.Clone(m.reading.Warnings),
+		WarnFirst: m.reading.premature,
 	}
 	if m.reading.Dumped {
 		m.lacking.note(&r)

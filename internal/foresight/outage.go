@@ -3,42 +3,55 @@ package foresight
 import (
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// SparedNode is a node that has an outage by its NoSchedule taints alone.
+type SparedNode struct {
+	Name     string
+	NotReady time.Time // since when; zero if that is not known
+	Released bool      // it has the taint out-of-service
+}
+
 // spared returns the nodes that have an outage by their NoSchedule taints alone, among these nodes, or among all if
 // none is named.
-func (m *Model) spared(names []string) (nodes []*node) {
+func (m *Model) spared(names []string) (nodes []SparedNode) {
 	for name, n := range m.nodes {
 		if among(names, name) && taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule) && !dead(n.Taints) {
-			nodes = append(nodes, n)
+			nodes = append(nodes, SparedNode{name, n.notReady, hasKey(n.Taints, v1.TaintNodeOutOfService)})
 		}
 	}
-	slices.SortFunc(nodes, func(a, b *node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
 }
 
-// noteSpared notes why no countdown has begun on these nodes, or why it has ended, and what to do.
-func (r *Remarks) noteSpared(nodes []*node) {
+// SparedNote returns a note that says why no countdown has begun on these nodes, or why it has ended, and what to do;
+// "" if there are no such nodes.
+func SparedNote(nodes []SparedNode) string {
 	if len(nodes) == 0 {
-		return
+		return ""
 	}
+	slices.SortFunc(nodes, func(a, b SparedNode) int { return strings.Compare(a.Name, b.Name) })
 	names := make([]string, len(nodes))
 	for i, n := range nodes {
 		names[i] = n.Name
-		if !n.notReady.IsZero() {
-			names[i] += " (not ready since " + taint.Stamp(n.notReady) + ")"
+		if !n.NotReady.IsZero() {
+			names[i] += " (not ready since " + taint.Stamp(n.NotReady) + ")"
 		}
 	}
-	has := "node " + ShortList(names) + " has"
+	has, node := "node "+ShortList(names)+" has", nodes[0].Name
 	if len(nodes) > 1 {
-		has = "nodes " + ShortList(names) + " have"
+		has, node = "nodes "+ShortList(names)+" have", "NODE"
 	}
-	r.note("%s not-ready or unreachable with the effect NoSchedule alone: kube-controller-manager has not set the "+
-		"NoExecute taint yet, because it limits its rate or most nodes of the zone are down, or has lifted it, as it does "+
-		"when it starts, changes its leader, or every zone is disrupted; countdowns begin when it sets that taint; if the "+
-		"machine is off, 'kubectl taint node NODE %s=:NoExecute' evicts the pods at once", has, v1.TaintNodeOutOfService)
+	note := has + " not-ready or unreachable with the effect NoSchedule alone, so no countdown runs. " +
+		"kube-controller-manager sets the NoExecute taints at a limited rate. It sets none while most nodes of the zone " +
+		"are down. It lifts them when it starts, when its leader changes, and while every zone is disrupted"
+	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return !n.Released }) {
+		note += ". If the machine is off, 'kubectl taint node " + node + " " + v1.TaintNodeOutOfService +
+			"=:NoExecute' evicts the pods at once"
+	}
+	return note
 }

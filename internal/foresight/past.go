@@ -13,6 +13,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// EvictionReason is the reason of the events that say that a pod goes, or no longer.
+const EvictionReason = "TaintManagerEviction"
+
 // PastEviction is an eviction because of a taint, as events tell it.
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
@@ -35,7 +38,7 @@ func pastOf(events []Event) (past PastEviction) {
 		switch {
 		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
-		case e.Reason != "TaintManagerEviction":
+		case e.Reason != EvictionReason:
 		case strings.HasPrefix(e.Message, "Cancelling "): // as the original's, which has no annotations
 			past = PastEviction{}
 		default:
@@ -54,7 +57,7 @@ func pastOf(events []Event) (past PastEviction) {
 func cancellation(events []Event) (words string) {
 	for i := range events {
 		e := &events[i]
-		if e.Reason != "TaintManagerEviction" {
+		if e.Reason != EvictionReason {
 			continue
 		}
 		words = ""

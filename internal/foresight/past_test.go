@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -136,6 +137,7 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 		{"by its events", foresight.Ruleset{}, []any{web, old, block}, "the eviction is blocked (pdb): The budget needs 1 (event of 2026-05-01T11:59:10Z)"},
 		{"by its budget", evict, []any{web, old, budget("web", 0)}, "PodDisruptionBudget web allows no disruption now"},
 		{"by its budget, whose missing pod it is", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
+		{"by its budget, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead"},
 		{"by two budgets", evict, []any{web, old, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
 		{"a budget that admits it", evict, []any{web, old, budget("web", 1)}, ""},
 		{"a budget that is not asked", foresight.Ruleset{}, []any{web, old, budget("web", 0)}, ""},

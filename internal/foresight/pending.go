@@ -26,10 +26,11 @@ type Pending struct {
 
 	Stale bool `json:"-"` // the state may be out of date
 
-	Pace *Pace `json:"pace,omitempty"` // nil if no rate delays an eviction; a manager that was asked does not say it
+	// nil if no rate delays an eviction; of a manager that was asked, of all its evictions
+	Pace *Pace `json:"pace,omitempty"`
 
-	// Spared has the note about nodes that are dead, but have no taint that evicts; none if there are no such nodes.
-	Spared []string `json:"-"`
+	// Spared is the note about nodes that are dead, but have no taint that evicts; empty if there are no such nodes.
+	Spared string `json:"-"`
 
 	// Heartbeat is the manager's latest; nil if the question names the rules, or if there is no manager.
 	Heartbeat *Heartbeat `json:"-"`
@@ -53,6 +54,10 @@ type PendingPod struct {
 	Prediction `json:",inline"`
 	InSeconds  float64 `json:"inSeconds"` // from At of the answer to the deadline; 0 is at once
 
+	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
+	// there, within the last hour; left out if less than twice, or if no event says so.
+	Returned int `json:"returned,omitempty"`
+
 	Progress
 }
 
@@ -74,7 +79,8 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var others []BoundPod
 	var d doubts
 	var evicted []going
-	by := m.rulesNow(at)
+	var own []string
+	by, self, rounds := m.rulesNow(at), m.self(), m.rounds(at)
 	for _, p := range m.pods {
 		if !among(nodes, p.Node) {
 			continue
@@ -82,7 +88,12 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 		switch prediction, verdict := by.predict(&p.Pod); {
 		case prediction.Goes():
 			d.add(&prediction)
-			list = append(list, pendingOf(p, prediction, at))
+			if prediction.Own = isOwn(self, p, &prediction); prediction.Own {
+				own = append(own, p.Key())
+			}
+			scheduled := pendingOf(p, prediction, at)
+			scheduled.Returned = p.returned(rounds, &prediction)
+			list = append(list, scheduled)
 			if prediction.Evict {
 				evicted = append(evicted, going{p, &prediction})
 			}
@@ -97,9 +108,9 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	pending.noteOverdue(m.readBefore(at))
-	spared := len(pending.Notes)
-	pending.noteSpared(m.spared(nodes))
-	pending.Spared = pending.Notes[spared:]
+	pending.noteOwn(own)
+	pending.NoteReturned()
+	pending.NoteSpared(m.spared(nodes))
 	return pending
 }
 
@@ -112,6 +123,13 @@ func (p *Pending) noteOverdue(read time.Time) {
 	if overdue > 0 {
 		p.note("%s should have been evicted by now: either taint-manager is not running, or something blocks the evictions; "+
 			"'taint-manager explain POD' shows the events of a pod", Count(overdue, "pod"))
+	}
+}
+
+// NoteSpared notes the nodes that are dead, but have no taint that evicts.
+func (p *Pending) NoteSpared(nodes []SparedNode) {
+	if p.Spared = SparedNote(nodes); p.Spared != "" {
+		p.Notes = append(p.Notes, p.Spared)
 	}
 }
 
@@ -135,8 +153,8 @@ func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *P
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
 	slices.SortFunc(pods, func(a, b PendingPod) int {
-		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.UID, b.UID))
+		return cmp.Or(a.At.Compare(*b.At), compareOwn(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: pods}
 }

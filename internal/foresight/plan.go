@@ -53,6 +53,16 @@ func (p *Plan) Names() []string {
 	return names
 }
 
+// own returns the namespaces and names of the pods of this program that leave the nodes in question.
+func (p *Plan) own() (names []string) {
+	for _, pod := range p.Pods {
+		if pod.Own && pod.selected {
+			names = append(names, pod.String())
+		}
+	}
+	return names
+}
+
 // Evictions returns the number of all pods that go, be it anyway.
 func (p *Plan) Evictions() int { return p.Total.going() }
 
@@ -142,6 +152,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.noteOwn(plan.own())
 	plan.Incomplete = m.gaps(q.Names)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
 	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
@@ -173,10 +184,12 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	return taints, nil
 }
 
-// planRules holds the rules with the changes and without them, and the taints of the nodes in question with them.
+// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, and the
+// pod of the leader.
 type planRules struct {
 	with, without rulesAt
 	taints        map[string][]v1.Taint
+	self          *pod
 }
 
 // planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
@@ -184,9 +197,9 @@ type planRules struct {
 func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
 	with := m.rulesAt(&m.rules, q.At, taints)
 	if q.Compare != nil {
-		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints}
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self()}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints}
+	return &planRules{with, m.rulesNow(q.At), taints, m.self()}
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for those that other nodes lose.
@@ -219,6 +232,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		without.share()
 		result.Without = new(without) // a pod that stays keeps none in memory
 	}
+	result.Own = isOwn(by.self, p, &with)
 	if result.SinceFrom == FromSight {
 		result.SinceFrom = FromPlan
 	}
@@ -282,11 +296,11 @@ func inOrder(a, b *PlannedPod) int {
 	case a.Evict && !a.At.Equal(*b.At):
 		return a.At.Compare(*b.At)
 	}
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	return cmp.Or(compareOwn(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// replicasOf returns the number of pods of each owner.
-func (m *Model) replicasOf() map[ownerKey]int {
+// replicasOf counts the pods of each owner.
+func (m *Model) replicasOf() map[ownerKey]replicas {
 	all := maps.Clone(m.replicas)
 	for _, p := range m.pods {
 		p.countIn(all)

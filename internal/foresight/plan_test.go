@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -184,6 +185,48 @@ func TestAnOwnerThatLosesAllItsReplicasIsSaid(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnOwnerThatLosesItsLastReadyReplicaIsSaid(t *testing.T) {
+	web, dead := ownedBy("StatefulSet/web"), timed("old:NoExecute", -60)
+	for name, test := range map[string]struct {
+		pods  []any
+		loses bool
+	}{
+		"the other is not ready":              {[]any{pod("a", web), pod("b", web, on("n2"), unready)}, true},
+		"the other is ready":                  {[]any{pod("a", web), pod("b", web, on("n2"))}, false},
+		"it is not ready either":              {[]any{pod("a", web, unready), pod("b", web, on("n2"), unready)}, false},
+		"it is the only one":                  {[]any{pod("a", web)}, false},
+		"the other ready one goes anyway":     {[]any{pod("a", web), pod("b", web, on("n3")), pod("c", web, on("n2"), unready)}, true},
+		"the only ready one goes anyway":      {[]any{pod("a", web, unready), pod("b", web, on("n3")), pod("c", web, on("n2"), unready)}, false},
+		"the other is on a node not in focus": {[]any{pod("a", web), pod("b", web, on("n2"), unready), pod("c", web, on("n2"))}, false},
+	} {
+		p := plan(t, ask("gpu:NoExecute"), append(test.pods, node("n1"), node("n2"), node("n3", dead))...)
+		if o := p.Owners[0]; o.LosesReady != test.loses {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+func TestOwnersAreToldApartByTheirUIDs(t *testing.T) {
+	made := func(uid string) func(*v1.Pod) {
+		return func(p *v1.Pod) { ownedBy("StatefulSet/db")(p); p.OwnerReferences[0].UID = types.UID(uid) }
+	}
+	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"), pod("a", made("u1")), pod("b", made("u2"), on("n2")))
+	if len(p.Owners) != 1 || !p.Owners[0].LosesAll {
+		t.Errorf("got %+v", p.Owners)
+	}
+	ofHash := func(uid, hash string) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			ownedBy("ReplicaSet/web-" + hash)(p)
+			labelled("pod-template-hash", hash)(p)
+			p.OwnerReferences[0].UID = types.UID(uid)
+		}
+	}
+	p = plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", ofHash("u1", "5d4")), pod("b", ofHash("u2", "7c6")))
+	if len(p.Owners) != 1 || p.Owners[0].String() != "Deployment/web" {
+		t.Errorf("the ReplicaSets of one Deployment: %+v", p.Owners)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unique"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/cluster"
@@ -18,6 +19,9 @@ type Owner struct {
 	Kind  string `json:"kind"`
 	Group string `json:"group,omitempty"` // of the API; empty for the core group
 	Name  string `json:"name"`
+
+	// UID tells owners of one kind and name apart; empty for a Deployment, which the pod does not name.
+	UID string `json:"uid,omitempty"`
 }
 
 // String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none. It
@@ -42,6 +46,7 @@ type pod struct {
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
 	finalizers []string   // of a pod that is being deleted
+	containers containers // of a pod that is being deleted
 	disruption *Disruption
 	responds   []string // names of spec.evictionResponders
 }
@@ -62,15 +67,45 @@ func podOf(p *v1.Pod) *pod {
 		disruption: disruption(p), created: p.CreationTimestamp.Time,
 	}
 	if result.Controller != nil {
-		result.owner = new(Owner(taint.Workload(*result.Controller, p.Labels)))
+		result.owner = ownerOf(p, result.Controller)
 	}
 	for i := range p.Spec.EvictionResponders {
 		result.responds = append(result.responds, p.Spec.EvictionResponders[i].Name)
 	}
 	if p.DeletionTimestamp != nil {
 		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
+		result.containers = containersOf(p.Status.ContainerStatuses)
 	}
 	return result
+}
+
+// containers says whether the containers of a pod run, as far as its kubelet has reported.
+type containers int
+
+const (
+	unreported containers = iota
+	running               // at least one
+	stopped               // all
+)
+
+func containersOf(statuses []v1.ContainerStatus) (are containers) {
+	for i := range statuses {
+		if statuses[i].State.Terminated == nil {
+			return running
+		}
+		are = stopped
+	}
+	return are
+}
+
+// ownerOf returns the workload of a pod with this controller.
+func ownerOf(p *v1.Pod, controller *taint.Owner) *Owner {
+	workload := taint.Workload(*controller, p.Labels)
+	owner := &Owner{Kind: workload.Kind, Group: workload.Group, Name: workload.Name}
+	if workload == *controller {
+		owner.UID = string(metav1.GetControllerOfNoCopy(p).UID)
+	}
+	return owner
 }
 
 // disruption returns the pod's condition DisruptionTarget, or nil.
@@ -100,16 +135,32 @@ type ownerKey struct {
 	owner     Owner
 }
 
+// ownerKey returns the key of the pod's owner; the zero value if there is none.
+func (p *PodRef) ownerKey() ownerKey {
+	if p.Owner == nil {
+		return ownerKey{}
+	}
+	return ownerKey{p.Namespace, *p.Owner}
+}
+
+// replicas counts the pods of an owner, and those of them that are ready.
+type replicas struct{ all, ready int }
+
 // replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
 func (p *pod) replica() bool {
 	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
 }
 
 // countIn counts the pod for its owner.
-func (p *pod) countIn(replicas map[ownerKey]int) {
-	if p.owner != nil && p.replica() {
-		replicas[ownerKey{p.Namespace, *p.owner}]++
+func (p *pod) countIn(counts map[ownerKey]replicas) {
+	if p.owner == nil || !p.replica() {
+		return
 	}
+	key := ownerKey{p.Namespace, *p.owner}
+	n := counts[key]
+	n.all++
+	countIf(&n.ready, p.ready)
+	counts[key] = n
 }
 
 // sharing has the first of equal values, by their JSON: replicas have the same labels, tolerations and owners.

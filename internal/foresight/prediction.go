@@ -35,6 +35,9 @@ type Prediction struct {
 	// a NoExecute taint. No policy, guard or budget counts then.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
+	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.
+	Own bool `json:"own,omitempty"`
+
 	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
 	// because of another one.
 	HeldBy       string     `json:"heldBy,omitempty"`

@@ -1,12 +1,58 @@
 package foresight
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
+
+// rounds returns how often pods went from each place within the hour before this time, as far as a manager's events of
+// pods that are gone say so.
+func (m *Model) rounds(at time.Time) eviction.Rounds {
+	events := slices.Clone(m.events)
+	slices.SortStableFunc(events, func(a, b v1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
+	rounds := eviction.Rounds{}
+	for i := range events {
+		e, when := &events[i], eventTime(&events[i])
+		said, age := e.Annotations, at.Sub(when)
+		bound, err := time.Parse(time.RFC3339, said[eviction.BoundAnnotation])
+		gone := m.pods[e.InvolvedObject.UID] == nil
+		if e.Reason != EvictionReason || err != nil || !gone || age < 0 || age > time.Hour {
+			continue
+		}
+		rounds.Add(eviction.Place{
+			Namespace: e.InvolvedObject.Namespace, Workload: said[eviction.WorkloadAnnotation],
+			Node: said[eviction.NodeAnnotation], Key: withoutValue(said[eviction.TaintAnnotation]).Key,
+		}, bound, when)
+	}
+	return rounds
+}
+
+// returned returns after how many rounds of evictions a pod has come back to its node; 0 if after less than two.
+func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
+	return after.Returned(eviction.Place{
+		Namespace: p.Namespace, Workload: p.Workload().String(), Node: p.Node, Key: withoutValue(by.Taint).Key,
+	}, p.Bound)
+}
+
+// NoteReturned notes the pods that have come back to their nodes again and again.
+func (p *Pending) NoteReturned() {
+	var names []string
+	for i := range p.Pods {
+		if pod := &p.Pods[i]; pod.Returned > 0 {
+			names = append(names, fmt.Sprintf("%s on %s after %d evictions", &pod.PodRef, pod.Node, pod.Returned))
+		}
+	}
+	if len(names) > 0 {
+		p.note("eviction loop: within the last hour, pods of one owner came back to the same node, and are evicted again "+
+			"because of the same taint (%s); a NoSchedule taint that they do not tolerate keeps them off", ShortList(names))
+	}
+}
 
 // returns returns a warning if the replacement of a pod that is evicted may come back to its node with these taints,
 // and be evicted again: the pod tolerates all of them for some time or, as a policy evicts it, without a limit.
@@ -23,7 +69,8 @@ func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 		return []string{"the DaemonSet controller creates the pod on this node again at once, where it is evicted again, " +
 			"without end; add a NoSchedule taint that it does not tolerate"}
 	}
-	return []string{"a replacement pod tolerates the node's taints for a limited time, so it may be scheduled to the same node and evicted again"}
+	return []string{"a replacement pod tolerates the node's taints for a limited time, so it may be scheduled to the same " +
+		"node and evicted again"}
 }
 
 // keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node that has

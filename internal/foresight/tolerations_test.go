@@ -118,13 +118,19 @@ func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 		if got := explain(pod("a"), test.node).Notes; noted(got, part) != test.noted {
 			t.Errorf("%v: %q", test.node.Spec.Taints, got)
 		}
-		if got := modelOf(foresight.Focus{}, pod("a"), test.node).Pending(noon, []string{"n1"}).Spared; noted(got, part) != test.noted {
+		if got := modelOf(foresight.Focus{}, pod("a"), test.node).Pending(noon, []string{"n1"}).Spared; strings.HasPrefix(got, part) != test.noted {
 			t.Errorf("pending: %v: %q", test.node.Spec.Taints, got)
 		}
 	}
 	dead := node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule"))
 	dead.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: hoursAgo(1)}}
-	if got := explain(pod("a"), dead).Notes; !noted(got, "node n1 (not ready since 2026-05-01T11:00:00Z) has not-ready") {
+	const advice = "If the machine is off, 'kubectl taint node n1 node.kubernetes.io/out-of-service=:NoExecute' evicts the pods at once"
+	got := explain(pod("a"), dead).Notes
+	if !noted(got, "node n1 (not ready since 2026-05-01T11:00:00Z) has not-ready") || !noted(got, advice) {
 		t.Errorf("%q", got)
+	}
+	dead.Spec.Taints = append(dead.Spec.Taints, parsed("node.kubernetes.io/out-of-service:NoExecute"))
+	if got := explain(pod("a"), dead).Notes; !noted(got, part[:7]) || noted(got, "out-of-service=") {
+		t.Errorf("the node has the taint: %q", got)
 	}
 }

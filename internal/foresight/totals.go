@@ -37,6 +37,11 @@ type OwnerTotal struct {
 
 	Replicas int  `json:"replicas"` // on all nodes, except those that have finished or are being deleted
 	LosesAll bool `json:"losesAll"` // each of its replicas is evicted, some of them because of the changes
+
+	// Ready is the number of replicas that are ready. LosesReady is set if each of these is evicted, some of them
+	// because of the changes, and others stay that are not ready.
+	Ready      int  `json:"ready"`
+	LosesReady bool `json:"losesReady,omitempty"`
 }
 
 // going returns the number of pods that go, be it anyway.
@@ -77,8 +82,9 @@ func (t *Total) addGoing(p *PlannedPod) {
 }
 
 // count adds the totals of the pods to the plan, in the order of their names.
-func (p *Plan) count(replicas map[ownerKey]int) {
+func (p *Plan) count(counts map[ownerKey]replicas) {
 	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
+	ready := p.readyGoing()
 	for _, pod := range p.Pods {
 		pod.of, pod.waits, pod.never = nil, p.Waits(pod), p.NeverGoes(pod)
 		p.Total.add(pod)
@@ -90,22 +96,33 @@ func (p *Plan) count(replicas map[ownerKey]int) {
 	for name, total := range totalsBy(p.Pods, func(p *PlannedPod) string { return p.Namespace }) {
 		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
-	owner := func(p *PlannedPod) ownerKey {
-		if p.Owner == nil {
-			return ownerKey{}
-		}
-		return ownerKey{p.Namespace, *p.Owner}
-	}
-	for key, total := range totalsBy(p.Pods, owner) {
-		if all := replicas[key]; key != (ownerKey{}) {
-			losesAll := total.Evict > 0 && total.going() == all
-			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, losesAll})
+	for key, total := range totalsBy(p.Pods, func(p *PlannedPod) ownerKey { return p.ownerKey() }) {
+		if n, gone := counts[key], ready[key]; key != (ownerKey{}) {
+			losesAll := total.Evict > 0 && total.going() == n.all
+			losesReady := !losesAll && gone.Evict > 0 && gone.going() == n.ready
+			p.Owners = append(p.Owners, OwnerTotal{
+				key.namespace, key.owner, total, n.all, losesAll, n.ready, losesReady,
+			})
 		}
 	}
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })
 	slices.SortFunc(p.Owners, func(a, b OwnerTotal) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()),
+			cmp.Compare(a.UID, b.UID))
 	})
+}
+
+// readyGoing counts the ready pods of each owner that go.
+func (p *Plan) readyGoing() map[ownerKey]Total {
+	ready := map[ownerKey]Total{}
+	for _, pod := range p.Pods {
+		if pod.of.ready && pod.Evict {
+			total := ready[pod.ownerKey()]
+			total.add(pod)
+			ready[pod.ownerKey()] = total
+		}
+	}
+	return ready
 }
 
 // totalsBy counts the pods by a key that some pod on a node in question has.

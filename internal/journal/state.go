@@ -38,6 +38,9 @@ type Config struct {
 	Guards   policy.Guards   `json:"guards,omitzero"`
 	Paused   bool            `json:"paused,omitempty"`
 
+	// MaxEvictionsPerSecond limits all evictions; 0 is no limit.
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"`
+
 	// NoComparison means that tolerations with the operators Lt and Gt match nothing.
 	NoComparison bool `json:"noComparison,omitempty"`
 }

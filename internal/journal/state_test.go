@@ -15,7 +15,7 @@ import (
 
 func aConfig() journal.Config {
 	return journal.Config{
-		Method: policy.Delete, Paused: true, NoComparison: true,
+		Method: policy.Delete, Paused: true, NoComparison: true, MaxEvictionsPerSecond: 2.5,
 		Policies: []policy.Policy{{
 			Name: "drain", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour},
 			Match: policy.Match{Taints: []policy.Taint{{Key: "drain"}}},

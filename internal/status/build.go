@@ -31,6 +31,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
 		Because:      v.Because(),
+		Returned:     v.Returned,
 		Policy:       v.Policy,
 		Method:       strings.ToLower(string(v.Method)),
 		DeleteAt:     stamp(v.DeleteAt),
@@ -55,7 +56,7 @@ func heldBy(v *eviction.View) string {
 // ownerOf returns the pod's workload; nil when nobody controls the pod.
 func ownerOf(p *taint.Pod) *Owner {
 	if workload := p.Workload(); workload.Kind != "" {
-		return &Owner{workload.Kind, workload.Name}
+		return (*Owner)(&workload)
 	}
 	return nil
 }

@@ -43,6 +43,24 @@ func sorted(views []*eviction.View) []*eviction.View {
 	})
 }
 
+// markReturned marks the views of pods whose workload has come back to its node after at least two rounds of evictions.
+func markReturned(views []*eviction.View, past []PastEviction) {
+	place := func(p *taint.Pod, v *taint.Verdict) eviction.Place {
+		return eviction.Place{Namespace: p.Namespace, Workload: p.Workload().String(), Node: v.Node, Key: v.Taint.Key}
+	}
+	rounds := eviction.Rounds{}
+	for i := range past {
+		w := &past[i]
+		rounds.Add(place(w.Pod, &w.Verdict), w.Pod.Bound, w.At)
+	}
+	if len(rounds.Repeated()) == 0 {
+		return
+	}
+	for _, v := range views {
+		v.Returned = rounds.Returned(place(v.Pod, &v.Verdict), v.Pod.Bound)
+	}
+}
+
 // alike reports whether nothing but the time and the lists differs.
 func (s *sample) alike(other *sample) bool {
 	own := s.head

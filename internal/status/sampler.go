@@ -44,6 +44,9 @@ type Options struct {
 	// Manager is called for each sample.
 	Manager func() Manager
 
+	// Pace returns how rates delay these evictions, from the nodes that have taints. Nil means that they delay none.
+	Pace func(now time.Time, views []eviction.View, nodes []*taint.Node) *Pace
+
 	// Remarks answers at /remarks. Nil means that the path is not there.
 	Remarks http.Handler
 }
@@ -184,5 +187,8 @@ func (s *sampler) sample(ctx context.Context) (*sample, error) {
 		nodes = s.options.Source.Tainted()
 	}
 	now := time.Now()
+	if s.options.Pace != nil {
+		manager.Pace = s.options.Pace(now, views, nodes)
+	}
 	return newSample(now, manager, views, nodes, s.options.History.Past(now)), nil
 }

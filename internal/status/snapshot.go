@@ -106,6 +106,16 @@ type Manager struct {
 	// Trips are the breakers that are tripped, for each group of nodes.
 	Trips []Trip `json:"trips,omitempty"`
 
+	// Idle has a clause for each breaker that can't trip as it is meant to, whatever taints the present nodes get.
+	Idle []string `json:"idle,omitempty"`
+
+	// Spared are the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no
+	// NoExecute taint that says so: no countdown runs there.
+	Spared []string `json:"spared,omitempty"`
+
+	// Pace is how rates delay the evictions; left out if they delay none.
+	Pace *Pace `json:"pace,omitempty"`
+
 	// Policies are the names of the policies, in their order.
 	Policies []string `json:"policies,omitempty"`
 
@@ -121,6 +131,17 @@ type Trip struct {
 
 	// Reset is how the trip ends: "Automatic" or "Manual"; left out while the configuration has no such breaker.
 	Reset string `json:"reset,omitempty"`
+}
+
+// Pace is how the limit that delays evictions the longest does so, if its buckets are full and each call succeeds.
+type Pace struct {
+	Rate               string  `json:"rate,omitempty"` // its name; left out for maxEvictionsPerSecond
+	EvictionsPerSecond float64 `json:"evictionsPerSecond"`
+	Delayed            int     `json:"delayed"` // how many evictions it delays
+
+	// Last is when the last of them can start at the earliest, as the last of so many Evictions.
+	Last      time.Time `json:"last"`
+	Evictions int       `json:"evictions"`
 }
 
 // Totals count evictions by their state.
@@ -158,6 +179,10 @@ type Eviction struct {
 
 	// Because is the reason in the words that events and the log have.
 	Because string `json:"because"`
+
+	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
+	// there, within the last hour; left out if less than twice.
+	Returned int `json:"returned,omitempty"`
 
 	// Policy is the name of the policy that decides; left out if none matches.
 	Policy string `json:"policy,omitempty"`
@@ -200,8 +225,9 @@ type Eviction struct {
 // Owner is the workload that a pod belongs to: its controller, or the Deployment where the controller is a Deployment's
 // ReplicaSet.
 type Owner struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Kind  string `json:"kind"`
+	Group string `json:"group,omitempty"` // of the API; left out for the core group
+	Name  string `json:"name"`
 }
 
 // Node is a node that carries taints that evict: NoExecute, or NoSchedule that a policy names.

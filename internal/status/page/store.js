@@ -9,11 +9,14 @@ const maxEvicted = 4096;
 /** @param {string | undefined} text */
 const moment = (text) => (text ? Date.parse(text) : NaN);
 
+/** The name of a workload, with its group unless that is one of Kubernetes' own. @param {Eviction['owner']} o */
+const nameOf = (o) => (o ? `${o.kind}${o.group?.includes('.') ? `.${o.group}` : ''}/${o.name}` : '');
+
 /** What the page keeps of an eviction, with its times in milliseconds. Without a value, a time is NaN and a text is empty. @param {Eviction} of @param {boolean} past */
 export function rowOf(of, past) {
   const due = moment(of.deadline);
   const ended = moment(of.at); // when it was evicted
-  const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : ''; // its workload
+  const owner = nameOf(of.owner); // its workload
   const budget = of.budget ?? ''; // the PodDisruptionBudget that blocks it
   const policy = of.policy ?? ''; // the policy that decides
   const state = past ? 'evicted' : of.state;

@@ -6,12 +6,13 @@
  * @property {string} namespace
  * @property {string} pod
  * @property {string} node
- * @property {{kind: string, name: string}} [owner]
+ * @property {{kind: string, group?: string, name: string}} [owner]
  * @property {string} state
  * @property {string} deadline
  * @property {string} taint
  * @property {string} exposedSince
  * @property {string} because
+ * @property {number} [returned]
  * @property {string} [policy]
  * @property {string} [method]
  * @property {string} [deleteAt]
@@ -31,7 +32,7 @@
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
 /** @typedef {{start: string, evicted: number, meanLateSeconds: number, maxLateSeconds: number}} Minute */
-/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string, paused?: boolean, trips?: {breaker: string, group?: string, since: string, reset?: string}[], policies?: string[]}} Manager */
+/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string, paused?: boolean, idle?: string[], trips?: {breaker: string, group?: string, since: string, reset?: string}[], policies?: string[]}} Manager */
 /** @typedef {Record<string, number>} Totals */
 
 /**

@@ -1,0 +1,65 @@
+package foresight
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The label that the manifests give to the pods of this program.
+const (
+	nameLabel   = "app.kubernetes.io/name"
+	programName = "taint-manager"
+)
+
+// self returns the leader's pod, which the Lease or the journal names, or else the first pod with the label of the
+// manifests; nil if none was read.
+func (m *Model) self() (self *pod) {
+	leader, _, named := strings.Cut(m.reading.Journal.leader(), "_")
+	for _, p := range m.pods {
+		switch {
+		case named && p.Name == leader:
+			return p
+		case p.Labels[nameLabel] == programName && (self == nil || p.Key() < self.Key()):
+			self = p
+		}
+	}
+	return self
+}
+
+// leader returns the identity of the manager that leads, or has led last; "" if that is not known.
+func (j *Journal) leader() string {
+	if s := j.Lease.Spec; s != nil && s.HolderIdentity != nil && *s.HolderIdentity != "" {
+		return *s.HolderIdentity
+	}
+	return j.state.Leader
+}
+
+// isOwn reports whether this program evicts the pod as one of its own.
+func isOwn(self, p *pod, by *Prediction) bool {
+	return self != nil && by.Evict && by.DeletedBy == "" && (p == self || p.ReplicaOf(&self.Pod))
+}
+
+// compareOwn orders pods with the same deadline: those of this program come last.
+func compareOwn(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// noteOwn notes when the pods of this program go.
+func (r *Remarks) noteOwn(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	r.note("taint-manager's own pods go last, one at a time: %s; each waits up to %s for other evictions, and up to %s "+
+		"for another replica to be Ready", ShortList(names), taint.Brief(dispatch.OwnAfter),
+		taint.Brief(dispatch.OwnGap))
+}
