@@ -10,7 +10,10 @@ import (
 )
 
 // lenient are the options to accept the texts that package encoding/json accepts.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInoneOfEach(true))
+
+// oneOfEach is the option to decode an object that is read: no name is there twice.
+var oneOfEach = jsontext.AllowInoneOfEach(true)
 
 // jsonReader reads objects, and lists and arrays of objects, however they are nested. It holds one object at a time.
 type jsonReader struct {
@@ -102,8 +105,8 @@ func (j *jsonReader) failure(err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("the object near byte %d is larger than any that an API server has", j.begins)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return cutOff(fmt.Sprintf("byte %d", j.from.read), j.to.read)
+	case errors.Is(err, io.ErrUnexpectedEOF) && (j.from.err == nil || errors.Is(j.from.err, io.EOF)):
+		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.from.read, j.to.read)
 	case j.from.err != nil && errors.Is(err, j.from.err):
 		return fmt.Errorf("reading it failed at byte %d: %w", j.from.read, j.from.err)
 	case invalid:

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -23,10 +26,12 @@ type wantedKind struct {
 var wanted = []wantedKind{
 	{"v1", "Node", "no", func() metav1.Object { return &v1.Node{} }},
 	{"v1", "Pod", "po", func() metav1.Object { return &v1.Pod{} }},
+	{"events.k8s.io/v1", "Event", "ev", func() metav1.Object { return &eventsv1.Event{} }},
 	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
 	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
 	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
+	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1beta1.PodDisruptionBudget{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
@@ -43,7 +48,7 @@ func (o *object) empty() metav1.Object {
 // sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
 var (
 	long = json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](), skip[[]v1.Volume](),
-		skip[[]v1.ContainerImage]())
+		skip[[]v1.ContainerImage](), closed)
 	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
 	ofNodes = json.WithUnmarshalers(long)
 )
@@ -59,9 +64,50 @@ func (o *object) decode(typed metav1.Object) error {
 		return nil
 	}
 	if _, node := typed.(*v1.Node); node {
-		return json.Unmarshal(o.Members, typed, lenient, ofNodes)
+		return json.Unmarshal(o.Members, typed, oneOfEach, ofNodes)
 	}
-	return json.Unmarshal(o.Members, typed, lenient, sparing)
+	return json.Unmarshal(o.Members, typed, oneOfEach, sparing)
+}
+
+// asRead returns an object of an API version that is read as another one.
+func asRead(object metav1.Object) metav1.Object {
+	switch o := object.(type) {
+	case *eventsv1.Event:
+		object = &v1.Event{
+			ObjectMeta: o.ObjectMeta, InvolvedObject: o.Regarding, Type: o.Type, Reason: o.Reason, Message: o.Note,
+			EventTime: o.EventTime, FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
+			Count: o.DeprecatedCount,
+		}
+		if o.Series != nil {
+			object.(*v1.Event).Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
+		}
+	case *policyv1beta1.PodDisruptionBudget:
+		object = inV1(o)
+	}
+	if e, ok := object.(*v1.Event); ok && e.LastTimestamp.IsZero() && e.Series != nil {
+		e.LastTimestamp = metav1.NewTime(e.Series.LastObservedTime.Time)
+	}
+	return object
+}
+
+// inV1 returns a budget of policy/v1beta1, where an empty selector selects no pod, as one of policy/v1.
+func inV1(b *policyv1beta1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	selector := b.Spec.Selector
+	if selector != nil && len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
+		selector = nil
+	}
+	s := &b.Status
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: b.ObjectMeta,
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MinAvailable: b.Spec.MinAvailable, MaxUnavailable: b.Spec.MaxUnavailable, Selector: selector,
+			UnhealthyPodEvictionPolicy: (*policyv1.UnhealthyPodEvictionPolicyType)(b.Spec.UnhealthyPodEvictionPolicy),
+		},
+		Status: policyv1.PodDisruptionBudgetStatus{
+			ObservedGeneration: s.ObservedGeneration, DisruptionsAllowed: s.DisruptionsAllowed,
+			CurrentHealthy: s.CurrentHealthy, DesiredHealthy: s.DesiredHealthy, Conditions: s.Conditions,
+		},
+	}
 }
 
 // times returns the timestamps in an object: the cluster's state is at least as new as each of them. A
@@ -98,6 +144,12 @@ func times(object metav1.Object) []time.Time {
 func (o *object) foreign() bool {
 	group, _, _ := strings.Cut(o.APIVersion, "/")
 	return strings.Contains(group, ".")
+}
+
+// other reports whether the object may be skipped in a folder, which has answers of the API server that are no objects.
+func (o *object) other() bool {
+	kind := strings.TrimSuffix(o.Kind, "List")
+	return o.Kind == "" || o.isList() && !slices.ContainsFunc(wanted, func(w wantedKind) bool { return w.kind == kind })
 }
 
 // refused returns why an object that is not read must not be skipped either; "" if it may be skipped.

@@ -1,12 +1,15 @@
 package dump
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // object is an object or a list. Its members are decoded when its kind is known.
@@ -103,9 +106,18 @@ func (o *object) message() string {
 
 // receiver passes objects to a visitor, and refuses what an API server does not have.
 type receiver struct {
-	to   Visit
-	read int // objects
+	to    Visit
+	hole  func(Hole)
+	loose bool // what is no object is skipped
+	nulls bool // the string "null" stands for null
+
+	read, wanted int  // number of objects, and of those whose kind is read
+	held         int  // bytes of the items that wait for the kind of their list
+	logs         bool // logs of containers were skipped
 }
+
+// mostHeld is the maximum number of bytes of items that wait for the kind of their list.
+const mostHeld = 1 << 28
 
 // object passes on a list, or an object of this list; nil is none.
 func (r *receiver) object(o, of *object) error {
@@ -116,6 +128,9 @@ func (r *receiver) object(o, of *object) error {
 		o.inherit(of)
 		if o.APIVersion == "" || o.Kind == "" {
 			o.Members = o.Members.Clone()
+			if r.held += len(o.Members); r.held > mostHeld {
+				return fmt.Errorf("the list %s has its kind after more than %d MiB; write it with -o json", of.at, mostHeld>>20)
+			}
 			of.Items.waiting = append(of.Items.waiting, o)
 			return nil
 		}
@@ -127,21 +142,56 @@ func (r *receiver) object(o, of *object) error {
 // its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be
 // read or has a name that no API server accepts.
 func (r *receiver) pass(o *object) error {
-	if o.Kind == "" {
+	if o.Kind == "" && !r.loose {
 		return fmt.Errorf("the object %s has no kind", o.at)
 	}
+	r.read++
 	if typed := o.empty(); typed != nil {
-		if err := o.decode(typed); err != nil {
-			return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
-		}
-		if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
-			return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
-		}
-		r.to(typed, times(typed))
-	} else if refusal := o.refused(); refusal != "" {
+		return r.passWanted(o, typed)
+	}
+	switch refusal := o.refused(); {
+	case refusal == "", r.loose && o.other():
+	case r.loose && o.Kind == "Status":
+		r.hole(Hole{What: "it " + refusal})
+	default:
 		return fmt.Errorf("the object %s %s", o.at, refusal)
 	}
-	r.read++
+	return nil
+}
+
+// passWanted passes on an object whose kind is read, unless it has a value that no API server stores.
+func (r *receiver) passWanted(o *object, typed metav1.Object) error {
+	r.wanted++
+	if r.nulls {
+		o.Members = withNulls(o.Members)
+	}
+	if err := o.decode(typed); err != nil {
+		if bytes.Contains(o.Members, []byte("$(time-offset-nanosecond ")) {
+			return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
+				"does not have; write it with kubectl")
+		}
+		return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+	}
+	if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
+		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
+	}
+	typed = asRead(typed)
+	if errs := impossible(typed); len(errs) > 0 {
+		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
+			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
+		return nil
+	}
+	r.to(typed, times(typed))
+	return nil
+}
+
+// array passes on the items of an array that wait for a kind; none comes.
+func (r *receiver) array(list *object) error {
+	for _, item := range list.Items.waiting {
+		if err := r.pass(item); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -158,11 +208,8 @@ func (r *receiver) list(o *object) error {
 	}
 	for _, item := range o.Items.waiting {
 		item.inherit(o)
-		if err := r.pass(item); err != nil {
-			return err
-		}
 	}
-	return nil
+	return r.array(o)
 }
 
 // shortened returns the beginning of a value in JSON, for a message. A string keeps its quotes.

@@ -26,7 +26,7 @@ import (
 
 // names reads a dump and returns kind and name of each object that the visitor received.
 func names(r io.Reader) (list []string, err error) {
-	err = dump.Read(r, func(object any, _ []time.Time) {
+	err = dump.ReadAlone(r, func(object any, _ []time.Time) {
 		switch o := object.(type) {
 		case *v1.Node:
 			list = append(list, "node "+o.Name)
@@ -342,7 +342,7 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 	for name, text := range map[string]string{"YAML": whole, "JSON": asJSON(t, whole)} {
 		i := 0
-		if err := dump.Read(strings.NewReader(text), func(got any, _ []time.Time) {
+		if err := dump.ReadAlone(strings.NewReader(text), func(got any, _ []time.Time) {
 			empty := reflect.New(reflect.TypeOf(got).Elem()).Interface()
 			if err := json.Unmarshal(want.Items[i], empty); err != nil {
 				t.Fatal(err)
@@ -479,7 +479,7 @@ func TestTheTimesOfADumpAreTold(t *testing.T) {
 	going := "apiVersion: v1\nkind: Pod\nmetadata: {name: a, deletionTimestamp: \"2026-05-01T12:00:30Z\"}\n" // the end of its grace period
 	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07", node + "---\n" + going: "12:00:07"} {
 		newest = time.Time{}
-		err := dump.Read(strings.NewReader(text), func(_ any, times []time.Time) {
+		err := dump.ReadAlone(strings.NewReader(text), func(_ any, times []time.Time) {
 			newest = slices.MaxFunc(append(times, newest), time.Time.Compare)
 		})
 		if got := newest.UTC().Format("15:04:05.9"); err != nil || got != want {
