@@ -164,7 +164,7 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if c.pages.Now = c.newest; c.newest.IsZero() {
 		c.pages.Now = r.At
 	}
-	r.AsRunning = s.Running != nil
+	r.AsRunning, r.Masked = s.Running != nil, dump.Masked
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}

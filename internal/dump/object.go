@@ -175,6 +175,10 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 	if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
+	if Masked(typed.GetName()) {
+		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
+		return nil
+	}
 	typed = asRead(typed)
 	if errs := impossible(typed); len(errs) > 0 {
 		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+

@@ -110,8 +110,10 @@ func TestToolsAreRecognizedByTheirPlaces(t *testing.T) {
 			for form, by := range map[string]func(*dump.Tree) error{
 				"folder": func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) },
 				"tar":    func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(tarOf(t, files))) },
-				"tar.gz": func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(compressed(t, "gzip", tarOf(t, files)))) },
-				"zip":    func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(zipOf(t, files))) },
+				"tar.gz": func(tree *dump.Tree) error {
+					return tree.File("d", strings.NewReader(compressed(t, "gzip", tarOf(t, files))))
+				},
+				"zip": func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(zipOf(t, files))) },
 			} {
 				got, err := treeOf(by)
 				objects := 0

@@ -155,7 +155,7 @@ func (y *yamlReader) finishItem() error {
 		return nil
 	}
 	err := y.convert(&item, y.list)
-	if err != nil && y.end && !y.document.kind { // the item may be wrong because of that
+	if err != nil && y.end && len(y.document.text) > 0 && !y.document.kind { // the item may be wrong because of that
 		return fmt.Errorf("%w; the list %s has no kind, so it may be cut off", err, y.list.at)
 	}
 	return err

@@ -50,6 +50,8 @@ type Reading struct {
 	Missing     []string
 	PodsLeftOut string
 
+	Masked func(value string) bool // reports whether a redactor has masked a value; nil if none could
+
 	PodNamespaces map[string]bool // in a dump, the namespaces of all pods, kept or not
 }
 
@@ -296,6 +298,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
+	}
+	if r.Masked != nil {
+		m.leaveOutMasked()
 	}
 	return m, nil
 }
