@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 )
 
 // The lines around the log of a container in the standard output of "kubectl cluster-info dump".
@@ -27,23 +28,38 @@ type objectLines struct {
 	log  []byte // the line that ends the log that is being skipped
 }
 
-func (l *objectLines) Read(p []byte) (int, error) {
-	for len(l.rest) == 0 {
-		part, err := l.from.ReadSlice('\n')
-		if len(part) == 0 && err != nil {
-			if errors.Is(err, io.EOF) && l.log != nil {
-				err = fmt.Errorf("it is cut off within a log, where %q is missing: %w", l.log, io.ErrUnexpectedEOF)
+func (l *objectLines) Read(p []byte) (n int, _ error) {
+	for n < len(p) {
+		if len(l.rest) == 0 {
+			if n > 0 && l.from.Buffered() == 0 {
+				break
 			}
-			return 0, err
+			if err := l.next(); err != nil && n == 0 {
+				return 0, err
+			} else if err != nil {
+				break // the next read returns it again
+			}
 		}
-		if l.mid && l.log == nil || !l.mid && !l.skips(part) {
-			l.rest = part
-		}
-		l.mid = errors.Is(err, bufio.ErrBufferFull)
+		copied := copy(p[n:], l.rest)
+		l.rest = l.rest[copied:]
+		n += copied
 	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
 	return n, nil
+}
+
+// next reads a line, or a part of a long one, that is not skipped; or an error.
+func (l *objectLines) next() error {
+	part, err := l.from.ReadSlice('\n')
+	switch {
+	case len(part) == 0 && errors.Is(err, io.EOF) && l.log != nil:
+		return fmt.Errorf("it is cut off within a log, where %q is missing: %w", l.log, io.ErrUnexpectedEOF)
+	case len(part) == 0 && err != nil:
+		return err
+	case l.mid && l.log == nil, !l.mid && !l.skips(part):
+		l.rest = part
+	}
+	l.mid = errors.Is(err, bufio.ErrBufferFull)
+	return nil
 }
 
 // skips reports whether a line is no part of an object.
@@ -58,5 +74,5 @@ func (l *objectLines) skips(line []byte) bool {
 		l.logs, l.log = true, append([]byte(logEnds), bytes.TrimRight(what, "\r\n")...)
 		return true
 	}
-	return message.Match(line)
+	return strings.IndexByte("WEI", line[0]) >= 0 && message.Match(line)
 }

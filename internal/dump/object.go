@@ -175,7 +175,7 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 	if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
-	if Masked(typed.GetName()) {
+	if Masked(typed.GetName()) && (o.Kind == "Node" || o.Kind == "Pod") {
 		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
 		return nil
 	}

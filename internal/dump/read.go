@@ -70,7 +70,7 @@ func read(from *bufio.Reader, to *receiver) error {
 	case err != nil:
 		return fmt.Errorf("reading it: %w", err)
 	}
-	if mistake := mistakenFor(first); mistake != "" {
+	if mistake := mistakenFor(first); mistake != "" && !to.loose {
 		return errors.New(mistake)
 	}
 	if isJSON(first) {

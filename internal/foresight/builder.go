@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,25 +94,31 @@ type Builder struct {
 	shared   sharing
 	repeated []string // objects that were added twice, in states that can't be ordered
 
-	seen       map[uint64]version // of each object, by a hash of its kind and name
+	seen       map[uint64]added // by a hash of the kind and the name
 	seed       maphash.Seed
 	uids       map[types.UID]uint64 // the hashes of the names of the pods that have them
 	superseded int
 }
 
-// version is the state of an object that was added.
+// version is the state of an object.
 type version struct {
 	uid      uint64 // a hash
 	revision uint64 // its resourceVersion as a number; 0 if it has none
 	content  uint64 // a hash, if it has no resourceVersion
 	created  int64
-	counted  *ownerKey // for which it is counted without being kept
+}
+
+// added is an object that was added.
+type added struct {
+	version
+	key     types.UID // of a pod that is kept; otherwise empty
+	counted *ownerKey // of a pod that is counted only
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]version{}, uids: map[types.UID]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
+		seen: map[uint64]added{}, uids: map[types.UID]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]int{},
 			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
@@ -155,11 +160,12 @@ func (b *Builder) Add(object any) {
 
 // addEvent adds an event, which may be there in two API versions.
 func (b *Builder) addEvent(e *v1.Event) {
+	_, repeated := b.seen[b.nameOf("event", e)]
 	if !b.isNew("event", e) {
 		return
 	}
-	same := func(other v1.Event) bool { return other.Namespace == e.Namespace && other.Name == e.Name }
-	if b.superseded > 0 {
+	if repeated {
+		same := func(other v1.Event) bool { return other.Namespace == e.Namespace && other.Name == e.Name }
 		b.events = slices.DeleteFunc(b.events, same)
 	}
 	b.events = append(b.events, *e)
@@ -176,25 +182,25 @@ func (b *Builder) addPod(p *v1.Pod) {
 			"source, so they count as static pods")
 	}
 	b.lacking.count(p)
-	added := podOf(p)
+	made := podOf(p)
 	name := b.nameOf("pod", p)
+	seen := b.seen[name]
 	if other, ok := b.uids[p.UID]; p.UID != "" && ok && other != name {
 		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so they are identified by namespace and name")
-		added.UID = ""
+		made.UID = ""
 	} else if p.UID != "" {
 		b.uids[p.UID] = name
 	}
-	if n := b.nodes[added.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(added) { // by whatever rules
-		if added.owner != nil && added.replica() {
-			seen := b.seen[name]
-			seen.counted = &ownerKey{added.Namespace, *added.owner}
-			seen.counted, b.seen[name] = share(b.shared, seen.counted), seen
+	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made) { // by whatever rules
+		if made.countIn(b.replicas); made.owner != nil && made.replica() {
+			seen.counted = &ownerKey{made.Namespace, *made.owner}
 		}
-		added.countIn(b.replicas)
-		return
+	} else {
+		made.share(b.shared)
+		seen.key = made.key()
+		b.pods[seen.key] = made
 	}
-	added.share(b.shared)
-	b.pods[added.key()] = added
+	b.seen[name] = seen
 }
 
 // isStatic reports whether a pod mirrors a static one, though it lacks the annotation that says so.
@@ -231,12 +237,11 @@ func (b *Builder) versionOf(o metav1.Object) (v version) {
 func (b *Builder) isNew(kind string, o metav1.Object) bool {
 	name, now := b.nameOf(kind, o), b.versionOf(o)
 	before, repeated := b.seen[name]
-	now.counted, before.counted = nil, nil
 	switch {
 	case !repeated:
-		b.seen[name] = now
+		b.seen[name] = added{version: now}
 		return true
-	case before == now:
+	case before.version == now:
 		return false
 	}
 	newer, ordered := now.created > before.created, now.created != before.created
@@ -249,33 +254,25 @@ func (b *Builder) isNew(kind string, o metav1.Object) bool {
 	}
 	b.superseded++
 	if newer {
-		b.remove(name, kind, o)
-		b.seen[name] = now
+		b.remove(&before, o.GetNamespace())
+		b.seen[name] = added{version: now}
 	}
 	return newer
 }
 
-// remove removes the older state of a pod; others are replaced by their names.
-func (b *Builder) remove(name uint64, kind string, o metav1.Object) {
-	if kind != "pod" {
-		return
+// remove removes the older state of a pod of this namespace; other objects are replaced by their names.
+func (b *Builder) remove(older *added, namespace string) {
+	if older.counted != nil {
+		b.replicas[*older.counted]--
 	}
-	b.podsIn[o.GetNamespace()]--
-	if owner := b.seen[name].counted; owner != nil {
-		b.replicas[*owner]--
+	if older.counted != nil || older.key != "" {
+		b.podsIn[namespace]--
 	}
-	same := func(_ types.UID, p *pod) bool { return p.Namespace == o.GetNamespace() && p.Name == o.GetName() }
-	key := types.UID(o.GetNamespace() + "/" + o.GetName())
-	if p := b.pods[o.GetUID()]; p != nil && same("", p) {
-		key = o.GetUID()
-	} else if b.pods[key] == nil { // it had another UID
-		maps.DeleteFunc(b.pods, same)
-	}
-	delete(b.pods, key)
+	delete(b.pods, older.key)
 }
 
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
-// added twice, in states of different times. The builder must not be used again.
+// added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	if len(b.repeated) > 0 {
 		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(b.repeated),
