@@ -175,7 +175,11 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 		r.EventsUnknown = c.String() + " has no events"
 	}
 	c.addHoles(s, from, r)
-	return c.check(s, c.to, r)
+	err := c.check(s, c.to, r)
+	if may := r.MayLackPods(); err != nil && may != "" {
+		return fmt.Errorf("%w; more may exist, because %s", err, may)
+	}
+	return err
 }
 
 // addHoles adds what may be missing: an answer that it may change is incomplete.
@@ -281,7 +285,7 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
-		return c.checkPod(s, of.Find(s.Pod), r)
+		return c.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
 		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", c, howToWrite)
 	case of.Pods("") == 0:
@@ -296,7 +300,7 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 }
 
 // checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
-func (c *collected) checkPod(s *Scope, namespaces []string, r *foresight.Reading) error {
+func (c *collected) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
@@ -304,11 +308,7 @@ func (c *collected) checkPod(s *Scope, namespaces []string, r *foresight.Reading
 	case len(namespaces) == 1:
 		return nil
 	}
-	err := s.noPod(c, c.others, c.elsewhere, c.Hint(""))
-	if may := r.MayLackPods(); may != "" {
-		return fmt.Errorf("%w; whether the pod exists is not known, because %s", err, may)
-	}
-	return err
+	return s.noPod(c, c.others, c.elsewhere, c.Hint(""))
 }
 
 // String returns the dump's name in messages.
