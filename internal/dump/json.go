@@ -10,10 +10,10 @@ import (
 )
 
 // lenient are the options to accept the texts that package encoding/json accepts.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInoneOfEach(true))
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // oneOfEach is the option to decode an object that is read: no name is there twice.
-var oneOfEach = jsontext.AllowInoneOfEach(true)
+var oneOfEach = jsontext.AllowInvalidUTF8(true)
 
 // jsonReader reads objects, and lists and arrays of objects, however they are nested. It holds one object at a time.
 type jsonReader struct {
