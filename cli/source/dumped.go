@@ -184,44 +184,36 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 
 // addHoles adds what may be missing: an answer that it may change is incomplete.
 func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Reading) {
-	namespace := s.Focus.Namespace
-	add := func(about, what string) {
-		if namespace != "" && about != "" && about != namespace {
-			r.Notes = append(r.Notes, what)
-			return
-		}
-		r.Missing = append(r.Missing, what)
-	}
 	for _, h := range from.Holes {
-		add(h.Namespace, h.What)
+		addHole(r, h.What, h.Namespace == "" || s.Focus.Namespace == "" || s.Focus.Namespace == h.Namespace)
 	}
-	in := slices.Sorted(maps.Keys(c.podsIn))
 	r.PodNamespaces = c.podsIn
+	in := slices.Sorted(maps.Keys(c.podsIn))
 	tool := from.Tool
 	if tool == nil {
-		if len(in) == 1 && s.Pod == "" && namespace == "" {
+		if len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", c, in[0]))
 		}
 		return
 	}
-	usual := func(name string) bool { return slices.Contains(tool.Namespaces, name) }
-	switch {
-	case tool.Namespaces != nil && !slices.ContainsFunc(in, func(n string) bool { return !usual(n) }):
-		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
-			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
-		if namespace != "" && usual(namespace) {
-			r.Notes = append(r.Notes, what)
-		} else {
-			r.Missing = append(r.Missing, what)
-		}
-	case len(c.namespaces) == 0:
-		r.Notes = append(r.Notes, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing",
-			c, flags.JoinWords(in, "and")))
+	for _, name := range from.Namespaces() {
+		c.podsIn[name] = true // a list of its pods, which may be empty
 	}
-	for _, name := range c.namespaces {
-		if from.Lacks(name) && !c.podsIn[name] {
-			add(name, fmt.Sprintf("%s has no list of the pods in namespace %s", c, name))
-		}
+	in = slices.Sorted(maps.Keys(c.podsIn))
+	unusual := func(name string) bool { return !slices.Contains(tool.Namespaces, name) }
+	switch {
+	case tool.Namespaces != nil && !slices.ContainsFunc(in, unusual):
+		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
+			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag), s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
+	case tool.Namespaces == nil && !from.AllNamespaces:
+		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
+			flags.JoinWords(in, "and")), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
+	}
+	lacking := slices.DeleteFunc(slices.Clone(c.namespaces), func(name string) bool {
+		return c.podsIn[name] || !from.Lacks(name) || s.Focus.Namespace != "" && s.Focus.Namespace != name
+	})
+	if len(lacking) > 0 {
+		r.Missing = append(r.Missing, fmt.Sprintf("%s has nothing of the namespaces %s", c, foresight.ShortList(lacking)))
 	}
 	if tool.Lacks != "" {
 		r.Notes = append(r.Notes, tool.Name+" writes no "+tool.Lacks)
@@ -229,6 +221,15 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	if tool.LeavesOut != "" {
 		r.PodsLeftOut = tool.Name + " leaves out " + tool.LeavesOut
 		r.Notes = append(r.Notes, r.PodsLeftOut)
+	}
+}
+
+// addHole adds what may be missing, and a note if it can't change the answer.
+func addHole(r *foresight.Reading, what string, matters bool) {
+	if matters {
+		r.Missing = append(r.Missing, what)
+	} else {
+		r.Notes = append(r.Notes, what)
 	}
 }
 
@@ -313,9 +314,13 @@ func (c *collected) checkPod(s *Scope, namespaces []string) error {
 
 // String returns the dump's name in messages.
 func (d *dumped) String() string {
+	const most = 3
 	var names []string
-	for _, file := range d.files {
+	for _, file := range d.files[:min(most, len(d.files))] {
 		names = append(names, name(file))
+	}
+	if more := len(d.files) - most; more > 0 {
+		names = append(names, foresight.Count(more, "more file"))
 	}
 	return flags.JoinWords(names, "and")
 }

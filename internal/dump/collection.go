@@ -2,8 +2,6 @@ package dump
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -22,12 +20,14 @@ type Collection struct {
 	Tool  *Tool  // nil if it is not known
 	Holes []Hole
 
-	objects     int // that are read
-	visit       Visit
-	nodes       map[string]bool // folders whose files have nodes
-	nodesFiles  map[string]bool // folders of files named "nodes"
-	podsFolders map[string]bool // folders of the folders of files named "pods"
-	lists       map[string]bool // namespaces that have a list of pods
+	AllNamespaces bool // all are listed
+
+	objects    int // that are read
+	hasNodes   bool
+	visit      Visit
+	nodes      map[string]bool // folders whose files have nodes
+	pods       map[string]bool // folders of files named "pods"
+	namespaces map[string]bool // whose pods the tool has read
 }
 
 // Hole is what may be missing in a collection.
@@ -49,10 +49,21 @@ func (t *Tree) collection(p place) *Collection {
 	c := t.Collections[root]
 	if c == nil {
 		c = &Collection{
-			Root: root, Tool: tool, visit: t.visit(root), nodes: map[string]bool{}, nodesFiles: map[string]bool{},
-			podsFolders: map[string]bool{}, lists: map[string]bool{},
+			Root: root, Tool: tool, visit: t.visit(root),
+			nodes: map[string]bool{}, pods: map[string]bool{}, namespaces: map[string]bool{},
 		}
 		t.Collections[root] = c
+	}
+	if tool != nil {
+		below := strings.Split(strings.TrimPrefix(strings.TrimPrefix(p.path, folder), "/"), "/")
+		if namespace, ok := within(below, tool.namespace); ok {
+			c.namespaces[namespace] = true
+		}
+		_, all := within(below, tool.namespaces)
+		c.AllNamespaces = c.AllNamespaces || all
+	}
+	if stem(p.path) == "pods" {
+		c.pods[p.folder()] = true
 	}
 	return c
 }
@@ -60,36 +71,44 @@ func (t *Tree) collection(p place) *Collection {
 // Join makes the collection of this root the one to which files belong that are given alone.
 func (t *Tree) Join(root string) { t.joined = root }
 
-// Lacks reports whether a namespace has no list of pods where the tool writes one for each.
+// Lacks reports whether nothing is there of a namespace, although the tool writes something for each.
 func (c *Collection) Lacks(namespace string) bool {
-	return c.Tool != nil && c.Tool.pods != "" && !c.lists[namespace]
+	return c.Tool != nil && c.Tool.namespace != "" && !c.namespaces[namespace]
 }
+
+// Namespaces returns the namespaces whose pods the tool has read, as far as the places of files show it.
+func (c *Collection) Namespaces() []string { return slices.Sorted(maps.Keys(c.namespaces)) }
 
 // IsEmpty reports whether nothing was found that matters.
 func (c *Collection) IsEmpty() bool { return c.objects == 0 && len(c.Holes) == 0 }
 
 // HasNodes reports whether the collection has nodes.
-func (c *Collection) HasNodes() bool { return len(c.nodes) > 0 }
+func (c *Collection) HasNodes() bool { return c.hasNodes }
 
 // text reads a file of objects. An error in a file that was given alone is returned; in a folder or an archive it is a
 // hole if the file may have had objects that are read, and otherwise the file is skipped.
 func (t *Tree) text(p place, r *bufio.Reader) error {
 	c, alone := t.collection(p), p.path == ""
-	if writesErrors(c.Tool, p.path) {
-		return c.addErrors(p, r)
-	}
-	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
-	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
-	c.notePlace(p)
-	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, to: func(object any, times []time.Time) {
-		c.objects++
-		c.noteNode(p, object)
-		c.visit(object, times)
-	}}
-	to.hole = func(h Hole) {
+	hole := func(h Hole) {
 		h.What = p.String() + ": " + h.What
 		c.Holes = append(c.Holes, h)
 	}
+	if c.Tool != nil && c.Tool.writesErrors(p.path) {
+		return p.wrong(c.Tool.readErrors(r, hole))
+	}
+	if !alone && !mayHaveObjects(p.path) {
+		return nil
+	}
+	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
+	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
+	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole, to: func(object any, times []time.Time) {
+		c.objects++
+		if _, ok := object.(*v1.Node); ok {
+			c.hasNodes = true
+			c.nodes[strings.TrimSuffix(p.folder(), "/nodes")] = !alone // "nodes" has a file for each
+		}
+		c.visit(object, times)
+	}}
 	err := read(r, to)
 	if to.logs {
 		c.Tool = &clusterInfo
@@ -100,33 +119,8 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	case alone:
 		return err
 	}
-	to.hole(Hole{What: err.Error() + ", so objects may be missing"})
+	hole(Hole{What: err.Error() + ", so objects may be missing"})
 	return nil
-}
-
-// noteNode takes note of the folder of a node's file.
-func (c *Collection) noteNode(p place, object any) {
-	if _, ok := object.(*v1.Node); !ok {
-		return
-	}
-	folder := path.Dir(p.inner())
-	if path.Base(folder) == "nodes" { // a file for each
-		folder = path.Dir(folder)
-	}
-	c.nodes[folder] = true
-}
-
-// notePlace takes note of the names by which the output of cluster-info dump is recognized.
-func (c *Collection) notePlace(p place) {
-	if c.Tool != nil && matches(c.Tool.pods, path.Base(path.Dir(p.path))) {
-		c.lists[stem(p.path)] = true
-	}
-	switch folder := path.Dir(p.inner()); stem(p.path) {
-	case "nodes":
-		c.nodesFiles[folder] = true
-	case "pods":
-		c.podsFolders[path.Dir(folder)] = true
-	}
 }
 
 // Recognize recognizes the tool of a collection, after all has been read. It returns an error if the collection has the
@@ -135,62 +129,34 @@ func (c *Collection) Recognize() error {
 	if c.Tool != nil {
 		return nil
 	}
-	if len(c.nodes) > 1 && len(c.nodesFiles) > 1 {
+	maps.DeleteFunc(c.nodes, func(_ string, inFolder bool) bool { return !inFolder })
+	if len(c.nodes) > 1 {
 		return fmt.Errorf("the folders %s have nodes of their own; give one of them",
 			strings.Join(slices.Sorted(maps.Keys(c.nodes)), " and "))
 	}
-	if len(c.nodesFiles) == 1 && maps.Equal(c.nodesFiles, c.podsFolders) {
+	for folder := range c.pods {
+		if !c.nodes[path.Dir(folder)] {
+			return nil
+		}
+	}
+	for folder := range c.pods {
 		c.Tool = &clusterInfo
+		c.namespaces[path.Base(folder)] = true
 	}
 	return nil
 }
 
-// writesErrors reports whether the tool writes into this file which requests failed.
-func writesErrors(t *Tool, name string) bool {
-	of := func(pattern string) bool { return matches(pattern, path.Base(name)) }
-	return t != nil && slices.ContainsFunc(t.errors, of)
-}
-
-// addErrors adds the requests that failed, as the tool wrote them down: as JSON of whatever form, or as lines.
-func (c *Collection) addErrors(p place, r io.Reader) error {
+// readErrors reads which requests failed, as the tool wrote them down.
+func (t *Tool) readErrors(r io.Reader, hole func(Hole)) error {
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(r, most))
 	if err != nil {
-		return p.wrong(err)
+		return err
 	}
-	var document any
-	failed := []string{string(bytes.TrimSpace(text))}
-	if json.Unmarshal(text, &document) == nil {
-		failed = failures(document, stem(p.path) != "query-time")
-	}
-	for _, message := range failed {
-		if message != "" {
-			what := p.String() + ": a request of " + c.Tool.Name + " failed: " + beginning(message, 300)
-			c.Holes = append(c.Holes, Hole{What: what})
-		}
+	if message := strings.Join(strings.Fields(string(t.failures.Find(text))), " "); message != "" {
+		hole(Hole{What: "a request of " + t.Name + " failed: " + beginning(message, 300)})
 	}
 	return nil
-}
-
-// failures returns the messages in a document: all of its texts, or those of members named error.
-func failures(document any, all bool) (list []string) {
-	switch d := document.(type) {
-	case string:
-		if all && d != "" {
-			list = append(list, d)
-		}
-	case []any:
-		for _, value := range d {
-			list = append(list, failures(value, all)...)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(d)) {
-			for _, message := range failures(d[name], all || strings.EqualFold(name, "error")) {
-				list = append(list, name+": "+message)
-			}
-		}
-	}
-	return list
 }
 
 // wantedBegins finds a kind that is read, in the beginning of a file.

@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -31,7 +30,7 @@ var wanted = []wantedKind{
 	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
 	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
-	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1beta1.PodDisruptionBudget{} }},
+	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
@@ -69,45 +68,29 @@ func (o *object) decode(typed metav1.Object) error {
 	return json.Unmarshal(o.Members, typed, oneOfEach, sparing)
 }
 
-// asRead returns an object of an API version that is read as another one.
-func asRead(object metav1.Object) metav1.Object {
+// asRead returns an object of this API version as one of the version in which the kind is visited.
+func asRead(object metav1.Object, apiVersion string) metav1.Object {
 	switch o := object.(type) {
 	case *eventsv1.Event:
-		object = &v1.Event{
+		core := &v1.Event{
 			ObjectMeta: o.ObjectMeta, InvolvedObject: o.Regarding, Type: o.Type, Reason: o.Reason, Message: o.Note,
 			EventTime: o.EventTime, FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
 			Count: o.DeprecatedCount,
 		}
 		if o.Series != nil {
-			object.(*v1.Event).Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
+			core.Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
 		}
-	case *policyv1beta1.PodDisruptionBudget:
-		object = inV1(o)
-	}
-	if e, ok := object.(*v1.Event); ok && e.LastTimestamp.IsZero() && e.Series != nil {
-		e.LastTimestamp = metav1.NewTime(e.Series.LastObservedTime.Time)
+		return asRead(core, "v1")
+	case *v1.Event:
+		if o.LastTimestamp.IsZero() && o.Series != nil {
+			o.LastTimestamp = metav1.NewTime(o.Series.LastObservedTime.Time)
+		}
+	case *policyv1.PodDisruptionBudget:
+		if s := o.Spec.Selector; apiVersion != "policy/v1" && s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+			o.Spec.Selector = nil // in policy/v1beta1, it selects no pod
+		}
 	}
 	return object
-}
-
-// inV1 returns a budget of policy/v1beta1, where an empty selector selects no pod, as one of policy/v1.
-func inV1(b *policyv1beta1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
-	selector := b.Spec.Selector
-	if selector != nil && len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
-		selector = nil
-	}
-	s := &b.Status
-	return &policyv1.PodDisruptionBudget{
-		ObjectMeta: b.ObjectMeta,
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: b.Spec.MinAvailable, MaxUnavailable: b.Spec.MaxUnavailable, Selector: selector,
-			UnhealthyPodEvictionPolicy: (*policyv1.UnhealthyPodEvictionPolicyType)(b.Spec.UnhealthyPodEvictionPolicy),
-		},
-		Status: policyv1.PodDisruptionBudgetStatus{
-			ObservedGeneration: s.ObservedGeneration, DisruptionsAllowed: s.DisruptionsAllowed,
-			CurrentHealthy: s.CurrentHealthy, DesiredHealthy: s.DesiredHealthy, Conditions: s.Conditions,
-		},
-	}
 }
 
 // times returns the timestamps in an object: the cluster's state is at least as new as each of them. A
@@ -126,10 +109,6 @@ func times(object metav1.Object) []time.Time {
 			}
 		}
 	case *v1.Pod:
-		for i := range o.Status.Conditions {
-			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
-		}
-	case *policyv1.PodDisruptionBudget:
 		for i := range o.Status.Conditions {
 			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
 		}
@@ -162,7 +141,7 @@ func (o *object) refused() string {
 	case o.foreign():
 		return ""
 	case o.Kind == "Status":
-		return strings.TrimSuffix("is a Status, the answer to a request that failed: "+o.message(), ": ")
+		return strings.TrimRight("is a Status, the answer to a request that failed: "+o.tell().Message, ": .")
 	case o.isList():
 		return "is a " + o.Kind + ` without "items"`
 	}

@@ -88,20 +88,22 @@ func (o *object) leftOut() string {
 	return "more " + thing + "s were"
 }
 
-// name returns the object's namespace and name, as people write them.
-func (o *object) name() string {
-	var named struct {
-		Metadata struct{ Namespace, Name string }
-	}
-	_ = json.Unmarshal(o.Members, &named, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
-	return strings.TrimPrefix(named.Metadata.Namespace+"/"+named.Metadata.Name, "/")
+// told is what messages say of an object.
+type told struct {
+	Message  string
+	Metadata struct{ Namespace, Name string }
 }
 
-// message returns the message of a Status.
-func (o *object) message() string {
-	var status struct{ Message string }
-	_ = json.Unmarshal(o.Members, &status, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
-	return strings.TrimSuffix(status.Message, ".")
+// tell returns what can be read of it.
+func (o *object) tell() (t told) {
+	_ = json.Unmarshal(o.Members, &t, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
+	return t
+}
+
+// name returns the object's namespace and name, as people write them.
+func (o *object) name() string {
+	of := o.tell().Metadata
+	return strings.TrimPrefix(of.Namespace+"/"+of.Name, "/")
 }
 
 // receiver passes objects to a visitor, and refuses what an API server does not have.
@@ -179,23 +181,13 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
 		return nil
 	}
-	typed = asRead(typed)
+	typed = asRead(typed, o.APIVersion)
 	if errs := impossible(typed); len(errs) > 0 {
 		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
 			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
 		return nil
 	}
 	r.to(typed, times(typed))
-	return nil
-}
-
-// array passes on the items of an array that wait for a kind; none comes.
-func (r *receiver) array(list *object) error {
-	for _, item := range list.Items.waiting {
-		if err := r.pass(item); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -212,8 +204,11 @@ func (r *receiver) list(o *object) error {
 	}
 	for _, item := range o.Items.waiting {
 		item.inherit(o)
+		if err := r.pass(item); err != nil {
+			return err
+		}
 	}
-	return r.array(o)
+	return nil
 }
 
 // shortened returns the beginning of a value in JSON, for a message. A string keeps its quotes.

@@ -41,13 +41,21 @@ const (
 
 // noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins.
 var noEvidence = []struct{ begin, what string }{
+	{markUTF16, utf16}, {markUTF16Big, utf16},
+	{"<", "it is HTML, so a login page or a proxy has answered, and not the API server"},
 	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive, where tar and zip are read"},
-	{"# HELP ", "it has metrics, which lack tolerations"},
-	{"# TYPE ", "it has metrics, which lack tolerations"},
-	{"kube_", "it has metrics, which lack tolerations"},
+	{"# HELP ", metrics}, {"# TYPE ", metrics}, {"kube_", metrics},
 	{"Name:  ", "it is the output of kubectl describe, which is for people"},
 	{`{"kind":"Event","apiVersion":"audit.k8s.io/`, "it is an audit log, which lacks most objects"},
+	{"Error from server", ofKubectl}, {"error: ", ofKubectl}, {"No resources found", ofKubectl},
+	{"Unable to connect", ofKubectl}, {"The connection to the server", ofKubectl},
 }
+
+const (
+	utf16     = "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
+	metrics   = "it has metrics, which lack tolerations"
+	ofKubectl = "it is a message of kubectl: "
+)
 
 // beginsWith reports whether the text begins with the mark. It consumes nothing.
 func beginsWith(r *bufio.Reader, mark string) bool {
@@ -70,13 +78,18 @@ func read(from *bufio.Reader, to *receiver) error {
 	case err != nil:
 		return fmt.Errorf("reading it: %w", err)
 	}
-	if mistake := mistakenFor(first); mistake != "" && !to.loose {
+	switch mistake := mistakenFor(first); {
+	case mistake == "":
+	case to.loose && !strings.HasPrefix(mistake, ofKubectl):
+		return nil // in a folder, what is for people is beside what is read
+	default:
 		return errors.New(mistake)
 	}
 	if isJSON(first) {
-		return readJSON(plain, to)
+		return readObjects(plain, nil, to)
 	}
-	return readYAML(plain, to)
+	yaml := &yamlReader{from: plain}
+	return readObjects(yaml, yaml, to)
 }
 
 // firstLine returns the text from the first character that is not a space to the end of the line, without consuming
@@ -95,29 +108,19 @@ func firstLine(r *bufio.Reader) (string, error) {
 
 // mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
 func mistakenFor(line string) string {
-	switch {
-	case strings.HasPrefix(line, markUTF16), strings.HasPrefix(line, markUTF16Big):
-		return "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
-	case line[0] == '<':
-		return "it is HTML, so a login page or a proxy has answered, and not the API server"
-	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
-		return "it is a table for people, which lacks most fields"
-	}
 	for _, f := range noEvidence {
-		if strings.HasPrefix(line, f.begin) {
+		if strings.HasPrefix(line, f.begin) && f.what == ofKubectl {
+			return ofKubectl + beginning(strings.TrimSuffix(line, "."), 300)
+		} else if strings.HasPrefix(line, f.begin) {
 			return f.what
 		}
 	}
 	const at, bolt = 16, "\xed\xda\x0c\xed"
-	if len(line) > at && strings.HasPrefix(line[at:], bolt) {
+	switch {
+	case len(line) > at && strings.HasPrefix(line[at:], bolt):
 		return "it is a snapshot of etcd, whose objects can't be read"
-	}
-	for _, begin := range []string{
-		"Error from server", "error: ", "No resources found", "Unable to connect", "The connection to the server",
-	} {
-		if strings.HasPrefix(line, begin) {
-			return "it is a message of kubectl: " + beginning(strings.TrimSuffix(line, "."), 300)
-		}
+	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
+		return "it is a table for people, which lacks most fields"
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -22,9 +23,13 @@ type Tool struct {
 	// place is the tool's, too.
 	places []string
 
-	pods   string   // the folder in which each namespace has a file; empty if none is written for an empty list
-	errors []string // patterns of the files in which the tool writes which requests failed
-	nulls  bool     // writes the string "null" instead of null and ""
+	// namespace is where the tool writes something for each namespace that it has read, and namespaces where it lists
+	// all; empty if there is no such place.
+	namespace, namespaces string
+
+	errors   string         // a pattern of the files in which the tool writes which requests failed
+	failures *regexp.Regexp // finds the messages in them
+	nulls    bool           // writes the string "null" instead of null and ""
 }
 
 // clusterInfo writes into folders that are not named after it: it is recognized by nodes.json next to NS/pods.json.
@@ -35,8 +40,15 @@ var clusterInfo = Tool{
 
 // tools are those whose folders have names of their own.
 var tools = []Tool{
-	{Name: "oc adm inspect", places: []string{"cluster-scoped-resources", "namespaces/NS"}},
-	{Name: "troubleshoot", places: []string{"cluster-resources"}, pods: "pods", errors: []string{"*-errors.json"}},
+	{
+		Name: "oc adm inspect", places: []string{"cluster-scoped-resources", "namespaces/NS"},
+		namespace: "namespaces/NS", namespaces: "cluster-scoped-resources/core/namespaces",
+	},
+	{
+		Name: "troubleshoot", places: []string{"cluster-resources"},
+		namespace: "cluster-resources/pods/NS", namespaces: "cluster-resources/namespaces.json",
+		errors: "*-errors.json", failures: regexp.MustCompile(`(?s)".*"`),
+	},
 	{
 		Name: "velero", LeavesOut: "pods that are being deleted",
 		places: []string{
@@ -46,12 +58,15 @@ var tools = []Tool{
 	},
 	{
 		Name: "sonobuoy", places: []string{"resources/ns/NS", "resources/cluster", "meta/query-time.json"},
-		errors: []string{"query-time.json"},
+		namespace: "resources/ns/NS", namespaces: "resources/cluster/core_v1_namespaces.json",
+		errors: "query-time.json", failures: regexp.MustCompile(`"error": *"([^"\\]|\\.)+"`),
 	},
 	{
-		Name: "Rancher's support-bundle-kit", nulls: true, errors: []string{"bundleGenerationError.log"},
+		Name: "Rancher's support-bundle-kit", nulls: true,
 		places:     []string{"yamls/namespaced/NS", "yamls/cluster", "bundleGenerationError.log"},
 		Namespaces: []string{"default", "kube-system", "cattle-system"}, Flag: "its setting of namespaces",
+		namespace: "yamls/namespaced/NS", namespaces: "yamls/cluster/v1/namespaces.yaml",
+		errors: "bundleGenerationError.log", failures: regexp.MustCompile(`(?s)\S.*`),
 	},
 }
 
@@ -61,26 +76,30 @@ func toolOf(name string) (t *Tool, root string) {
 	segments := strings.Split(name, "/")
 	for start := range segments {
 		for i := range tools {
-			within := func(place string) bool { return isWithin(segments[start:], strings.Split(place, "/")) }
-			if slices.ContainsFunc(tools[i].places, within) {
-				return &tools[i], strings.Join(segments[:start], "/")
+			for _, place := range tools[i].places {
+				if _, ok := within(segments[start:], place); ok {
+					return &tools[i], strings.Join(segments[:start], "/")
+				}
 			}
 		}
 	}
 	return nil, ""
 }
 
-// isWithin reports whether a path is at a place or below it.
-func isWithin(segments, place []string) bool {
-	if len(segments) < len(place) {
-		return false
-	}
-	for i, pattern := range place {
-		if pattern != "NS" && !matches(pattern, segments[i]) {
-			return false
+// within reports whether a path is at a place or below it, and the namespace in it.
+func within(segments []string, place string) (namespace string, ok bool) {
+	for pattern := range strings.SplitSeq(place, "/") {
+		switch {
+		case len(segments) == 0:
+			return "", false
+		case pattern == "NS":
+			namespace = stem(segments[0])
+		case !matches(pattern, segments[0]):
+			return "", false
 		}
+		segments = segments[1:]
 	}
-	return true
+	return namespace, true
 }
 
 func matches(pattern, name string) bool {
@@ -88,16 +107,17 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
+// writesErrors reports whether the tool writes into this file which requests failed.
+func (t *Tool) writesErrors(name string) bool { return matches(t.errors, path.Base(name)) }
+
 // Files and folders that have no objects, whatever they contain: logs may print whole Pods.
 var (
-	noFiles   = []string{"logs.txt", "*.log", "*.log.[0-9]*", "previous*", "*.html", "._*", ".DS_Store"}
-	noFolders = []string{"logs", "podlogs", "pod-logs", "__MACOSX"}
-	endings   = []string{"", ".json", ".yaml", ".yml", ".txt", ".kyaml"}
-	archives  = []string{".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"}
+	noFiles    = []string{"logs.txt", "*.log", "*.log.[0-9]*", "previous*", "*.html", "._*", ".DS_Store"}
+	noFolders  = []string{"logs", "podlogs", "pod-logs", "__MACOSX"}
+	endings    = []string{"", ".json", ".yaml", ".yml", ".txt", ".kyaml"}
+	archives   = []string{".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"}
+	compressed = []string{".gz", ".bz2", ".xz", ".zst"}
 )
-
-// compressed are the endings of compressed files.
-var compressed = []string{".gz", ".bz2", ".xz", ".zst"}
 
 // uncompressed returns a file's name without the ending of a compression.
 func uncompressed(name string) string {
@@ -116,18 +136,18 @@ func stem(name string) string {
 // IsArchive reports whether a file is an archive by its name.
 func IsArchive(name string) bool { return slices.Contains(archives, path.Ext(uncompressed(name))) }
 
+// mayHaveErrors reports whether some tool writes into this file which requests failed.
+func mayHaveErrors(name string) bool {
+	return slices.ContainsFunc(tools, func(t Tool) bool { return t.writesErrors(name) })
+}
+
 // mayHaveObjects reports whether a file at this path is read.
 func mayHaveObjects(name string) bool {
-	folder, file := path.Split(name)
-	file = uncompressed(file)
-	for segment := range strings.SplitSeq(folder, "/") {
-		if slices.Contains(noFolders, segment) {
-			return false
-		}
+	folder, file := path.Split(uncompressed(name))
+	excluded := func(segment string) bool { return slices.Contains(noFolders, segment) }
+	if slices.ContainsFunc(strings.Split(folder, "/"), excluded) {
+		return false
 	}
-	if IsArchive(file) {
-		return !matches("._*", file)
-	}
-	excluded := func(pattern string) bool { return matches(pattern, file) }
-	return !slices.ContainsFunc(noFiles, excluded) && slices.Contains(endings, path.Ext(file))
+	isNone := func(pattern string) bool { return matches(pattern, file) }
+	return !slices.ContainsFunc(noFiles, isNone) && (IsArchive(file) || slices.Contains(endings, path.Ext(file)))
 }

@@ -60,6 +60,9 @@ func (p place) String() string {
 // inner returns the path within the argument, through all archives.
 func (p place) inner() string { return path.Join(p.archive, p.path) }
 
+// folder returns the folder of a file through all archives, with the argument.
+func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner())) }
+
 // wrong adds the path within the argument to an error.
 func (p place) wrong(err error) error {
 	if err == nil || p.inner() == "" {
@@ -102,7 +105,7 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	if t.files++; t.files > mostFiles {
 		return fmt.Errorf("it has more than %d files", mostFiles)
 	}
-	if tool, _ := toolOf(p.path); !mayHaveObjects(p.path) && !writesErrors(tool, p.path) {
+	if !mayHaveObjects(p.path) && !mayHaveErrors(p.path) {
 		return nil
 	}
 	r, err := open()

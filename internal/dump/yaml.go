@@ -8,125 +8,127 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"sigs.k8s.io/yaml"
 )
 
-// yamlReader reads YAML line by line, and parses one piece at a time: a document, or an item of a list as kubectl
-// writes it. A second apiVersion or kind at the left margin begins another document, as files have it that were
-// appended to each other.
+// yamlReader reads YAML as JSON, one piece at a time: a document, or an item of a list as kubectl writes it. A second
+// apiVersion or kind at the left margin begins another document, as in files that were appended to each other.
 type yamlReader struct {
 	from *bufio.Reader
-	to   *receiver
-	line int // the number of the last line
-	end  bool
+	next []byte // the line that is looked at; empty: it is to be read
+	line int    // its number
 
-	document piece // without items
-	list     *object
-	items    bool // the lines belong to items
-	indent   int  // of items; -1 before the first
-	item     piece
+	piece  []byte // whole lines
+	begins int    // the line at which it begins
+	at     int    // the line at which the piece begins that was converted last
+	api    bool   // the document has an apiVersion at the left margin
+	kind   bool   // and a kind
+
+	list   string // what ends the list of the document in JSON; empty if it has none
+	items  bool   // lines belong to its items
+	indent int    // of items; -1 before the first
+	comma  string // before an item
+
+	out []byte // JSON that is not read yet
+	err error
 }
 
-// piece is a text that begins at a line.
-type piece struct {
-	text []byte
-	line int
-	kind bool // it has a kind at the left margin
-	api  bool // it has an apiVersion there
-}
-
-func readYAML(r *bufio.Reader, to *receiver) error {
-	y := &yamlReader{from: r, to: to}
-	for !y.end {
-		line, err := y.next()
-		if err != nil {
-			return err
-		}
-		if err := y.add(line); err != nil {
-			return err
-		}
+// Read returns JSON of one piece at a time, so that at is where the last object began.
+func (y *yamlReader) Read(p []byte) (int, error) {
+	for len(y.out) == 0 && y.err == nil {
+		y.err = y.add()
 	}
-	return y.finish()
+	if len(y.out) == 0 {
+		return 0, y.err
+	}
+	n := copy(p, y.out)
+	y.out = y.out[n:]
+	return n, nil
 }
 
-// next returns the next line with its end.
-func (y *yamlReader) next() (line []byte, _ error) {
+// look reads the next line with its end, unless there is one that was not taken. At the end of the text it is empty.
+func (y *yamlReader) look() error {
+	if len(y.next) > 0 {
+		return nil
+	}
+	y.line++
 	for {
 		part, err := y.from.ReadSlice('\n')
-		line = append(line, part...)
+		y.next = append(y.next, part...)
 		switch {
-		case len(line)+len(y.document.text)+len(y.item.text) > largest:
-			return nil, fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json",
-				max(y.document.line, y.item.line, 1), largest>>20)
+		case len(y.next)+len(y.piece) > largest:
+			begins := y.line
+			if len(y.piece) > 0 {
+				begins = y.begins
+			}
+			return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", begins,
+				largest>>20)
 		case err == nil, errors.Is(err, io.EOF):
-			y.line++
-			y.end = err != nil
-			return line, nil
+			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("reading it failed after line %d: %w", y.line, err)
+			return fmt.Errorf("reading it failed after line %d: %w", y.line-1, err)
 		}
 	}
 }
 
-// add adds a line to the piece to which it belongs.
-func (y *yamlReader) add(line []byte) error {
-	text := bytes.TrimRight(line, "\r\n")
+// take adds the line to the piece.
+func (y *yamlReader) take() {
+	if len(y.piece) == 0 {
+		y.begins = y.line
+	}
+	y.piece = append(y.piece, y.next...)
+	y.next = y.next[:0]
+}
+
+// add adds the next line to the piece to which it belongs. A line that ends a piece is looked at again.
+func (y *yamlReader) add() error {
+	if err := y.look(); err != nil {
+		return err
+	}
+	text := bytes.TrimRight(y.next, " \r\n")
+	ends := len(y.next) == 0 || bytes.HasPrefix(text, []byte("---")) || string(text) == "..."
+	inner := !ends && (len(text) == 0 || strings.IndexByte(" \t#-", text[0]) >= 0)
+	item := y.items && inner && isItem(text, &y.indent)
+	empty := len(y.piece) == 0
 	switch {
-	case bytes.HasPrefix(text, []byte("---")), string(text) == "...":
-		if err := y.finish(); err != nil {
-			return err
-		}
-		line = append([]byte("   "), line[3:]...)
-		text = bytes.TrimSpace(line)
-	case y.items && isItem(text, &y.indent):
-		return y.beginItem(line)
-	case y.items && (len(text) == 0 || strings.ContainsRune(" \t#-", rune(text[0]))):
-		y.item.text = append(y.item.text, line...)
-		return nil
+	case y.items && !empty && (item || !inner):
+		return y.finishItem()
+	case item:
+		y.next[y.indent] = ' '
+		y.take()
+	case y.items && inner:
+		y.take()
 	case y.items:
 		y.items = false
-		if err := y.finishItem(); err != nil {
-			return err
-		}
-	}
-	return y.addToDocument(text, line)
-}
-
-func (y *yamlReader) addToDocument(text, line []byte) error {
-	d := &y.document
-	api, kind := bytes.HasPrefix(text, []byte("apiVersion:")), bytes.HasPrefix(text, []byte("kind:"))
-	if api && d.api || kind && d.kind {
-		if err := y.finish(); err != nil {
-			return err
-		}
-	}
-	if len(d.text) == 0 && y.list == nil && (len(bytes.TrimSpace(text)) == 0 || text[0] == '#') {
-		return nil
-	}
-	array := len(d.text) == 0 && y.list == nil && isItem(text, new(-1)) && text[0] == '-'
-	if len(d.text) == 0 {
-		d.line = y.line
-	}
-	d.api, d.kind = d.api || api, d.kind || kind
-	if !array && string(bytes.TrimRight(text, " ")) != "items:" || y.list != nil {
-		d.text = append(d.text, line...)
-		return nil
-	}
-	list := &object{at: y.place(d.line), yaml: true}
-	if !array {
-		_ = yaml.Unmarshal(d.text, list) // what can't be read is found at the end
-		d.text = append(d.text, "items: []\n"...)
-	}
-	if list.Kind != "" && !list.isList() {
-		d.text = append(bytes.TrimSuffix(d.text, []byte("items: []\n")), line...)
-		return nil
-	}
-	y.list, y.items, y.indent = list, true, -1
-	if array {
-		return y.add(line)
+	case ends && (!empty || y.list != ""), y.repeats(text):
+		return y.finish()
+	case len(y.next) == 0:
+		return io.EOF
+	case ends:
+		copy(y.next, "   ")
+	case empty && y.list == "" && (len(bytes.TrimSpace(text)) == 0 || text[0] == '#'):
+		y.next = y.next[:0]
+	case empty && y.list == "" && text[0] == '-' && isItem(text, new(-1)):
+		return y.open("]")
+	case y.list == "" && string(text) == "items:":
+		y.next = y.next[:0]
+		return y.open("]}")
+	default:
+		y.take()
 	}
 	return nil
+}
+
+// repeats reports whether a line has an apiVersion or a kind although the document has one.
+func (y *yamlReader) repeats(text []byte) bool {
+	for name, has := range map[string]*bool{"apiVersion:": &y.api, "kind:": &y.kind} {
+		if bytes.HasPrefix(text, []byte(name)) {
+			before := *has
+			*has = true
+			return before
+		}
+	}
+	return false
 }
 
 // isItem reports whether a line begins an item at this indentation; -1 is any, and becomes that of the line.
@@ -139,69 +141,64 @@ func isItem(text []byte, indent *int) bool {
 	return dash && n == *indent
 }
 
-// beginItem ends the last item, and begins one whose dash becomes a space.
-func (y *yamlReader) beginItem(line []byte) error {
-	err := y.finishItem()
-	y.item.text, y.item.line = append(y.item.text, line...), y.line
-	y.item.text[y.indent] = ' '
-	return err
-}
-
-// finishItem passes the item on.
-func (y *yamlReader) finishItem() error {
-	item := y.item
-	y.item = piece{text: item.text[:0]}
-	if len(bytes.TrimSpace(item.text)) == 0 {
-		return nil
-	}
-	err := y.convert(&item, y.list)
-	if err != nil && y.end && len(y.document.text) > 0 && !y.document.kind { // the item may be wrong because of that
-		return fmt.Errorf("%w; the list %s has no kind, so it may be cut off", err, y.list.at)
-	}
-	return err
-}
-
-// finish passes on what is left of a document.
-func (y *yamlReader) finish() error {
-	if err := y.finishItem(); err != nil {
-		return err
-	}
-	document, list := y.document, y.list
-	y.document, y.list, y.items = piece{}, nil, false
+// open begins a list. Members that come before its items come before them in JSON, too.
+func (y *yamlReader) open(end string) error {
+	head, err := y.convert()
 	switch {
-	case list == nil:
-		return y.convert(&document, nil)
-	case len(document.text) == 0: // an array
-		return y.to.array(list)
+	case err != nil:
+		return err
+	case end == "]":
+		y.out = []byte("[")
+	case head == nil:
+		y.out = []byte(`{"items":[`)
+	default:
+		y.out = append(bytes.TrimSuffix(head, []byte("}")), `,"items":[`...)
 	}
-	text, err := yaml.YAMLToJSONStrict(document.text)
-	if err != nil {
-		return y.unreadable(&document, err)
-	}
-	if err := json.Unmarshal(text, list, lenient); err != nil {
-		return fmt.Errorf("the list %s can't be read: %w", list.at, err)
-	}
-	list.Items.read = true
-	return y.to.list(list)
+	y.list, y.items, y.indent, y.comma = end, true, -1, ""
+	return nil
 }
 
-// convert reads a piece as JSON, in this list; nil is none. It refuses duplicate keys.
-func (y *yamlReader) convert(p *piece, of *object) error {
-	text, err := yaml.YAMLToJSONStrict(p.text)
+func (y *yamlReader) finishItem() error {
+	item, err := y.convert()
+	if item != nil {
+		y.out, y.comma = append([]byte(y.comma), item...), ","
+	}
+	return err
+}
+
+// finish ends the document.
+func (y *yamlReader) finish() error {
+	rest, err := y.convert()
+	switch {
+	case err != nil:
+		return err
+	case y.list == "" || rest == nil:
+		y.out = append([]byte(y.list), rest...)
+	case y.list == "]}" && rest[0] == '{':
+		y.out = append([]byte("],"), rest[1:]...)
+	default:
+		return fmt.Errorf("the document at line %d can't be read: it goes on after its items with %s", y.at,
+			beginning(string(rest), 80))
+	}
+	y.out = append(y.out, '\n')
+	y.list, y.api, y.kind = "", false, false
+	return nil
+}
+
+// convert returns the piece as JSON; nil if it has nothing. It refuses duplicate keys.
+func (y *yamlReader) convert() ([]byte, error) {
+	y.at = y.line
+	if len(y.piece) > 0 {
+		y.at = y.begins
+	}
+	text, err := yaml.YAMLToJSONStrict(y.piece)
+	y.piece = y.piece[:0]
 	if err != nil {
-		return y.unreadable(p, err)
+		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
+		return nil, fmt.Errorf("the document at line %d can't be read (lines count from there): %s", y.at, cause)
 	}
 	if string(text) == "null" {
-		return nil
+		return nil, nil
 	}
-	j := newJSONReader(bytes.NewReader(text), y.to)
-	j.line = p.line
-	return j.value(of)
-}
-
-func (y *yamlReader) place(line int) string { return fmt.Sprintf("in the document at line %d", line) }
-
-func (y *yamlReader) unreadable(p *piece, err error) error {
-	cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
-	return fmt.Errorf("the document at line %d can't be read (lines count from there): %s", p.line, cause)
+	return text, nil
 }
