@@ -50,13 +50,15 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	now := time.Now()
 	all := map[string]*collected{}
 	tree := dump.NewTree(func(root string) dump.Visit {
-		c := &collected{dumped: d, to: to.New(), pages: d.location.none(), written: map[int]time.Time{}, podsIn: map[string]bool{}}
+		c := &collected{dumped: d, to: to.New(), pages: d.location.none()}
+		c.written, c.podsIn = map[int]time.Time{}, map[string]bool{}
 		all[root] = c
 		return c.visitor(s, now)
 	})
 	newest := func() (last string) {
 		age := func(a, b string) int { return all[a].newest.Compare(all[b].newest) }
-		with := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(r string) bool { return !tree.Collections[r].HasNodes() })
+		without := func(root string) bool { return !tree.Collections[root].HasNodes() }
+		with := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), without)
 		if len(with) == 0 {
 			return ""
 		}
@@ -203,8 +205,9 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	unusual := func(name string) bool { return !slices.Contains(tool.Namespaces, name) }
 	switch {
 	case tool.Namespaces != nil && !slices.ContainsFunc(in, unusual):
-		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
-			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag), s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
+		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
+			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
+		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
 	case tool.Namespaces == nil && !from.AllNamespaces:
 		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
 			flags.JoinWords(in, "and")), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)

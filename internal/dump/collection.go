@@ -101,14 +101,15 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	}
 	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
-	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole, to: func(object any, times []time.Time) {
+	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole}
+	to.to = func(object any, times []time.Time) {
 		c.objects++
 		if _, ok := object.(*v1.Node); ok {
 			c.hasNodes = true
 			c.nodes[strings.TrimSuffix(p.folder(), "/nodes")] = !alone // "nodes" has a file for each
 		}
 		c.visit(object, times)
-	}}
+	}
 	err := read(r, to)
 	if to.logs {
 		c.Tool = &clusterInfo

@@ -25,13 +25,13 @@ type wantedKind struct {
 var wanted = []wantedKind{
 	{"v1", "Node", "no", func() metav1.Object { return &v1.Node{} }},
 	{"v1", "Pod", "po", func() metav1.Object { return &v1.Pod{} }},
-	{"events.k8s.io/v1", "Event", "ev", func() metav1.Object { return &eventsv1.Event{} }},
 	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
+	{"events.k8s.io/v1", "Event", "ev", func() metav1.Object { return &eventsv1.Event{} }},
 	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
 	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
-	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
 // empty returns an empty object of its kind; nil if the kind is not one of those that are read.

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -151,14 +152,32 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a log in a folder of logs", "a/logs/current.txt", aPod, ""},
 		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is cut off at byte 51, after 0 whole objects, so objects may be missing"},
 		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
-		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: shop: forbidden"},
+		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
+		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
+		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
-		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: error: forbidden"},
+		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
 	} {
 		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{c.file: c.text})) })
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
 		}
+	}
+}
+
+// Nodes of two clusters or times are never mixed, unless the user gives the files one by one.
+func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
+	files := map[string]string{"prod/nodes.yaml": aNode, "prod/pods.yaml": aPod, "old/nodes/n1.yaml": aNode}
+	_, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
+	if want := "the folders d/old and d/prod have nodes of their own; give one of them"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	got, err := treeOf(func(tree *dump.Tree) error {
+		return errors.Join(tree.File("a", strings.NewReader(aNode)), tree.File("b", strings.NewReader(aNode)))
+	})
+	if err != nil || got.objects[""] != 2 {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 

@@ -50,7 +50,7 @@ func strict[T any]() *jsonv2.Unmarshalers {
 	})
 }
 
-// members decodes these members, and refuses those whose names differ from them in the case of letters or in the last s.
+// members decodes these members, and refuses others whose names differ in the case of letters or the last s only.
 func members[T any](fields map[string]func(to *T) any) *jsonv2.Unmarshalers {
 	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
 		if d.PeekKind() != '{' {
@@ -73,8 +73,8 @@ func member[T any](d *jsontext.Decoder, to *T, fields map[string]func(to *T) any
 		return err
 	}
 	name := token.String()
-	if field := fields[name]; field != nil {
-		return jsonv2.UnmarshalDecode(d, field(to))
+	if of := fields[name]; of != nil {
+		return jsonv2.UnmarshalDecode(d, of(to))
 	}
 	for right := range fields {
 		if strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s")) {

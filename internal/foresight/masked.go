@@ -18,15 +18,32 @@ func (m *Model) leaveOutMasked() {
 		delete(m.pods, key)
 	}
 	if hidden > 0 {
-		m.reading.Missing = append(m.reading.Missing, having(hidden, "pod")+" a toleration that may match a taint, whose "+
-			"key or value is masked, so nothing can be said of them")
+		m.reading.Missing = append(m.reading.Missing, having(hidden, "pod")+" a masked value that decides, in a taint, a "+
+			"toleration or a label, so nothing can be said of them")
 	}
 }
 
-// masks reports whether a mask hides whether the pod tolerates a taint of the node that may evict.
+// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates a taint of the
+// node that may evict.
 func (m *Model) masks(n *node, p *pod) bool {
+	labels := m.masksLabels(n, p)
 	for i := range n.Taints {
-		if t := &n.Taints[i]; m.rules.concerns(t) && hides(m.reading.Masked, t, p.Tolerations) {
+		if t := &n.Taints[i]; m.rules.concerns(t) && (labels || hides(m.reading.Masked, t, p.Tolerations)) {
+			return true
+		}
+	}
+	return false
+}
+
+// masksLabels reports whether a label is masked that a policy may select by.
+func (m *Model) masksLabels(n *node, p *pod) bool {
+	for _, key := range m.rules.needs.PodLabels {
+		if m.reading.Masked(p.Labels[key]) {
+			return true
+		}
+	}
+	for _, value := range n.Labels {
+		if m.rules.needs.NodeLabels && m.reading.Masked(value) {
 			return true
 		}
 	}
