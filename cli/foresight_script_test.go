@@ -15,6 +15,9 @@ const shop = "../docs/examples/shop.json"
 // examplePolicies has the configuration files of docs/policies.md.
 const examplePolicies = "../docs/examples/policies"
 
+// bundles has one cluster as several tools write it.
+const bundles = "testdata/bundles"
+
 // TestForesightScripts runs plan, explain and pending as users do. Each script has the dump cluster.json, which equals
 // shop.yaml, and a kubeconfig NAME.kubeconfig for each of the fake API servers, see shopAPI, and the configuration files of the docs.
 func TestForesightScripts(t *testing.T) {
@@ -59,8 +62,10 @@ func prepareShop(api *shopAPI, dir string) error {
 			return err
 		}
 	}
-	if err := os.CopyFS(dir, os.DirFS(examplePolicies)); err != nil {
-		return err
+	for _, from := range []string{examplePolicies, bundles} {
+		if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+			return err
+		}
 	}
 	return api.writeKubeconfigs(dir)
 }

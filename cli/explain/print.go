@@ -25,6 +25,8 @@ func (t *text) all() {
 	switch {
 	case t.Pod.Gone:
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
+	case t.Prediction == nil:
+		t.Printf("Whether pod %s exists is not known: %s.\n", t.Pod.String(), t.History)
 	default:
 		t.prediction()
 		t.taints()

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -18,19 +20,27 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// dumped is a cluster in files; "-" is the standard input.
+// dumped is a cluster in files, folders and archives; "-" is the standard input.
 type dumped struct {
 	files    []string
 	in       io.Reader // for "-"
 	location location
+}
+
+// collected is what was read of one collection of a dump.
+type collected struct {
+	*dumped
+	to *foresight.Builder
 
 	pages      *foresight.Journal
-	newest     time.Time // latest time in the dump that is not after now
+	written    map[int]time.Time // when the pages of the journal were written
+	newest     time.Time         // latest time in the dump that is not after now
 	budgets    int
 	events     int
-	namespaces []string // that are objects of the dump
-	others     []string // names of the pods other than the one of the scope
-	elsewhere  []string // pods of that name in other namespaces
+	namespaces []string        // that are objects of the dump
+	others     []string        // names of the pods other than the one of the scope
+	elsewhere  []string        // pods of that name in other namespaces
+	podsIn     map[string]bool // namespaces of pods
 }
 
 // oldAfter is the age from which a dump is evaluated as of its own time.
@@ -38,85 +48,54 @@ const oldAfter = 10 * time.Minute
 
 func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	now := time.Now()
-	d.pages = d.location.none()
-	d.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
-	visit := d.visitor(s, to, now)
-	for _, file := range d.files {
-		if err := d.readFile(file, visit); err != nil {
-			return r, err
+	all := map[string]*collected{}
+	tree := dump.NewTree(func(root string) dump.Visit {
+		c := &collected{dumped: d, to: to.New(), pages: d.location.none()}
+		c.written, c.podsIn = map[int]time.Time{}, map[string]bool{}
+		all[root] = c
+		return c.visitor(s, now)
+	})
+	newest := func() (last string) {
+		age := func(a, b string) int { return all[a].newest.Compare(all[b].newest) }
+		without := func(root string) bool { return !tree.Collections[root].HasNodes() }
+		with := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), without)
+		if len(with) == 0 {
+			return ""
 		}
+		return slices.MaxFunc(with, age)
 	}
-	r.Dumped, r.At, r.Newest, r.Journal = true, now.Truncate(time.Second), d.newest, d.pages
-	if !d.newest.IsZero() && now.Sub(d.newest) > oldAfter {
-		r.At, r.Aged = d.newest, true
-	}
-	if d.pages.Now = d.newest; d.newest.IsZero() {
-		d.pages.Now = r.At
-	}
-	r.AsRunning = s.Running != nil
-	if err := s.judge(d.pages, to); err != nil {
+	if err := d.readFiles(tree, newest); err != nil {
 		return r, err
 	}
-	if !s.Scheduled && !s.NoBudgets && d.budgets == 0 {
-		r.BudgetsUnknown = d.String() + " has no PodDisruptionBudgets"
+	from, err := d.choose(tree, newest(), &r)
+	if err != nil {
+		return r, err
 	}
-	if d.events == 0 {
-		r.EventsUnknown = d.String() + " has no events"
-	}
-	if in := to.Namespaces(); len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
-		r.Warnings = []string{fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", d, in[0])}
-	}
-	return r, d.check(s, to, &r)
+	c := all[from.Root]
+	*to = *c.to
+	return r, c.finish(s, from, now, &r)
 }
 
-// visitor adds the objects of the scope.
-func (d *dumped) visitor(s *Scope, to *foresight.Builder, now time.Time) dump.Visit {
-	inQuestion := func(namespace, name string) bool {
-		return s.Pod == "" || name == s.Pod && (s.Focus.Namespace == "" || s.Focus.Namespace == namespace)
-	}
-	return func(object any, times []time.Time) {
-		for _, t := range times {
-			if t.After(d.newest) && !t.After(now) {
-				d.newest = t
-			}
+// readFiles reads folders and archives first: a file that is given beside them belongs to the newest collection.
+func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
+	var last []string
+	for _, file := range d.files {
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && !dump.IsArchive(file) || file == "-" {
+			last = append(last, file)
+		} else if err := d.readFile(file, tree); err != nil {
+			return err
 		}
-		switch o := object.(type) {
-		case *v1.ConfigMap:
-			d.addPage(o)
-		case *coordinationv1.Lease:
-			d.addLease(o)
-		case *v1.Namespace:
-			d.namespaces = append(d.namespaces, o.Name)
-		case *policyv1.PodDisruptionBudget:
-			if s.Scheduled {
-				return
-			}
-			d.budgets++
-		case *v1.Pod:
-			if !inQuestion(o.Namespace, o.Name) {
-				d.addOther(s, o)
-				return
-			}
-		case *v1.Event:
-			d.events++
-			of, shows := o.InvolvedObject, s.Pod != "" || s.Scheduled && o.Reason == foresight.EvictionReason
-			if !shows || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
-				return
-			}
+	}
+	tree.Join(newest())
+	for _, file := range last {
+		if err := d.readFile(file, tree); err != nil {
+			return err
 		}
-		to.Add(object)
 	}
+	return nil
 }
 
-// addOther notes a pod that is not the one of the scope.
-func (d *dumped) addOther(s *Scope, p *v1.Pod) {
-	if p.Name == s.Pod {
-		d.elsewhere = append(d.elsewhere, p.Namespace+"/"+p.Name)
-	}
-	d.others = append(d.others, p.Name)
-}
-
-func (d *dumped) readFile(file string, to dump.Visit) error {
+func (d *dumped) readFile(file string, to *dump.Tree) error {
 	err := d.visit(file, to)
 	if failed, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, howToWrite)
@@ -127,55 +106,225 @@ func (d *dumped) readFile(file string, to dump.Visit) error {
 	return nil
 }
 
-func (d *dumped) visit(file string, to dump.Visit) error {
+func (d *dumped) visit(file string, to *dump.Tree) error {
 	if file == "-" {
-		return dump.Read(d.in, to)
+		return to.File(name(file), d.in)
 	}
 	opened, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	return dump.Read(opened, to)
+	if info, err := opened.Stat(); err != nil || !info.IsDir() {
+		return to.File(file, opened)
+	}
+	root, err := os.OpenRoot(file)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return to.Folder(file, root.FS())
+}
+
+// choose returns the newest collection, and notes the others: nodes of one and pods of another would be of different
+// times. If none has nodes, there must be only one.
+func (d *dumped) choose(tree *dump.Tree, newest string, r *foresight.Reading) (*dump.Collection, error) {
+	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool { return c.IsEmpty() })
+	var others []string
+	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
+		c := tree.Collections[root]
+		if err := c.Recognize(); err != nil {
+			return nil, fmt.Errorf("%s can't be used: %w", d, err)
+		}
+		if root != newest && c.HasNodes() {
+			others = append(others, cmp.Or(root, "the rest"))
+		} else if root != newest {
+			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
+		}
+	}
+	chosen := tree.Collections[newest]
+	switch {
+	case len(tree.Collections) == 1:
+		for _, c := range tree.Collections {
+			chosen, r.Missing = c, nil
+		}
+	case chosen == nil:
+		return nil, fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
+	case len(others) > 0:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s has %d collections; only the newest was used (%s), and not %s", d,
+			len(others)+1, newest, flags.JoinWords(others, "and")))
+	}
+	return chosen, nil
+}
+
+// finish completes the reading, and returns an error if what was read can't answer the question.
+func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *foresight.Reading) error {
+	r.Dumped, r.At, r.Newest, r.Journal = true, now.Truncate(time.Second), c.newest, c.pages
+	if !c.newest.IsZero() && now.Sub(c.newest) > oldAfter {
+		r.At, r.Aged = c.newest, true
+	}
+	if c.pages.Now = c.newest; c.newest.IsZero() {
+		c.pages.Now = r.At
+	}
+	r.AsRunning, r.Masked = s.Running != nil, dump.Masked
+	if err := s.judge(c.pages, c.to); err != nil {
+		return err
+	}
+	if !s.Scheduled && !s.NoBudgets && c.budgets == 0 {
+		r.BudgetsUnknown = c.String() + " has no PodDisruptionBudgets"
+	}
+	if c.events == 0 {
+		r.EventsUnknown = c.String() + " has no events"
+	}
+	c.addHoles(s, from, r)
+	err := c.check(s, c.to, r)
+	if may := r.MayLackPods(); err != nil && may != "" {
+		return fmt.Errorf("%w; more may exist, because %s", err, may)
+	}
+	return err
+}
+
+// addHoles adds what may be missing: an answer that it may change is incomplete.
+func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Reading) {
+	for _, h := range from.Holes {
+		addHole(r, h.What, h.Namespace == "" || s.Focus.Namespace == "" || s.Focus.Namespace == h.Namespace)
+	}
+	r.PodNamespaces = c.podsIn
+	in := slices.Sorted(maps.Keys(c.podsIn))
+	tool := from.Tool
+	if tool == nil {
+		if len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", c, in[0]))
+		}
+		return
+	}
+	for _, name := range from.Namespaces() {
+		c.podsIn[name] = true // a list of its pods, which may be empty
+	}
+	in = slices.Sorted(maps.Keys(c.podsIn))
+	unusual := func(name string) bool { return !slices.Contains(tool.Namespaces, name) }
+	switch {
+	case tool.Namespaces != nil && !slices.ContainsFunc(in, unusual):
+		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
+			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
+		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
+	case tool.Namespaces == nil && !from.AllNamespaces:
+		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
+			flags.JoinWords(in, "and")), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
+	}
+	lacking := slices.DeleteFunc(slices.Clone(c.namespaces), func(name string) bool {
+		return c.podsIn[name] || !from.Lacks(name) || s.Focus.Namespace != "" && s.Focus.Namespace != name
+	})
+	if len(lacking) > 0 {
+		r.Missing = append(r.Missing, fmt.Sprintf("%s has nothing of the namespaces %s", c, foresight.ShortList(lacking)))
+	}
+	if tool.Lacks != "" {
+		r.Notes = append(r.Notes, tool.Name+" writes no "+tool.Lacks)
+	}
+	if tool.LeavesOut != "" {
+		r.PodsLeftOut = tool.Name + " leaves out " + tool.LeavesOut
+		r.Notes = append(r.Notes, r.PodsLeftOut)
+	}
+}
+
+// addHole adds what may be missing, and a note if it can't change the answer.
+func addHole(r *foresight.Reading, what string, matters bool) {
+	if matters {
+		r.Missing = append(r.Missing, what)
+	} else {
+		r.Notes = append(r.Notes, what)
+	}
+}
+
+// visitor adds the objects of the scope.
+func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
+	inQuestion := func(namespace, name string) bool {
+		return s.Pod == "" || name == s.Pod && (s.Focus.Namespace == "" || s.Focus.Namespace == namespace)
+	}
+	return func(object any, times []time.Time) {
+		for _, t := range times {
+			if t.After(c.newest) && !t.After(now) {
+				c.newest = t
+			}
+		}
+		switch o := object.(type) {
+		case *v1.ConfigMap:
+			c.addPage(o)
+		case *coordinationv1.Lease:
+			c.addLease(o)
+		case *v1.Namespace:
+			c.namespaces = append(c.namespaces, o.Name)
+		case *policyv1.PodDisruptionBudget:
+			if s.Scheduled {
+				return
+			}
+			c.budgets++
+		case *v1.Pod:
+			c.podsIn[o.Namespace] = true
+			if !inQuestion(o.Namespace, o.Name) {
+				c.addOther(s, o)
+				return
+			}
+		case *v1.Event:
+			c.events++
+			of, shows := o.InvolvedObject, s.Pod != "" || s.Scheduled && o.Reason == foresight.EvictionReason
+			if !shows || of.Kind != "Pod" || !inQuestion(of.Namespace, of.Name) {
+				return
+			}
+		}
+		c.to.Add(object)
+	}
+}
+
+// addOther notes a pod that is not the one of the scope.
+func (c *collected) addOther(s *Scope, p *v1.Pod) {
+	if p.Name == s.Pod {
+		c.elsewhere = append(c.elsewhere, p.Namespace+"/"+p.Name)
+	}
+	c.others = append(c.others, p.Name)
 }
 
 // check returns an error if the dump has no nodes or no pods, or lacks those of the scope. It notes a namespace without
 // pods that is in the dump.
-func (d *dumped) check(s *Scope, of *foresight.Builder, r *foresight.Reading) error {
+func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
-		return d.checkPod(s, of.Find(s.Pod))
+		return c.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
-		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
+		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", c, howToWrite)
 	case of.Pods("") == 0:
-		return fmt.Errorf("%s has no pods; %s", d, howToWrite)
-	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(d.namespaces, namespace):
+		return fmt.Errorf("%s has no pods; %s", c, howToWrite)
+	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(c.namespaces, namespace):
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
 		return fmt.Errorf("%s has no pods in "+
-			"namespace %s%s; %s", d, namespace, flags.Nearest(namespace, of.Namespaces()), d.Hint(""))
+			"namespace %s%s; %s", c, namespace, flags.Nearest(namespace, of.Namespaces()), c.Hint(""))
 	}
-	return s.checkNodes(of, d)
+	return s.checkNodes(of, c)
 }
 
 // checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
-func (d *dumped) checkPod(s *Scope, namespaces []string) error {
+func (c *collected) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
 		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, flags.JoinWords(namespaces, "and"), d)
+			"with --namespace", s.Pod, flags.JoinWords(namespaces, "and"), c)
 	case len(namespaces) == 1:
 		return nil
 	}
-	return s.noPod(d, d.others, d.elsewhere, d.Hint(""))
+	return s.noPod(c, c.others, c.elsewhere, c.Hint(""))
 }
 
 // String returns the dump's name in messages.
 func (d *dumped) String() string {
+	const most = 3
 	var names []string
-	for _, file := range d.files {
+	for _, file := range d.files[:min(most, len(d.files))] {
 		names = append(names, name(file))
+	}
+	if more := len(d.files) - most; more > 0 {
+		names = append(names, foresight.Count(more, "more file"))
 	}
 	return flags.JoinWords(names, "and")
 }

@@ -63,12 +63,26 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 	return read
 }
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal.
-func (d *dumped) addPage(m *v1.ConfigMap) {
-	number := slices.Index(store.Names(d.location.name()), m.Name)
-	if number >= 0 && m.Namespace == d.location.namespace {
-		d.pages.Add(number, journal.StoredPartition{
-			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
-		}, nil)
+// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the one that was
+// written later counts.
+func (c *collected) addPage(m *v1.ConfigMap) {
+	number := slices.Index(store.Names(c.location.name()), m.Name)
+	if number < 0 || m.Namespace != c.location.namespace {
+		return
 	}
+	var written time.Time
+	if number == journal.StateObject {
+		state, _ := journal.DecodeState(m.Data) // what can't be read is found by Add
+		written = state.Written
+	} else {
+		partition, _, _ := journal.Decode(number, m.Data)
+		written = partition.Written
+	}
+	if before, ok := c.written[number]; ok && written.Before(before) {
+		return
+	}
+	c.written[number] = written
+	c.pages.Add(number, journal.StoredPartition{
+		Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
+	}, nil)
 }

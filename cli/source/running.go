@@ -43,10 +43,13 @@ func (c Cluster) readLease(ctx context.Context) foresight.Lease {
 	return foresight.Lease{Unknown: fmt.Sprintf("Lease %s/%s can't be read (%v)", l.namespace, l.lease, err)}
 }
 
-// addLease adds a Lease of a dump, if it is the manager's.
-func (d *dumped) addLease(l *coordinationv1.Lease) {
-	if l.Namespace == d.location.namespace && l.Name == d.location.lease {
-		d.pages.Lease = foresight.Lease{Spec: &l.Spec}
+// addLease adds a Lease of a dump, if it is the manager's. Of two, the one that was renewed later counts.
+func (c *collected) addLease(l *coordinationv1.Lease) {
+	if l.Namespace != c.location.namespace || l.Name != c.location.lease {
+		return
+	}
+	if before := c.pages.Lease.Spec; before == nil || !l.Spec.RenewTime.Before(before.RenewTime) {
+		c.pages.Lease = foresight.Lease{Spec: &l.Spec}
 	}
 }
 

@@ -143,7 +143,7 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	f.bindKube(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
-			"optionally compressed with gzip or zstd; \"-\" is standard input. Can be repeated.")
+			"or a folder or an archive (tar or zip) of such files; \"-\" is standard input. Can be repeated.")
 	f.location.flags(journal)
 }
 

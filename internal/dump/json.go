@@ -12,24 +12,24 @@ import (
 // lenient are the options to accept the texts that package encoding/json accepts.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// oneOfEach is the option to decode an object that is read: no name is there twice.
+var oneOfEach = jsontext.AllowInvalidUTF8(true)
+
 // jsonReader reads objects, and lists and arrays of objects, however they are nested. It holds one object at a time.
 type jsonReader struct {
 	*jsontext.Decoder
 	from *meter
+	yaml *yamlReader // nil: the text is JSON
 	to   *receiver
 
-	line   int            // at which the document of YAML begins that was converted, or 0
 	begins int64          // the byte near which the object being read begins
 	spare  jsontext.Value // memory for the members of the next object
 }
 
-func newJSONReader(r io.Reader, to *receiver) *jsonReader {
+// readObjects reads JSON, or YAML as it is converted.
+func readObjects(r io.Reader, yaml *yamlReader, to *receiver) error {
 	from := &meter{from: r}
-	return &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, to: to}
-}
-
-func readJSON(r io.Reader, to *receiver) error {
-	j := newJSONReader(r, to)
+	j := &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, yaml: yaml, to: to}
 	for {
 		switch err := j.value(nil); {
 		case errors.Is(err, io.EOF):
@@ -73,7 +73,7 @@ func (j *jsonReader) elements(of *object) error {
 
 // object reads an object or a list.
 func (j *jsonReader) object(of *object) error {
-	o := &object{at: j.place(), yaml: j.line > 0, Members: j.spare[:0]}
+	o := &object{at: j.place(), yaml: j.yaml != nil, Members: j.spare[:0]}
 	o.Items.list, o.Items.by, j.spare = o, j, nil
 	err := json.UnmarshalDecode(j.Decoder, o)
 	switch _, unfit := errors.AsType[*json.SemanticError](err); {
@@ -90,8 +90,8 @@ func (j *jsonReader) object(of *object) error {
 
 // place returns where the object begins.
 func (j *jsonReader) place() string {
-	if j.line > 0 {
-		return fmt.Sprintf("in the document at line %d", j.line)
+	if j.yaml != nil {
+		return fmt.Sprintf("in the document at line %d", j.yaml.at)
 	}
 	return fmt.Sprintf("near byte %d", j.begins)
 }
@@ -100,10 +100,12 @@ func (j *jsonReader) place() string {
 func (j *jsonReader) failure(err error) error {
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
+	case j.yaml != nil && j.yaml.err != nil && errors.Is(err, j.yaml.err):
+		return j.yaml.err
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("the object near byte %d is larger than any that an API server has", j.begins)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return cutOff(fmt.Sprintf("byte %d", j.from.read), j.to.read)
+	case errors.Is(err, io.ErrUnexpectedEOF) && (j.from.err == nil || errors.Is(j.from.err, io.EOF)):
+		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.from.read, j.to.read)
 	case j.from.err != nil && errors.Is(err, j.from.err):
 		return fmt.Errorf("reading it failed at byte %d: %w", j.from.read, j.from.err)
 	case invalid:

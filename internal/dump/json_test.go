@@ -29,7 +29,7 @@ func TestADumpTakesTheJSONThatEncodingJSONTakes(t *testing.T) {
 		if len(objects) > 1 {
 			return // the value has ended the object, and begun another one
 		}
-		err := dump.Read(strings.NewReader(text), func(any, []time.Time) {})
+		err := dump.ReadAlone(strings.NewReader(text), func(any, []time.Time) {})
 		if (err == nil) != want {
 			t.Fatalf("%q: %v, encoding/json says %t", text, err, want)
 		}
@@ -42,7 +42,7 @@ func TestADumpTakesTheJSONThatEncodingJSONTakes(t *testing.T) {
 
 func TestValuesThatAreNestedTooDeepAreRefused(t *testing.T) {
 	text := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
-	err := dump.Read(strings.NewReader(`{"kind": "Service", "spec": `+text+`}`), func(any, []time.Time) {})
+	err := dump.ReadAlone(strings.NewReader(`{"kind": "Service", "spec": `+text+`}`), func(any, []time.Time) {})
 	if err == nil || !strings.HasPrefix(err.Error(), "it is not JSON after byte ") {
 		t.Errorf("got %v", err)
 	}
@@ -53,7 +53,7 @@ func TestAnObjectOfAnotherKindMayHaveAnyFields(t *testing.T) {
 	const fields = `"metadata": {"labels": 7}, "spec": {"taints": "x", "tolerations": {}}, "status": [], "type": 7, "data": [1]`
 	for _, object := range []string{`{` + fields + `, "apiVersion": "v1", "kind": "Service"}`, `{"apiVersion": "longhorn.io/v1beta2", "kind": "Node", ` + fields + `}`} {
 		for _, text := range []string{object, `[` + object + `]`, `{"items": [` + object + `]}`} {
-			if err := dump.Read(strings.NewReader(text), func(any, []time.Time) {}); err != nil {
+			if err := dump.ReadAlone(strings.NewReader(text), func(any, []time.Time) {}); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}
 		}

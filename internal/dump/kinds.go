@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -24,10 +26,12 @@ var wanted = []wantedKind{
 	{"v1", "Node", "no", func() metav1.Object { return &v1.Node{} }},
 	{"v1", "Pod", "po", func() metav1.Object { return &v1.Pod{} }},
 	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
+	{"events.k8s.io/v1", "Event", "ev", func() metav1.Object { return &eventsv1.Event{} }},
 	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
 	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
 // empty returns an empty object of its kind; nil if the kind is not one of those that are read.
@@ -43,7 +47,7 @@ func (o *object) empty() metav1.Object {
 // sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
 var (
 	long = json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](), skip[[]v1.Volume](),
-		skip[[]v1.ContainerImage]())
+		skip[[]v1.ContainerImage](), closed)
 	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
 	ofNodes = json.WithUnmarshalers(long)
 )
@@ -59,9 +63,34 @@ func (o *object) decode(typed metav1.Object) error {
 		return nil
 	}
 	if _, node := typed.(*v1.Node); node {
-		return json.Unmarshal(o.Members, typed, lenient, ofNodes)
+		return json.Unmarshal(o.Members, typed, oneOfEach, ofNodes)
 	}
-	return json.Unmarshal(o.Members, typed, lenient, sparing)
+	return json.Unmarshal(o.Members, typed, oneOfEach, sparing)
+}
+
+// asRead returns an object of this API version as one of the version in which the kind is visited.
+func asRead(object metav1.Object, apiVersion string) metav1.Object {
+	switch o := object.(type) {
+	case *eventsv1.Event:
+		core := &v1.Event{
+			ObjectMeta: o.ObjectMeta, InvolvedObject: o.Regarding, Type: o.Type, Reason: o.Reason, Message: o.Note,
+			EventTime: o.EventTime, FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
+			Count: o.DeprecatedCount,
+		}
+		if o.Series != nil {
+			core.Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
+		}
+		return asRead(core, "v1")
+	case *v1.Event:
+		if o.LastTimestamp.IsZero() && o.Series != nil {
+			o.LastTimestamp = metav1.NewTime(o.Series.LastObservedTime.Time)
+		}
+	case *policyv1.PodDisruptionBudget:
+		if s := o.Spec.Selector; apiVersion != "policy/v1" && s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+			o.Spec.Selector = nil // in policy/v1beta1, it selects no pod
+		}
+	}
+	return object
 }
 
 // times returns the timestamps in an object: the cluster's state is at least as new as each of them. A
@@ -83,10 +112,6 @@ func times(object metav1.Object) []time.Time {
 		for i := range o.Status.Conditions {
 			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
 		}
-	case *policyv1.PodDisruptionBudget:
-		for i := range o.Status.Conditions {
-			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
-		}
 	case *v1.Event:
 		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)
 	}
@@ -100,6 +125,12 @@ func (o *object) foreign() bool {
 	return strings.Contains(group, ".")
 }
 
+// other reports whether the object may be skipped in a folder, which has answers of the API server that are no objects.
+func (o *object) other() bool {
+	kind := strings.TrimSuffix(o.Kind, "List")
+	return o.Kind == "" || o.isList() && !slices.ContainsFunc(wanted, func(w wantedKind) bool { return w.kind == kind })
+}
+
 // refused returns why an object that is not read must not be skipped either; "" if it may be skipped.
 func (o *object) refused() string {
 	switch forPeople := strings.HasPrefix(o.APIVersion, metav1.GroupName+"/"); {
@@ -110,7 +141,7 @@ func (o *object) refused() string {
 	case o.foreign():
 		return ""
 	case o.Kind == "Status":
-		return strings.TrimSuffix("is a Status, the answer to a request that failed: "+o.message(), ": ")
+		return strings.TrimRight("is a Status, the answer to a request that failed: "+o.tell().Message, ": .")
 	case o.isList():
 		return "is a " + o.Kind + ` without "items"`
 	}

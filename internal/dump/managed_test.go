@@ -14,7 +14,7 @@ func TestManagedFieldsOfNodesAreRead(t *testing.T) {
 	const text = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","managedFields":[{"manager":"kubectl-taint",
 "time":"2026-05-01T11:05:00Z","fieldsV1":{"f:spec":{"f:taints":{}}}}]}}`
 	var got []string
-	err := dump.Read(strings.NewReader(text), func(o any, _ []time.Time) {
+	err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) {
 		for _, m := range o.(*v1.Node).ManagedFields {
 			got = append(got, m.Manager+m.Time.UTC().Format(" 15:04 ")+m.FieldsV1.GetRawString())
 		}

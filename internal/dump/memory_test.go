@@ -27,7 +27,7 @@ func peak(t *testing.T, pods int) uint64 {
 		t.Fatal(err)
 	}
 	before, most, read := live(), uint64(0), 0
-	if err := dump.Read(from, func(object any, _ []time.Time) {
+	if err := dump.ReadAlone(from, func(object any, _ []time.Time) {
 		if _, ok := object.(*v1.Pod); !ok {
 			return
 		}
@@ -58,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := dump.Read(from, func(object any, _ []time.Time) {
+				if err := dump.ReadAlone(from, func(object any, _ []time.Time) {
 					if _, ok := object.(*v1.Pod); ok {
 						pods++
 					}

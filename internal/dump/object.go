@@ -1,12 +1,15 @@
 package dump
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // object is an object or a list. Its members are decoded when its kind is known.
@@ -85,27 +88,38 @@ func (o *object) leftOut() string {
 	return "more " + thing + "s were"
 }
 
-// name returns the object's namespace and name, as people write them.
-func (o *object) name() string {
-	var named struct {
-		Metadata struct{ Namespace, Name string }
-	}
-	_ = json.Unmarshal(o.Members, &named, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
-	return strings.TrimPrefix(named.Metadata.Namespace+"/"+named.Metadata.Name, "/")
+// told is what messages say of an object.
+type told struct {
+	Message  string
+	Metadata struct{ Namespace, Name string }
 }
 
-// message returns the message of a Status.
-func (o *object) message() string {
-	var status struct{ Message string }
-	_ = json.Unmarshal(o.Members, &status, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
-	return strings.TrimSuffix(status.Message, ".")
+// tell returns what can be read of it.
+func (o *object) tell() (t told) {
+	_ = json.Unmarshal(o.Members, &t, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
+	return t
+}
+
+// name returns the object's namespace and name, as people write them.
+func (o *object) name() string {
+	of := o.tell().Metadata
+	return strings.TrimPrefix(of.Namespace+"/"+of.Name, "/")
 }
 
 // receiver passes objects to a visitor, and refuses what an API server does not have.
 type receiver struct {
-	to   Visit
-	read int // objects
+	to    Visit
+	hole  func(Hole)
+	loose bool // what is no object is skipped
+	nulls bool // the string "null" stands for null
+
+	read, wanted int  // number of objects, and of those whose kind is read
+	held         int  // bytes of the items that wait for the kind of their list
+	logs         bool // logs of containers were skipped
 }
+
+// mostHeld is the maximum number of bytes of items that wait for the kind of their list.
+const mostHeld = 1 << 28
 
 // object passes on a list, or an object of this list; nil is none.
 func (r *receiver) object(o, of *object) error {
@@ -116,6 +130,9 @@ func (r *receiver) object(o, of *object) error {
 		o.inherit(of)
 		if o.APIVersion == "" || o.Kind == "" {
 			o.Members = o.Members.Clone()
+			if r.held += len(o.Members); r.held > mostHeld {
+				return fmt.Errorf("the list %s has its kind after more than %d MiB; write it with -o json", of.at, mostHeld>>20)
+			}
 			of.Items.waiting = append(of.Items.waiting, o)
 			return nil
 		}
@@ -127,21 +144,50 @@ func (r *receiver) object(o, of *object) error {
 // its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be
 // read or has a name that no API server accepts.
 func (r *receiver) pass(o *object) error {
-	if o.Kind == "" {
+	if o.Kind == "" && !r.loose {
 		return fmt.Errorf("the object %s has no kind", o.at)
 	}
+	r.read++
 	if typed := o.empty(); typed != nil {
-		if err := o.decode(typed); err != nil {
-			return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
-		}
-		if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
-			return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
-		}
-		r.to(typed, times(typed))
-	} else if refusal := o.refused(); refusal != "" {
+		return r.passWanted(o, typed)
+	}
+	switch refusal := o.refused(); {
+	case refusal == "", r.loose && o.other():
+	case r.loose && o.Kind == "Status":
+		r.hole(Hole{What: "it " + refusal})
+	default:
 		return fmt.Errorf("the object %s %s", o.at, refusal)
 	}
-	r.read++
+	return nil
+}
+
+// passWanted passes on an object whose kind is read, unless it has a value that no API server stores.
+func (r *receiver) passWanted(o *object, typed metav1.Object) error {
+	r.wanted++
+	if r.nulls {
+		o.Members = withNulls(o.Members)
+	}
+	if err := o.decode(typed); err != nil {
+		if bytes.Contains(o.Members, []byte("$(time-offset-nanosecond ")) {
+			return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
+				"does not have; write it with kubectl")
+		}
+		return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+	}
+	if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
+		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
+	}
+	if Masked(typed.GetName()) && (o.Kind == "Node" || o.Kind == "Pod") {
+		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
+		return nil
+	}
+	typed = asRead(typed, o.APIVersion)
+	if errs := impossible(typed); len(errs) > 0 {
+		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
+			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
+		return nil
+	}
+	r.to(typed, times(typed))
 	return nil
 }
 

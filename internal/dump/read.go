@@ -1,77 +1,61 @@
-// Package dump reads the output of "kubectl get nodes,pods,pdb -A -o json" (or "-o yaml"), object by object.
+// Package dump reads evidence: what is left of a cluster in the files that kubectl and other tools wrote.
 //
-// [Read] distinguishes JSON from YAML by itself. It accepts lists, arrays and single objects, lists within lists, and
-// several documents one after the other. Of JSON it holds one object at a time, so a dump of any size is read in little
-// memory; only items without a kind are held, if the kind of their list comes after them. YAML is limited to 64 MiB.
-// The objects are Kubernetes' own types, without what is long and never needed, such as containers. Other kinds are
-// skipped.
+// A [Tree] reads folders, archives and files, and what one tool wrote into one folder is a [Collection]. Folders and
+// archives have other files, too: what is no object is skipped there, and what may be missing is a [Hole]. What holds
+// logs is not read at all. Nothing is written to disk; depth, number and size of what is read are limited.
 //
-// Read refuses what would lack objects without a word: one page of a longer list, a list without "items", the answer to
-// a request that failed, objects of which only the metadata is there, and an object whose apiVersion or kind does not
-// exist, such as "kind: pod" or "kind: Podd".
+// A file is JSON or YAML: lists, arrays and single objects, lists within lists, and several documents one after the
+// other. One object is in memory at a time; only items without a kind are held, if the kind of their list comes after
+// them. The objects are Kubernetes' own types, without what is long and never needed, such as containers. Other kinds
+// are skipped.
 //
-// Read refuses a dump that is truncated or malformed, and names the place: the line at which a document of YAML begins,
-// the byte in JSON. It finds a truncation anywhere in JSON, and in a YAML list as kubectl writes it; in YAML of single
-// objects, a truncation between two lines looks like the end of the dump.
+// A file that is given alone is refused if objects may be missing without a word: if it is truncated or malformed, one
+// page of a longer list, a list without "items", the answer to a request that failed, objects of which only the metadata
+// is there, or an object whose kind does not exist, such as "kind: pod" or "kind: Podd". The error names the place: the
+// line of YAML, the byte of JSON. In YAML of single objects, a truncation between two lines looks like the end.
 package dump
 
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Visit is called with each object in the order of the dump, as a *v1.Node, *v1.Pod, *policyv1.PodDisruptionBudget,
-// *v1.Event, *v1.ConfigMap or *v1.Namespace. Objects of other kinds are skipped.
+// *v1.Event, *v1.ConfigMap, *v1.Namespace or *coordinationv1.Lease. Objects of other kinds are skipped.
 //
 // times are the timestamps in the object: of its creation, heartbeats, conditions, taints and events. The dump is as
 // new as the latest of all times, or a little newer.
 type Visit func(object any, times []time.Time)
 
-// The first bytes of compressed files, and the byte order marks with which some programs begin a text. PowerShell
-// writes UTF-16 by default.
+// The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
 const (
-	markGzip     = "\x1f\x8b"
-	markZstd     = "\x28\xb5\x2f\xfd"
 	markUTF8     = "\xef\xbb\xbf"
 	markUTF16    = "\xff\xfe"
 	markUTF16Big = "\xfe\xff"
 )
 
-// otherFormats are formats in which files are often passed on and that are not read, with their mark at a byte.
-var otherFormats = []struct {
-	name, mark string
-	at         int
-}{{"bzip2", "BZh", 0}, {"xz", "\xfd7zXZ", 0}, {"zip", "PK\x03\x04", 0}, {"tar", "ustar", 257}}
-
-// Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller
-// must then discard the objects that it has received.
-func Read(r io.Reader, to Visit) error {
-	plain := bufio.NewReaderSize(r, 1<<16)
-	switch {
-	case beginsWith(plain, markGzip):
-		unzipped, err := gzip.NewReader(plain)
-		if err != nil {
-			return fmt.Errorf("it begins as gzip does, and is not: %w", err)
-		}
-		plain = bufio.NewReaderSize(unzipped, 1<<16)
-	case beginsWith(plain, markZstd):
-		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return fmt.Errorf("it begins as zstd does, and is not: %w", err)
-		}
-		defer unpacked.Close()
-		plain = bufio.NewReaderSize(unpacked, 1<<16)
-	}
-	return read(plain, &receiver{to: to})
+// noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins.
+var noEvidence = []struct{ begin, what string }{
+	{markUTF16, utf16}, {markUTF16Big, utf16},
+	{"<", "it is HTML, so a login page or a proxy has answered, and not the API server"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive, where tar and zip are read"},
+	{"# HELP ", metrics}, {"# TYPE ", metrics}, {"kube_", metrics},
+	{"Name:  ", "it is the output of kubectl describe, which is for people"},
+	{`{"kind":"Event","apiVersion":"audit.k8s.io/`, "it is an audit log, which lacks most objects"},
+	{"Error from server", ofKubectl}, {"error: ", ofKubectl}, {"No resources found", ofKubectl},
+	{"Unable to connect", ofKubectl}, {"The connection to the server", ofKubectl},
 }
+
+const (
+	utf16     = "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
+	metrics   = "it has metrics, which lack tolerations"
+	ofKubectl = "it is a message of kubectl: "
+)
 
 // beginsWith reports whether the text begins with the mark. It consumes nothing.
 func beginsWith(r *bufio.Reader, mark string) bool {
@@ -79,8 +63,11 @@ func beginsWith(r *bufio.Reader, mark string) bool {
 	return string(ahead) == mark
 }
 
-// read reads a dump that is not compressed.
-func read(plain *bufio.Reader, to *receiver) error {
+// read reads a file that is not compressed. The error is a clause that says what is wrong with it and where.
+func read(from *bufio.Reader, to *receiver) error {
+	lines := &objectLines{from: from}
+	defer func() { to.logs = lines.logs }()
+	plain := bufio.NewReaderSize(lines, 1<<16)
 	if beginsWith(plain, markUTF8) {
 		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
 	}
@@ -91,13 +78,18 @@ func read(plain *bufio.Reader, to *receiver) error {
 	case err != nil:
 		return fmt.Errorf("reading it: %w", err)
 	}
-	if mistake := mistakenFor(first); mistake != "" {
+	switch mistake := mistakenFor(first); {
+	case mistake == "":
+	case to.loose && !strings.HasPrefix(mistake, ofKubectl):
+		return nil // in a folder, what is for people is beside what is read
+	default:
 		return errors.New(mistake)
 	}
-	if first[0] == '{' || first[0] == '[' {
-		return readJSON(plain, to)
+	if isJSON(first) {
+		return readObjects(plain, nil, to)
 	}
-	return readYAML(plain, to)
+	yaml := &yamlReader{from: plain}
+	return readObjects(yaml, yaml, to)
 }
 
 // firstLine returns the text from the first character that is not a space to the end of the line, without consuming
@@ -116,30 +108,26 @@ func firstLine(r *bufio.Reader) (string, error) {
 
 // mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
 func mistakenFor(line string) string {
+	for _, f := range noEvidence {
+		if strings.HasPrefix(line, f.begin) && f.what == ofKubectl {
+			return ofKubectl + beginning(strings.TrimSuffix(line, "."), 300)
+		} else if strings.HasPrefix(line, f.begin) {
+			return f.what
+		}
+	}
+	const at, bolt = 16, "\xed\xda\x0c\xed"
 	switch {
-	case strings.HasPrefix(line, markUTF16), strings.HasPrefix(line, markUTF16Big):
-		return "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
-	case line[0] == '<':
-		return "it is HTML, so a login page or a proxy has answered, and not the API server"
+	case len(line) > at && strings.HasPrefix(line[at:], bolt):
+		return "it is a snapshot of etcd, whose objects can't be read"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
 		return "it is a table for people, which lacks most fields"
-	}
-	for _, f := range otherFormats {
-		if len(line) > f.at && strings.HasPrefix(line[f.at:], f.mark) {
-			return "it is in the format " + f.name + ", where JSON and YAML are read, also compressed by gzip or zstd"
-		}
-	}
-	for _, begin := range []string{
-		"Error from server", "error: ", "No resources found", "Unable to connect", "The connection to the server",
-	} {
-		if strings.HasPrefix(line, begin) {
-			return "it is a message of kubectl: " + beginning(strings.TrimSuffix(line, "."), 300)
-		}
 	}
 	return ""
 }
 
-// cutOff is the error of a dump that is truncated after a number of objects.
-func cutOff(place string, read int) error {
-	return fmt.Errorf("it is cut off at %s, after %d whole objects", place, read)
+// isJSON reports whether a text with this first line is JSON: in YAML of one line, names have no quotes.
+func isJSON(line string) bool {
+	inner := strings.TrimSpace(line[1:])
+	return line[0] == '[' || line[0] == '{' && (inner == "" || strings.ContainsRune("\"}\\", rune(inner[0])) ||
+		!strings.Contains(inner, ": "))
 }

@@ -26,7 +26,7 @@ import (
 
 // names reads a dump and returns kind and name of each object that the visitor received.
 func names(r io.Reader) (list []string, err error) {
-	err = dump.Read(r, func(object any, _ []time.Time) {
+	err = dump.ReadAlone(r, func(object any, _ []time.Time) {
 		switch o := object.(type) {
 		case *v1.Node:
 			list = append(list, "node "+o.Name)
@@ -178,7 +178,7 @@ func TestWhatHidesObjectsIsRefused(t *testing.T) {
 		{"one page of lines of YAML", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a}}\nmetadata: {continue: x}\n", "the list in the document at line 1 is one page of a longer list: more objects were left out"},
 		{"a Status", forbidden, "the object near byte 0 is a Status, the answer to a request that failed: pods is forbidden"},
 		{"a Status among the items", `{"kind": "List", "apiVersion": "v1", "items": [` + forbidden + `]}`, "the object near byte 47 is a Status, the answer to a request that failed: pods is forbidden"},
-		{"a Status in YAML", "---\nkind: Status\napiVersion: v1\nmessage: denied\n", "the object in the document at line 1 is a Status, the answer to a request that failed: denied"},
+		{"a Status in YAML", "---\nkind: Status\napiVersion: v1\nmessage: denied\n", "the object in the document at line 2 is a Status, the answer to a request that failed: denied"},
 		{"a Status without a message", `{"kind": "Status", "apiVersion": "v1", "status": "Failure"}`, "the object near byte 0 is a Status, the answer to a request that failed"},
 		{"one page with items of null", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"remainingItemCount": 500}, "items": null}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
 		{"one page with a count in quotes", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"remainingItemCount": "500"}, "items": []}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
@@ -197,7 +197,6 @@ func TestWhatHidesObjectsIsRefused(t *testing.T) {
 		{"a kind in the plural", "kind: Nodes\napiVersion: v1\n", `the object in the document at line 1 has apiVersion "v1" and kind "Nodes"; write apiVersion: v1, kind: Node`},
 		{"a group that does not exist", `{"kind": "Pod", "apiVersion": "core/v1"}`, `the object near byte 0 has apiVersion "core/v1" and kind "Pod"; write apiVersion: v1, kind: Pod`},
 		{"the items of a misspelt list", `{"kind": "podList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`, `the object near byte 50 has apiVersion "v1" and kind "pod"; write apiVersion: v1, kind: Pod`},
-		{"an old version", `{"kind": "PodDisruptionBudget", "apiVersion": "policy/v1beta1", "spec": 7}`, `the object near byte 0 has apiVersion "policy/v1beta1" and kind "PodDisruptionBudget"; write apiVersion: policy/v1, kind: PodDisruptionBudget`},
 		{"no version", `{"kind": "Pod"}`, `the object near byte 0 has apiVersion "" and kind "Pod"; write apiVersion: v1, kind: Pod`},
 		{"a node without a name", `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {}}]}`, `the Node near byte 51 has the name "", which no API server accepts`},
 		{"a pod without a name", "kind: Pod\napiVersion: v1\nmetadata: {namespace: a}\n", `the Pod in the document at line 1 has the name "", which no API server accepts`},
@@ -217,10 +216,10 @@ func TestWhatIsMistakenForADumpIsNamed(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"\n<!DOCTYPE html>\n<html>", "it is HTML, so a login page or a proxy has answered, and not the API server"},
 		{"NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", "it is a table for people, which lacks most fields"},
-		{"BZh91AY&SY\x00", "it is in the format bzip2, where JSON and YAML are read, also compressed by gzip or zstd"},
-		{"\xfd7zXZ\x00\x00", "it is in the format xz, where JSON and YAML are read, also compressed by gzip or zstd"},
-		{"PK\x03\x04\x14", "it is in the format zip, where JSON and YAML are read, also compressed by gzip or zstd"},
-		{compressed(t, "gzip", "dump.yaml"+strings.Repeat("\x00", 248)+"ustar\x0000"), "it is in the format tar, where JSON and YAML are read, also compressed by gzip or zstd"},
+		{"7z\xbc\xaf\x27\x1c\x00", "it is a 7z archive, where tar and zip are read"},
+		{"# HELP kube_node_spec_taint The taint of a cluster node.\n", "it has metrics, which lack tolerations"},
+		{"Name:             web-0\nNamespace:        shop\n", "it is the output of kubectl describe, which is for people"},
+		{strings.Repeat("\x01", 16) + "\xed\xda\x0c\xed", "it is a snapshot of etcd, whose objects can't be read"},
 		{"NAMESPACE   LAST SEEN   TYPE      REASON\n", "it is a table for people, which lacks most fields"},
 		{"No resources found in shop namespace.\n", "it is a message of kubectl: No resources found in shop namespace"},
 		{"The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?\n", "it is a message of kubectl: The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?"},
@@ -259,24 +258,24 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 		{"a space of Unicode", "\u00a0\n\v\n[1]", "it is not JSON after byte 0"},
 		{"UTF-16", "\xff\xfea\x00", "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"},
 		{"YAML between items", upTo(list, "- apiVersion: v1\n  kind: Service"), "the list in the document at line 1 has no kind, so it may be cut off"},
-		{"YAML within an item", upTo(list, "space: shop"), "the document at line 1 can't be read (lines count from there): yaml: line 20: could not find expected ':'"},
+		{"YAML within an item", upTo(list, "space: shop"), "the document at line 7 can't be read (lines count from there): yaml: line 14: could not find expected ':'"},
 		{"JSON within an item", upTo(asJSON(t, list), `"kind": "Service"`), "it is cut off at byte 575, after 2 whole objects"},
 		{"JSON between items", upTo(asJSON(t, list), `"kind": "List"`), "it is cut off at byte 1010, after 4 whole objects"},
 		{"no YAML", "kind: Pod\n\tx: y\n", "the document at line 1 can't be read (lines count from there): yaml: line 2: found a tab"},
-		{"no YAML in an item", "items:\n- kind: Service\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the document at line 1 can't be read (lines count from there): yaml: line 4: did not find expected node content"},
+		{"no YAML in an item", "items:\n- kind: Service\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the document at line 4 can't be read (lines count from there): yaml: "},
 		{"no JSON", `{"items": [{"kind": "Pod", oops}]}`, "it is not JSON after byte 27 and 0 whole objects: invalid character 'o' at start of value"},
 		{"a text", "Error from server (Forbidden)\n", "it is a message of kubectl: Error from server (Forbidden)"},
 		{"a number", `[1, 2]`, "in place of an object of Kubernetes there is 1 near byte 1"},
 		{"a long text in YAML", "- " + strings.Repeat("x", 200) + "\n", `in place of an object of Kubernetes there is "` + strings.Repeat("x", 79) + "...\" in the document at line 1"},
 		{"JSON within YAML", "kind: Pod\napiVersion: v1\n{\n}\n", "the document at line 1 can't be read (lines count from there): yaml: "},
-		{"JSON within a list of YAML", list + "{\n}\n", "the document at line 1 can't be read (lines count from there): yaml: "},
+		{"JSON within a list of YAML", list + "{\n}\n", "the document at line 32 can't be read (lines count from there): yaml: "},
 		{"no JSON after YAML", "kind: Service\napiVersion: v1\n---\n{\n", "the document at line 4 can't be read (lines count from there): yaml: line 1: did not find expected node content"},
 		{"no gzip", "\x1f\x8boops", "it begins as gzip does, and is not: "},
-		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed after line 1: "},
+		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed after line "},
 		{"half of a zstd", compressed(t, "zstd", list)[:200], "reading it"},
 		{"items that are no list", `{"items": 7}`, `the "items" of the list near byte 0 must be an array, and not 7`},
 		{"an item without a kind", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
-		{"an item without a kind in YAML", "items:\n- metadata:\n    name: a\nkind: List\n", "the object in the document at line 1 has no kind"},
+		{"an item without a kind in YAML", "items:\n- metadata:\n    name: a\nkind: List\n", "the object in the document at line 2 has no kind"},
 		{
 			"tolerations that are no list", `{"items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "b"}, "spec": {"tolerations": 7}}]}`,
 			"the Pod b/a near byte 11 can't be read: json: ",
@@ -305,8 +304,8 @@ func TestAnErrorOfTheReaderIsReportedAsSuch(t *testing.T) {
 func TestWhatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
 	for _, c := range []struct{ text, line, want string }{
 		{`{"items": [{"kind": "Pod", "x": "`, "y", "the object near byte 11 is larger than any that an API server has"},
-		{"items:\n- kind: Pod\n  x: ", "y", "it has more than 64 MiB of YAML; write it with -o json"},
-		{"items:\n- kind: Pod\n  x:\n", "  y: z\n", "it has more than 64 MiB of YAML; write it with -o json"},
+		{"items:\n- kind: Pod\n  x: ", "y", "the YAML at line 2 has more than 32 MiB without an end; write it with -o json"},
+		{"items:\n- kind: Pod\n  x:\n", "  y: z\n", "the YAML at line 2 has more than 32 MiB without an end; write it with -o json"},
 	} {
 		endless := &io.LimitedReader{R: forever(c.line), N: 1 << 30}
 		if _, err := names(io.MultiReader(strings.NewReader(c.text), endless)); err == nil || err.Error() != c.want {
@@ -342,7 +341,7 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 	for name, text := range map[string]string{"YAML": whole, "JSON": asJSON(t, whole)} {
 		i := 0
-		if err := dump.Read(strings.NewReader(text), func(got any, _ []time.Time) {
+		if err := dump.ReadAlone(strings.NewReader(text), func(got any, _ []time.Time) {
 			empty := reflect.New(reflect.TypeOf(got).Elem()).Interface()
 			if err := json.Unmarshal(want.Items[i], empty); err != nil {
 				t.Fatal(err)
@@ -479,7 +478,7 @@ func TestTheTimesOfADumpAreTold(t *testing.T) {
 	going := "apiVersion: v1\nkind: Pod\nmetadata: {name: a, deletionTimestamp: \"2026-05-01T12:00:30Z\"}\n" // the end of its grace period
 	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07", node + "---\n" + going: "12:00:07"} {
 		newest = time.Time{}
-		err := dump.Read(strings.NewReader(text), func(_ any, times []time.Time) {
+		err := dump.ReadAlone(strings.NewReader(text), func(_ any, times []time.Time) {
 			newest = slices.MaxFunc(append(times, newest), time.Time.Compare)
 		})
 		if got := newest.UTC().Format("15:04:05.9"); err != nil || got != want {

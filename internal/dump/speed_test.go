@@ -38,7 +38,7 @@ func TestADumpIsReadInTwiceTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, decode := shortest(7, func() {
-		if err := dump.Read(bytes.NewReader(text), func(any, []time.Time) {}); err != nil {
+		if err := dump.ReadAlone(bytes.NewReader(text), func(any, []time.Time) {}); err != nil {
 			t.Fatal(err)
 		}
 	}, func() {

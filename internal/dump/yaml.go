@@ -8,62 +8,197 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
-// largestYAML is the maximum size of YAML in bytes: a document is parsed as a whole, which takes many times its size.
-const largestYAML = 64 << 20
+// yamlReader reads YAML as JSON, one piece at a time: a document, or an item of a list as kubectl writes it. A second
+// apiVersion or kind at the left margin begins another document, as in files that were appended to each other.
+type yamlReader struct {
+	from *bufio.Reader
+	next []byte // the line that is looked at; empty: it is to be read
+	line int    // its number
 
-// readYAML reads YAML, document by document.
-func readYAML(r io.Reader, to *receiver) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(&meter{from: r, most: largestYAML}))
-	for line := 1; ; {
-		text, err := documents.Read()
+	piece  []byte // whole lines
+	begins int    // the line at which it begins
+	at     int    // the line at which the piece begins that was converted last
+	api    bool   // the document has an apiVersion at the left margin
+	kind   bool   // and a kind
+
+	list   string // what ends the list of the document in JSON; empty if it has none
+	items  bool   // lines belong to its items
+	indent int    // of items; -1 before the first
+	comma  string // before an item
+
+	out []byte // JSON that is not read yet
+	err error
+}
+
+// Read returns JSON of one piece at a time, so that at is where the last object began.
+func (y *yamlReader) Read(p []byte) (int, error) {
+	for len(y.out) == 0 && y.err == nil {
+		y.err = y.add()
+	}
+	if len(y.out) == 0 {
+		return 0, y.err
+	}
+	n := copy(p, y.out)
+	y.out = y.out[n:]
+	return n, nil
+}
+
+// look reads the next line with its end, unless there is one that was not taken. At the end of the text it is empty.
+func (y *yamlReader) look() error {
+	if len(y.next) > 0 {
+		return nil
+	}
+	y.line++
+	for {
+		part, err := y.from.ReadSlice('\n')
+		y.next = append(y.next, part...)
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errTooLarge):
-			return fmt.Errorf("it has more than %d MiB of YAML; write it with -o json", largestYAML>>20)
-		case err != nil:
-			return fmt.Errorf("reading it failed after line %d: %w", line, err)
-		}
-		// A parser ignores what follows the end of a document.
-		for part := range bytes.SplitSeq(text, []byte("\n...\n")) {
-			if err := convert(part, line, to); err != nil {
-				return err
+		case len(y.next)+len(y.piece) > largest:
+			begins := y.line
+			if len(y.piece) > 0 {
+				begins = y.begins
 			}
-			line += bytes.Count(part, []byte("\n")) + 1
+			return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", begins,
+				largest>>20)
+		case err == nil, errors.Is(err, io.EOF):
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("reading it failed after line %d: %w", y.line-1, err)
 		}
 	}
 }
 
-// convert reads a document, which begins at this line, as JSON. It refuses duplicate keys: two lists without "---"
-// between them would lose the first one's objects.
-func convert(document []byte, line int, to *receiver) error {
-	text, err := yaml.YAMLToJSONStrict(document)
-	if err != nil {
-		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
-		return fmt.Errorf("the document at line %d can't be read (lines count from there): %s", line, cause)
+// take adds the line to the piece.
+func (y *yamlReader) take() {
+	if len(y.piece) == 0 {
+		y.begins = y.line
 	}
-	if string(text) == "null" {
-		return nil
+	y.piece = append(y.piece, y.next...)
+	y.next = y.next[:0]
+}
+
+// add adds the next line to the piece to which it belongs. A line that ends a piece is looked at again.
+func (y *yamlReader) add() error {
+	if err := y.look(); err != nil {
+		return err
 	}
-	j := newJSONReader(bytes.NewReader(text), to)
-	j.line = line
-	if err = j.value(nil); err != nil && isCutOff(text) { // its last item may be wrong because of that
-		err = fmt.Errorf("the list %s has no kind, so it may be cut off", j.place())
+	text := bytes.TrimRight(y.next, " \r\n")
+	ends := len(y.next) == 0 || bytes.HasPrefix(text, []byte("---")) || string(text) == "..."
+	inner := !ends && (len(text) == 0 || strings.IndexByte(" \t#-", text[0]) >= 0)
+	item := y.items && inner && isItem(text, &y.indent)
+	empty := len(y.piece) == 0
+	switch {
+	case y.items && !empty && (item || !inner):
+		return y.finishItem()
+	case item:
+		y.next[y.indent] = ' '
+		y.take()
+	case y.items && inner:
+		y.take()
+	case y.items:
+		y.items = false
+	case ends && (!empty || y.list != ""), y.repeats(text):
+		return y.finish()
+	case len(y.next) == 0:
+		return io.EOF
+	case ends:
+		copy(y.next, "   ")
+	case empty && y.list == "" && (len(bytes.TrimSpace(text)) == 0 || text[0] == '#'):
+		y.next = y.next[:0]
+	case empty && y.list == "" && text[0] == '-' && isItem(text, new(-1)):
+		return y.open("]")
+	case y.list == "" && string(text) == "items:":
+		y.next = y.next[:0]
+		return y.open("]}")
+	default:
+		y.take()
+	}
+	return nil
+}
+
+// repeats reports whether a line has an apiVersion or a kind although the document has one.
+func (y *yamlReader) repeats(text []byte) bool {
+	for name, has := range map[string]*bool{"apiVersion:": &y.api, "kind:": &y.kind} {
+		if bytes.HasPrefix(text, []byte(name)) {
+			before := *has
+			*has = true
+			return before
+		}
+	}
+	return false
+}
+
+// isItem reports whether a line begins an item at this indentation; -1 is any, and becomes that of the line.
+func isItem(text []byte, indent *int) bool {
+	n := len(text) - len(bytes.TrimLeft(text, " "))
+	dash := n < len(text) && text[n] == '-' && (n+1 == len(text) || text[n+1] == ' ')
+	if dash && *indent < 0 {
+		*indent = n
+	}
+	return dash && n == *indent
+}
+
+// open begins a list. Members that come before its items come before them in JSON, too.
+func (y *yamlReader) open(end string) error {
+	head, err := y.convert()
+	switch {
+	case err != nil:
+		return err
+	case end == "]":
+		y.out = []byte("[")
+	case head == nil:
+		y.out = []byte(`{"items":[`)
+	default:
+		y.out = append(bytes.TrimSuffix(head, []byte("}")), `,"items":[`...)
+	}
+	y.list, y.items, y.indent, y.comma = end, true, -1, ""
+	return nil
+}
+
+func (y *yamlReader) finishItem() error {
+	item, err := y.convert()
+	if item != nil {
+		y.out, y.comma = append([]byte(y.comma), item...), ","
 	}
 	return err
 }
 
-// isCutOff reports whether a document is a list without a kind, which kubectl writes after the items.
-func isCutOff(document []byte) bool {
-	var list struct {
-		Kind  string         `json:"kind"`
-		Items jsontext.Value `json:"items"`
+// finish ends the document.
+func (y *yamlReader) finish() error {
+	rest, err := y.convert()
+	switch {
+	case err != nil:
+		return err
+	case y.list == "" || rest == nil:
+		y.out = append([]byte(y.list), rest...)
+	case y.list == "]}" && rest[0] == '{':
+		y.out = append([]byte("],"), rest[1:]...)
+	default:
+		return fmt.Errorf("the document at line %d can't be read: it goes on after its items with %s", y.at,
+			beginning(string(rest), 80))
 	}
-	return json.Unmarshal(document, &list, lenient) == nil && list.Kind == "" && list.Items != nil
+	y.out = append(y.out, '\n')
+	y.list, y.api, y.kind = "", false, false
+	return nil
+}
+
+// convert returns the piece as JSON; nil if it has nothing. It refuses duplicate keys.
+func (y *yamlReader) convert() ([]byte, error) {
+	y.at = y.line
+	if len(y.piece) > 0 {
+		y.at = y.begins
+	}
+	text, err := yaml.YAMLToJSONStrict(y.piece)
+	y.piece = y.piece[:0]
+	if err != nil {
+		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
+		return nil, fmt.Errorf("the document at line %d can't be read (lines count from there): %s", y.at, cause)
+	}
+	if string(text) == "null" {
+		return nil, nil
+	}
+	return text, nil
 }

@@ -1,9 +1,11 @@
 package foresight
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +44,23 @@ type Reading struct {
 
 	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
 	premature       bool     // the first warning says that the question is about a time before the dump's
+
+	// Missing has what may be missing in a dump and may change an answer. PodsLeftOut says which pods its tool does not
+	// write; empty if it writes all.
+	Missing     []string
+	PodsLeftOut string
+
+	Masked func(value string) bool // reports whether a redactor has masked a value; nil if none could
+
+	PodNamespaces map[string]bool // in a dump, the namespaces of all pods, kept or not
+}
+
+// MayLackPods returns why pods may be missing; "" if there is no reason.
+func (r *Reading) MayLackPods() string {
+	if r.PodsLeftOut != "" {
+		return r.PodsLeftOut
+	}
+	return strings.Join(r.Missing, ", and ")
 }
 
 // Moment is the time of a question: At or, if At is zero, the time that is After the time of the reading.
@@ -77,23 +96,43 @@ func (r *Reading) settle(q Moment) time.Time {
 type Builder struct {
 	objects
 	shared   sharing
-	repeated []string // objects that were added twice, in states of different times
+	repeated []string // objects that were added twice, in states that can't be ordered
 
-	// seen has a hash of the UID and resourceVersion of each node and pod, by a hash of its kind and name.
-	seen map[uint64]uint64
-	seed maphash.Seed
+	seen       map[uint64]added // by a hash of the kind and the name
+	seed       maphash.Seed
+	uids       map[types.UID]uint64 // the hashes of the names of the pods that have them
+	superseded int
+}
+
+// version is the state of an object.
+type version struct {
+	uid      uint64 // a hash
+	revision uint64 // its resourceVersion as a number; 0 if it has none
+	content  uint64 // a hash, if it has no resourceVersion
+	created  int64
+}
+
+// added is an object that was added.
+type added struct {
+	version
+	key     types.UID // of a pod that is kept; otherwise empty
+	counted *ownerKey // of a pod that is counted only
+	ready   bool      // of such a pod
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
+		seen: map[uint64]added{}, uids: map[types.UID]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]replicas{},
 			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
 		},
 	}
 }
+
+// New returns an empty builder of a model by the same rules.
+func (b *Builder) New() *Builder { return NewBuilder(b.rules, b.focus) }
 
 // Judge sets other rules, before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
@@ -103,23 +142,38 @@ func (b *Builder) Judge(by Ruleset) { b.rules = by }
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		if !b.repeats("node", o) {
+		if b.isNew("node", o) {
 			b.lacking.count(o)
 			b.nodes[o.Name] = nodeOf(o)
 		}
 	case *v1.Pod:
-		if !b.repeats("pod", o) {
+		if b.isNew("pod", o) {
 			b.addPod(o)
 		}
 	case *policyv1.PodDisruptionBudget:
-		if b.focus.Namespace == "" || b.focus.Namespace == o.Namespace {
+		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) && b.isNew("PodDisruptionBudget", o) {
 			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
 		}
 	case *v1.Event:
-		b.events = append(b.events, *o)
+		b.addEvent(o)
 	case *v1.Namespace:
-		b.namespaces[o.Name] = o.Labels
+		if b.isNew("namespace", o) {
+			b.namespaces[o.Name] = o.Labels
+		}
 	}
+}
+
+// addEvent adds an event, which may be there in two API versions.
+func (b *Builder) addEvent(e *v1.Event) {
+	_, repeated := b.seen[b.nameOf("event", e)]
+	if !b.isNew("event", e) {
+		return
+	}
+	if repeated {
+		same := func(other v1.Event) bool { return other.Namespace == e.Namespace && other.Name == e.Name }
+		b.events = slices.DeleteFunc(b.events, same)
+	}
+	b.events = append(b.events, *e)
 }
 
 func (b *Builder) addPod(p *v1.Pod) {
@@ -127,30 +181,108 @@ func (b *Builder) addPod(p *v1.Pod) {
 	if !b.focus.selects(p) {
 		return
 	}
-	b.lacking.count(p)
-	added := podOf(p)
-	if n := b.nodes[added.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(added) { // by whatever rules
-		added.countIn(b.replicas)
-		return
+	if isStatic(p) {
+		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
+		b.lacking.add(true, "pod", "no annotation "+v1.MirrorPodAnnotationKey+", but a Node as controller or a static "+
+			"source, so they count as static pods")
 	}
-	added.share(b.shared)
-	b.pods[added.key()] = added
+	b.lacking.count(p)
+	made := podOf(p)
+	name := b.nameOf("pod", p)
+	seen := b.seen[name]
+	if other, ok := b.uids[p.UID]; p.UID != "" && ok && other != name {
+		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so they are identified by namespace and name")
+		made.UID = ""
+	} else if p.UID != "" {
+		b.uids[p.UID] = name
+	}
+	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made) { // by whatever rules
+		if made.countIn(b.replicas); made.owner != nil && made.replica() {
+			seen.counted, seen.ready = &ownerKey{made.Namespace, *made.owner}, made.ready
+		}
+	} else {
+		made.share(b.shared)
+		seen.key = made.key()
+		b.pods[seen.key] = made
+	}
+	b.seen[name] = seen
 }
 
-// repeats reports whether an object of this kind and name was added before, and keeps the name if its state differs.
-func (b *Builder) repeats(kind string, o metav1.Object) bool {
-	name := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
-	state := maphash.Comparable(b.seed, [2]string{string(o.GetUID()), o.GetResourceVersion()})
-	before, repeated := b.seen[name]
-	if repeated && (before != state || o.GetResourceVersion() == "") {
-		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
+// isStatic reports whether a pod mirrors a static one, though it lacks the annotation that says so.
+func isStatic(p *v1.Pod) bool {
+	if _, mirror := p.Annotations[v1.MirrorPodAnnotationKey]; mirror {
+		return false
 	}
-	b.seen[name] = state
-	return repeated
+	controller := metav1.GetControllerOfNoCopy(p)
+	source := p.Annotations["kubernetes.io/config.source"]
+	return controller != nil && controller.Kind == "Node" && controller.APIVersion == "v1" || source == "file" ||
+		source == "http"
+}
+
+// nameOf returns a hash of the kind and the name of an object.
+func (b *Builder) nameOf(kind string, o metav1.Object) uint64 {
+	return maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
+}
+
+// versionOf returns the state of an object.
+func (b *Builder) versionOf(o metav1.Object) (v version) {
+	v.uid, v.created = maphash.Comparable(b.seed, o.GetUID()), o.GetCreationTimestamp().Unix()
+	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
+		v.revision = revision
+	} else {
+		text, _ := json.Marshal(o) // it was read from JSON
+		v.content = maphash.Bytes(b.seed, text)
+	}
+	return v
+}
+
+// isNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. Of
+// one UID the higher resourceVersion is newer, of two UIDs the object that was created later. If that does not tell,
+// the object is repeated.
+func (b *Builder) isNew(kind string, o metav1.Object) bool {
+	name, now := b.nameOf(kind, o), b.versionOf(o)
+	before, repeated := b.seen[name]
+	switch {
+	case !repeated:
+		b.seen[name] = added{version: now}
+		return true
+	case before.version == now:
+		return false
+	}
+	newer, ordered := now.created > before.created, now.created != before.created
+	if now.uid == before.uid {
+		newer, ordered = now.revision > before.revision, now.revision > 0 && before.revision > 0
+	}
+	if !ordered {
+		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
+		return false
+	}
+	b.superseded++
+	if newer {
+		b.remove(&before, o.GetNamespace())
+		b.seen[name] = added{version: now}
+	}
+	return newer
+}
+
+// remove removes the older state of a pod of this namespace; other objects are replaced by their names.
+func (b *Builder) remove(older *added, namespace string) {
+	if older.counted != nil {
+		n := b.replicas[*older.counted]
+		n.all--
+		if older.ready {
+			n.ready--
+		}
+		b.replicas[*older.counted] = n
+	}
+	if older.counted != nil || older.key != "" {
+		b.podsIn[namespace]--
+	}
+	delete(b.pods, older.key)
 }
 
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
-// added twice, in states of different times. The builder must not be used again.
+// added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	if len(b.repeated) > 0 {
 		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(b.repeated),
@@ -158,6 +290,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")
+	}
+	if b.superseded > 0 {
+		r.Notes = append(r.Notes, Count(b.superseded, "object")+" of "+r.From+" was there in a newer state, which counts")
 	}
 	at := r.settle(q)
 	m := &Model{objects: b.objects, reading: r, at: at}
@@ -170,6 +305,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
+	}
+	if r.Masked != nil {
+		m.leaveOutMasked()
 	}
 	return m, nil
 }

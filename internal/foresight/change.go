@@ -41,6 +41,8 @@ func (c Change) problem(hasEffect bool) string {
 		return fmt.Sprintf("%q can't be a key: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
 	case len(validation.IsValidLabelValue(c.Taint.Value)) > 0:
 		return fmt.Sprintf("%q can't be a value: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
+	case !hasEffect && c.Remove && c.Taint.Value != "":
+		return "a VALUE can only be removed together with its EFFECT"
 	case !hasEffect && !c.Remove:
 		return "the EFFECT is missing"
 	case !hasEffect:

@@ -25,7 +25,9 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		Events: own, EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
 	if p == nil {
-		e.Pod.Gone, e.Remarks = true, m.readingRemarks()
+		e.Remarks = m.readingRemarks()
+		e.Incomplete = m.unlisted(namespace)
+		e.Pod.Gone = len(e.Incomplete) == 0
 		m.addPast(e, nil, earlier)
 		return e, nil
 	}
@@ -45,7 +47,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
-	e.Incomplete = m.unknownRules()
+	e.Incomplete = append(m.unknownRules(), m.reading.Missing...)
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	if note := SparedNote(m.spared([]string{p.Node})); note != "" {
 		e.Notes = append(e.Notes, note)
@@ -58,6 +60,18 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
+}
+
+// unlisted returns why a pod of this namespace that was not read may exist; nil if it is gone.
+func (m *Model) unlisted(namespace string) []string {
+	why := m.reading.MayLackPods()
+	if why == "" && m.reading.Dumped && !m.reading.PodNamespaces[namespace] {
+		why = m.reading.From + " has no pods of namespace " + namespace
+	}
+	if why == "" {
+		return nil
+	}
+	return []string{"whether the pod exists is not known, because " + why}
 }
 
 // podWarnings returns the warnings about a pod: of its tolerations, also of taints that its node may get in an outage.

@@ -144,7 +144,7 @@ func having(n int, kind string) string {
 
 // gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
 func (m *Model) gaps(nodes []string) []string {
-	return append(m.unknownRules(), m.unjudged(nodes)...)
+	return slices.Concat(m.unknownRules(), m.unjudged(nodes), m.reading.Missing)
 }
 
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.

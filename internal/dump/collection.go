@@ -1,0 +1,175 @@
+package dump
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Collection is what one tool wrote into one folder or archive, at one time.
+type Collection struct {
+	Root  string // the path of the folder or archive; empty for files that the user says to belong together
+	Tool  *Tool  // nil if it is not known
+	Holes []Hole
+
+	AllNamespaces bool // all are listed
+
+	objects    int // that are read
+	hasNodes   bool
+	visit      Visit
+	nodes      map[string]bool // folders whose files have nodes
+	pods       map[string]bool // folders of files named "pods"
+	namespaces map[string]bool // whose pods the tool has read
+}
+
+// Hole is what may be missing in a collection.
+type Hole struct {
+	What      string // a clause
+	Namespace string // the only one that it concerns; empty if that is not known
+}
+
+// collection returns the collection to which a file belongs.
+func (t *Tree) collection(p place) *Collection {
+	tool, folder := toolOf(p.path)
+	root := ""
+	switch {
+	case tool != nil || p.archive != "":
+		root = path.Join(p.argument, p.archive, folder)
+	case p.path == "":
+		root = t.joined
+	}
+	c := t.Collections[root]
+	if c == nil {
+		c = &Collection{
+			Root: root, Tool: tool, visit: t.visit(root),
+			nodes: map[string]bool{}, pods: map[string]bool{}, namespaces: map[string]bool{},
+		}
+		t.Collections[root] = c
+	}
+	if tool != nil {
+		below := strings.Split(strings.TrimPrefix(strings.TrimPrefix(p.path, folder), "/"), "/")
+		if namespace, ok := within(below, tool.namespace); ok {
+			c.namespaces[namespace] = true
+		}
+		_, all := within(below, tool.namespaces)
+		c.AllNamespaces = c.AllNamespaces || all
+	}
+	if stem(p.path) == "pods" {
+		c.pods[p.folder()] = true
+	}
+	return c
+}
+
+// Join makes the collection of this root the one to which files belong that are given alone.
+func (t *Tree) Join(root string) { t.joined = root }
+
+// Lacks reports whether nothing is there of a namespace, although the tool writes something for each.
+func (c *Collection) Lacks(namespace string) bool {
+	return c.Tool != nil && c.Tool.namespace != "" && !c.namespaces[namespace]
+}
+
+// Namespaces returns the namespaces whose pods the tool has read, as far as the places of files show it.
+func (c *Collection) Namespaces() []string { return slices.Sorted(maps.Keys(c.namespaces)) }
+
+// IsEmpty reports whether nothing was found that matters.
+func (c *Collection) IsEmpty() bool { return c.objects == 0 && len(c.Holes) == 0 }
+
+// HasNodes reports whether the collection has nodes.
+func (c *Collection) HasNodes() bool { return c.hasNodes }
+
+// text reads a file of objects. An error in a file that was given alone is returned; in a folder or an archive it is a
+// hole if the file may have had objects that are read, and otherwise the file is skipped.
+func (t *Tree) text(p place, r *bufio.Reader) error {
+	c, alone := t.collection(p), p.path == ""
+	hole := func(h Hole) {
+		h.What = p.String() + ": " + h.What
+		c.Holes = append(c.Holes, h)
+	}
+	if c.Tool != nil && c.Tool.writesErrors(p.path) {
+		return p.wrong(c.Tool.readErrors(r, hole))
+	}
+	if !alone && !mayHaveObjects(p.path) {
+		return nil
+	}
+	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
+	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
+	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole}
+	to.to = func(object any, times []time.Time) {
+		c.objects++
+		if _, ok := object.(*v1.Node); ok {
+			c.hasNodes = true
+			c.nodes[strings.TrimSuffix(p.folder(), "/nodes")] = !alone // "nodes" has a file for each
+		}
+		c.visit(object, times)
+	}
+	err := read(r, to)
+	if to.logs {
+		c.Tool = &clusterInfo
+	}
+	switch {
+	case err == nil, !alone && to.wanted == 0 && !promising:
+		return nil
+	case alone:
+		return err
+	}
+	hole(Hole{What: err.Error() + ", so objects may be missing"})
+	return nil
+}
+
+// Recognize recognizes the tool of a collection, after all has been read. It returns an error if the collection has the
+// nodes of several clusters or times.
+func (c *Collection) Recognize() error {
+	if c.Tool != nil {
+		return nil
+	}
+	maps.DeleteFunc(c.nodes, func(_ string, inFolder bool) bool { return !inFolder })
+	if len(c.nodes) > 1 {
+		return fmt.Errorf("the folders %s have nodes of their own; give one of them",
+			strings.Join(slices.Sorted(maps.Keys(c.nodes)), " and "))
+	}
+	for folder := range c.pods {
+		if !c.nodes[path.Dir(folder)] {
+			return nil
+		}
+	}
+	for folder := range c.pods {
+		c.Tool = &clusterInfo
+		c.namespaces[path.Base(folder)] = true
+	}
+	return nil
+}
+
+// readErrors reads which requests failed, as the tool wrote them down.
+func (t *Tool) readErrors(r io.Reader, hole func(Hole)) error {
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(r, most))
+	if err != nil {
+		return err
+	}
+	if message := strings.Join(strings.Fields(string(t.failures.Find(text))), " "); message != "" {
+		hole(Hole{What: "a request of " + t.Name + " failed: " + beginning(message, 300)})
+	}
+	return nil
+}
+
+// wantedBegins finds a kind that is read, in the beginning of a file.
+var wantedBegins = func() *regexp.Regexp {
+	var kinds []string
+	for i := range wanted {
+		kinds = append(kinds, wanted[i].kind)
+	}
+	return regexp.MustCompile(`\bkind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
+}()
+
+// wantedNames are the names of files that have nothing but objects that matter.
+var wantedNames = map[string]bool{
+	"nodes": true, "pods": true, "poddisruptionbudgets": true, "core_v1_nodes": true, "core_v1_pods": true,
+}

@@ -1,0 +1,153 @@
+package dump
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Tool is a tool that writes a cluster's objects into a folder.
+type Tool struct {
+	Name string
+
+	Lacks     string // kinds that the tool never writes; empty if there are none that matter
+	LeavesOut string // pods that the tool does not write; empty if it writes all
+
+	// Namespaces are the only ones of whose pods the tool writes without further flags, and Flag asks for all; nil if
+	// it writes all.
+	Namespaces []string
+	Flag       string
+
+	// places are where the tool writes, below a folder of its own: NS is a namespace, * anything. What is below a
+	// place is the tool's, too.
+	places []string
+
+	// namespace is where the tool writes something for each namespace that it has read, and namespaces where it lists
+	// all; empty if there is no such place.
+	namespace, namespaces string
+
+	errors   string         // a pattern of the files in which the tool writes which requests failed
+	failures *regexp.Regexp // finds the messages in them
+	nulls    bool           // writes the string "null" instead of null and ""
+}
+
+// clusterInfo writes into folders that are not named after it: it is recognized by nodes.json next to NS/pods.json.
+var clusterInfo = Tool{
+	Name: "kubectl cluster-info dump", Lacks: "PodDisruptionBudgets, ConfigMaps or Leases",
+	Namespaces: []string{"default", "kube-system"}, Flag: "--all-namespaces",
+}
+
+// tools are those whose folders have names of their own.
+var tools = []Tool{
+	{
+		Name: "oc adm inspect", places: []string{"cluster-scoped-resources", "namespaces/NS"},
+		namespace: "namespaces/NS", namespaces: "cluster-scoped-resources/core/namespaces",
+	},
+	{
+		Name: "troubleshoot", places: []string{"cluster-resources"},
+		namespace: "cluster-resources/pods/NS", namespaces: "cluster-resources/namespaces.json",
+		errors: "*-errors.json", failures: regexp.MustCompile(`(?s)".*"`),
+	},
+	{
+		Name: "velero", LeavesOut: "pods that are being deleted",
+		places: []string{
+			"resources/*/namespaces/NS", "resources/*/cluster",
+			"resources/*/*-preferredversion/namespaces/NS", "resources/*/*-preferredversion/cluster",
+		},
+	},
+	{
+		Name: "sonobuoy", places: []string{"resources/ns/NS", "resources/cluster", "meta/query-time.json"},
+		namespace: "resources/ns/NS", namespaces: "resources/cluster/core_v1_namespaces.json",
+		errors: "query-time.json", failures: regexp.MustCompile(`"error": *"([^"\\]|\\.)+"`),
+	},
+	{
+		Name: "Rancher's support-bundle-kit", nulls: true,
+		places:     []string{"yamls/namespaced/NS", "yamls/cluster", "bundleGenerationError.log"},
+		Namespaces: []string{"default", "kube-system", "cattle-system"}, Flag: "its setting of namespaces",
+		namespace: "yamls/namespaced/NS", namespaces: "yamls/cluster/v1/namespaces.yaml",
+		errors: "bundleGenerationError.log", failures: regexp.MustCompile(`(?s)\S.*`),
+	},
+}
+
+// toolOf returns the tool that wrote the file of this path, and the folder of the tool; nil if no tool is known by the
+// place.
+func toolOf(name string) (t *Tool, root string) {
+	segments := strings.Split(name, "/")
+	for start := range segments {
+		for i := range tools {
+			for _, place := range tools[i].places {
+				if _, ok := within(segments[start:], place); ok {
+					return &tools[i], strings.Join(segments[:start], "/")
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// within reports whether a path is at a place or below it, and the namespace in it.
+func within(segments []string, place string) (namespace string, ok bool) {
+	for pattern := range strings.SplitSeq(place, "/") {
+		switch {
+		case len(segments) == 0:
+			return "", false
+		case pattern == "NS":
+			namespace = stem(segments[0])
+		case !matches(pattern, segments[0]):
+			return "", false
+		}
+		segments = segments[1:]
+	}
+	return namespace, true
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// writesErrors reports whether the tool writes into this file which requests failed.
+func (t *Tool) writesErrors(name string) bool { return matches(t.errors, path.Base(name)) }
+
+// Files and folders that have no objects, whatever they contain: logs may print whole Pods.
+var (
+	noFiles    = []string{"logs.txt", "*.log", "*.log.[0-9]*", "previous*", "*.html", "._*", ".DS_Store"}
+	noFolders  = []string{"logs", "podlogs", "pod-logs", "__MACOSX"}
+	endings    = []string{"", ".json", ".yaml", ".yml", ".txt", ".kyaml"}
+	archives   = []string{".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"}
+	compressed = []string{".gz", ".bz2", ".xz", ".zst"}
+)
+
+// uncompressed returns a file's name without the ending of a compression.
+func uncompressed(name string) string {
+	if slices.Contains(compressed, path.Ext(name)) {
+		return strings.TrimSuffix(name, path.Ext(name))
+	}
+	return name
+}
+
+// stem returns a file's name without its folder and its endings.
+func stem(name string) string {
+	file := uncompressed(path.Base(name))
+	return strings.TrimSuffix(file, path.Ext(file))
+}
+
+// IsArchive reports whether a file is an archive by its name.
+func IsArchive(name string) bool { return slices.Contains(archives, path.Ext(uncompressed(name))) }
+
+// mayHaveErrors reports whether some tool writes into this file which requests failed.
+func mayHaveErrors(name string) bool {
+	return slices.ContainsFunc(tools, func(t Tool) bool { return t.writesErrors(name) })
+}
+
+// mayHaveObjects reports whether a file at this path is read.
+func mayHaveObjects(name string) bool {
+	folder, file := path.Split(uncompressed(name))
+	excluded := func(segment string) bool { return slices.Contains(noFolders, segment) }
+	if slices.ContainsFunc(strings.Split(folder, "/"), excluded) {
+		return false
+	}
+	isNone := func(pattern string) bool { return matches(pattern, file) }
+	return !slices.ContainsFunc(noFiles, isNone) && (IsArchive(file) || slices.Contains(endings, path.Ext(file)))
+}

@@ -1,0 +1,242 @@
+package dump
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+)
+
+// Limits of a tree.
+const (
+	deepest   = 8       // archives and compressions within each other
+	mostFiles = 1 << 20 // in all archives and folders
+	mostBytes = 1 << 36 // after decompression
+	mostKept  = 1 << 26 // bytes of a zip archive within another archive, and of a decompressor's window
+)
+
+// Tree reads folders, archives and files. What one tool wrote into one folder is a [Collection].
+type Tree struct {
+	Collections map[string]*Collection // by their roots
+
+	visit  func(root string) Visit
+	joined string
+	files  int
+	bytes  int64
+}
+
+// NewTree returns a tree that passes the objects of each collection to a visitor of its own.
+func NewTree(visit func(root string) Visit) *Tree {
+	return &Tree{Collections: map[string]*Collection{}, visit: visit}
+}
+
+// place is where a file is: in an argument, and there within archives.
+type place struct {
+	argument string // as messages name it
+	archive  string // the path of the innermost archive within the argument; empty if the argument is the archive
+	path     string // within the archive; empty if it is the argument itself
+	depth    int
+}
+
+// String returns the argument and the path within it.
+func (p place) String() string {
+	if p.inner() == "" {
+		return p.argument
+	}
+	return p.argument + ": " + p.inner()
+}
+
+// inner returns the path within the argument, through all archives.
+func (p place) inner() string { return path.Join(p.archive, p.path) }
+
+// folder returns the folder of a file through all archives, with the argument.
+func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner())) }
+
+// wrong adds the path within the argument to an error.
+func (p place) wrong(err error) error {
+	if err == nil || p.inner() == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.inner(), err)
+}
+
+// in returns the place of a member of the archive that is at p.
+func (p place) in(name string) place {
+	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
+	return place{argument: p.argument, archive: p.inner(), path: name, depth: p.depth}
+}
+
+// Folder reads the files below a folder. Links are followed to files that fsys has: it must not lead out of the folder.
+func (t *Tree) Folder(argument string, fsys fs.FS) error {
+	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		info, err := fs.Stat(fsys, name)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil // a link that leads nowhere or out of the folder, or a device
+		}
+		open := func() (io.ReadCloser, error) { return fsys.Open(name) }
+		return t.member(place{argument: argument, path: name}, open)
+	})
+}
+
+// File reads a file or an archive.
+func (t *Tree) File(argument string, r io.Reader) error {
+	return t.content(place{argument: argument}, r)
+}
+
+// member reads a file of a folder or an archive, unless its place says that it has no objects.
+func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
+	if t.files++; t.files > mostFiles {
+		return fmt.Errorf("it has more than %d files", mostFiles)
+	}
+	if !mayHaveObjects(p.path) && !mayHaveErrors(p.path) {
+		return nil
+	}
+	r, err := open()
+	if err != nil {
+		return p.wrong(err)
+	}
+	defer r.Close()
+	return t.content(p, r)
+}
+
+// limited reads at most as many bytes as the tree has left.
+type limited struct {
+	from io.Reader
+	tree *Tree
+}
+
+func (l limited) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	if l.tree.bytes += int64(n); l.tree.bytes > mostBytes {
+		return n, fmt.Errorf("it has more than %d GiB", mostBytes>>30)
+	}
+	return n, err
+}
+
+// compressions are read by these readers; mark begins the file.
+var compressions = []struct {
+	name, mark string
+	open       func(io.Reader) (io.Reader, error)
+}{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, mostKept) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(mostKept))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+}
+
+// content reads what a file has: a text, or an archive, either of which may be compressed.
+func (t *Tree) content(p place, r io.Reader) error {
+	if p.depth++; p.depth > deepest {
+		return p.wrong(errors.New("too many archives are within each other; give this one alone"))
+	}
+	ahead := bufio.NewReaderSize(limited{r, t}, 1<<16)
+	for _, c := range compressions {
+		if !beginsWith(ahead, c.mark) {
+			continue
+		}
+		unpacked, err := c.open(ahead)
+		if err != nil {
+			return p.wrong(fmt.Errorf("it begins as %s does, and is not: %w", c.name, err))
+		}
+		if closer, ok := unpacked.(io.Closer); ok {
+			defer closer.Close()
+		}
+		return t.content(p, unpacked)
+	}
+	const mark, at = "ustar", 257
+	head, _ := ahead.Peek(at + len(mark)) // the next read returns an error again
+	switch {
+	case len(head) == at+len(mark) && bytes.HasSuffix(head, []byte(mark)):
+		return t.tarball(p, ahead)
+	case beginsWith(ahead, "PK\x03\x04"), beginsWith(ahead, "PK\x05\x06"):
+		return t.zipped(p, r, ahead)
+	}
+	return t.text(p, ahead)
+}
+
+// tarball reads the files of a tar archive; links and devices are skipped.
+func (t *Tree) tarball(p place, r io.Reader) error {
+	archive := tar.NewReader(r)
+	for {
+		header, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return p.wrong(fmt.Errorf("the tar archive is damaged or cut off: %w", err))
+		case header.Typeflag != tar.TypeReg:
+			continue
+		}
+		open := func() (io.ReadCloser, error) { return io.NopCloser(archive), nil }
+		if err := t.member(p.in(header.Name), open); err != nil {
+			return err
+		}
+	}
+}
+
+// zipped reads the files of a zip archive, whose directory is at its end.
+func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
+	archive, err := zipReader(file, ahead)
+	if err != nil {
+		return p.wrong(fmt.Errorf("the zip archive is damaged or cut off: %w", err))
+	}
+	for _, f := range archive.File {
+		if !f.Mode().IsRegular() {
+			continue
+		}
+		open := func() (io.ReadCloser, error) {
+			if f.Flags&1 != 0 {
+				return nil, errors.New("it is encrypted; give the archive without a password")
+			}
+			return f.Open()
+		}
+		if err := t.member(p.in(f.Name), open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zipReader reads a file of the disk in place, and holds any other.
+func zipReader(file, ahead io.Reader) (*zip.Reader, error) {
+	if f, ok := file.(interface {
+		io.ReaderAt
+		Stat() (fs.FileInfo, error)
+	}); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return zip.NewReader(f, info.Size())
+		}
+	}
+	held, err := io.ReadAll(io.LimitReader(ahead, mostKept+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(held) > mostKept {
+		return nil, fmt.Errorf("it has more than %d MiB; give it as a file of its own", mostKept>>20)
+	}
+	return zip.NewReader(bytes.NewReader(held), int64(len(held)))
+}

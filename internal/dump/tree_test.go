@@ -1,0 +1,238 @@
+package dump_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/internal/dump"
+)
+
+const (
+	aNode = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+	aPod  = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: shop}\n"
+)
+
+// read is what a tree has: the objects of each collection, and the holes.
+type read struct {
+	objects map[string]int
+	tools   map[string]string
+	holes   []string
+}
+
+// treeOf reads with a tree.
+func treeOf(by func(*dump.Tree) error) (r read, err error) {
+	r = read{objects: map[string]int{}, tools: map[string]string{}}
+	tree := dump.NewTree(func(root string) dump.Visit {
+		return func(any, []time.Time) { r.objects[root]++ }
+	})
+	err = by(tree)
+	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
+		c := tree.Collections[root]
+		if recognized := c.Recognize(); recognized != nil {
+			return r, recognized
+		}
+		if c.Tool != nil {
+			r.tools[root] = c.Tool.Name
+		}
+		for _, h := range c.Holes {
+			r.holes = append(r.holes, h.What)
+		}
+	}
+	return r, err
+}
+
+func folder(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+// tarOf and zipOf return an archive of files.
+func tarOf(t *testing.T, files map[string]string) string {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(files[name]))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, files[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func zipOf(t *testing.T, files map[string]string) string {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, files[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestToolsAreRecognizedByTheirPlaces(t *testing.T) {
+	for tool, files := range map[string]map[string]string{
+		"oc adm inspect":               {"x/cluster-scoped-resources/core/nodes/n1.yaml": aNode, "x/namespaces/shop/core/pods.yaml": aPod, "x/namespaces/shop/pods/a/a/a/logs/current.log": aPod},
+		"troubleshoot":                 {"x/cluster-resources/nodes.json": aNode, "x/cluster-resources/pods/shop.json": aPod, "x/podlogs/a.txt": aPod},
+		"velero":                       {"x/resources/nodes/cluster/n1.json": aNode, "x/resources/pods/namespaces/shop/a.json": aPod, "x/metadata/version": "1"},
+		"sonobuoy":                     {"x/resources/cluster/core_v1_nodes.json": aNode, "x/resources/ns/shop/core_v1_pods.json": aPod, "x/serverversion.json": `{"major": "1"}`},
+		"Rancher's support-bundle-kit": {"x/yamls/cluster/v1/nodes.yaml": aNode, "x/yamls/namespaced/shop/v1/pods.yaml": aPod, "x/logs/a.txt": aPod},
+		"kubectl cluster-info dump":    {"nodes.json": aNode, "shop/pods.json": aPod, "shop/a/logs.txt": aPod},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			for form, by := range map[string]func(*dump.Tree) error{
+				"folder": func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) },
+				"tar":    func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(tarOf(t, files))) },
+				"tar.gz": func(tree *dump.Tree) error {
+					return tree.File("d", strings.NewReader(compressed(t, "gzip", tarOf(t, files))))
+				},
+				"zip": func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(zipOf(t, files))) },
+			} {
+				got, err := treeOf(by)
+				objects := 0
+				for root, n := range got.objects {
+					objects += n
+					if got.tools[root] != tool {
+						t.Errorf("%s: the objects in %q are of %q", form, root, got.tools[root])
+					}
+				}
+				if err != nil || objects != 2 || len(got.objects) != 1 || len(got.holes) > 0 {
+					t.Errorf("%s: %v, %v", form, got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnArchiveWithinAnotherIsACollectionOfItsOwn(t *testing.T) {
+	files := map[string]string{"nodes.yaml": aNode, "pods.yaml": aPod}
+	inner := map[string]string{"nodes.yaml": aNode, "older/more.zip": zipOf(t, files), "older.tar.gz": compressed(t, "gzip", tarOf(t, files))}
+	got, err := treeOf(func(tree *dump.Tree) error { return tree.File("d.tar", strings.NewReader(tarOf(t, inner))) })
+	want := map[string]int{"": 1, "d.tar/older.tar.gz": 2, "d.tar/older/more.zip": 2}
+	if diff := cmp.Diff(want, got.objects); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// In a folder, what is no object is skipped; what may have lost objects is a hole.
+func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
+	for _, c := range []struct{ name, file, text, want string }{
+		{"no object", "serverversion.json", `{"major": "1"}`, ""},
+		{"a list of groups", "servergroups.json", `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`, ""},
+		{"a text", "timestamp", "2026-05-01 12:00:02.1 +0000 UTC m=+0.1\n2026-05-01", ""},
+		{"a log of Pods", "a/current.log", aPod, ""},
+		{"a log in a folder of logs", "a/logs/current.txt", aPod, ""},
+		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is cut off at byte 51, after 0 whole objects, so objects may be missing"},
+		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
+		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
+		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
+		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
+		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
+		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
+	} {
+		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{c.file: c.text})) })
+		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
+			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+// Nodes of two clusters or times are never mixed, unless the user gives the files one by one.
+func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
+	files := map[string]string{"prod/nodes.yaml": aNode, "prod/pods.yaml": aPod, "old/nodes/n1.yaml": aNode}
+	_, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
+	if want := "the folders d/old and d/prod have nodes of their own; give one of them"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	got, err := treeOf(func(tree *dump.Tree) error {
+		return errors.Join(tree.File("a", strings.NewReader(aNode)), tree.File("b", strings.NewReader(aNode)))
+	})
+	if err != nil || got.objects[""] != 2 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestABadArchiveIsRefusedByItsName(t *testing.T) {
+	whole := tarOf(t, map[string]string{"nodes.yaml": aNode, "pods.yaml": aPod})
+	encrypted := []byte(zipOf(t, map[string]string{"nodes.yaml": aNode}))
+	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1
+	for _, c := range []struct{ name, text, want string }{
+		{"a cut tar", whole[:700], "the tar archive is damaged or cut off: "},
+		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:700]}), "old.tar: the tar archive is damaged or cut off: "},
+		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "the zip archive is damaged or cut off: "},
+		{"an encrypted member", string(encrypted), "nodes.yaml: it is encrypted; "},
+	} {
+		_, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(c.text)) })
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestALinkNeverLeavesTheFolder(t *testing.T) {
+	outside, inside := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{filepath.Join(outside, "pod.yaml"): aPod, filepath.Join(inside, "node.yaml"): aNode} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(outside, "pod.yaml"), filepath.Join(inside, "pod.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", root.FS()) })
+	if err != nil || got.objects[""] != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Whatever files a tree has, reading it ends with objects or with an error.
+func FuzzTree(f *testing.F) {
+	for _, seed := range []string{aNode, list, "PK\x03\x04", "\x1f\x8b", "BZh9", "\xfd7zXZ\x00", "==== START logs for container c of pod a/b ====\n", `{"kind": "PodList", "items": [`} {
+		f.Add("namespaces/shop/core/pods.yaml", seed, "x.tar.gz", seed)
+	}
+	f.Fuzz(func(t *testing.T, name, text, other, more string) {
+		by := func(tree *dump.Tree) error {
+			if err := tree.Folder("d", fstest.MapFS{"a": {Data: []byte(text)}, "b.tar": {Data: []byte(more)}}); err != nil {
+				return err
+			}
+			return tree.File("e", strings.NewReader(tarOf(t, map[string]string{"n" + name: text, "o" + other: more})))
+		}
+		if _, err := treeOf(by); err != nil && strings.TrimSpace(err.Error()) == "" {
+			t.Error("an error without words")
+		}
+	})
+}

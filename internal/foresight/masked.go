@@ -1,0 +1,72 @@
+package foresight
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// leaveOutMasked leaves out the pods about which a value could decide that a redactor has masked.
+func (m *Model) leaveOutMasked() {
+	hidden := 0
+	for key, p := range m.pods {
+		n := m.nodes[p.Node]
+		if n == nil || taint.NeverEvicted(&p.Pod) != 0 || !m.masks(n, p) {
+			continue
+		}
+		hidden++
+		delete(m.pods, key)
+	}
+	if hidden > 0 {
+		m.reading.Missing = append(m.reading.Missing, having(hidden, "pod")+" a masked value that decides, in a taint, a "+
+			"toleration or a label, so nothing can be said of them")
+	}
+}
+
+// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates a taint of the
+// node that may evict.
+func (m *Model) masks(n *node, p *pod) bool {
+	labels := m.masksLabels(n, p)
+	for i := range n.Taints {
+		if t := &n.Taints[i]; m.rules.concerns(t) && (labels || hides(m.reading.Masked, t, p.Tolerations)) {
+			return true
+		}
+	}
+	return false
+}
+
+// masksLabels reports whether a label is masked that a policy may select by.
+func (m *Model) masksLabels(n *node, p *pod) bool {
+	for _, key := range m.rules.needs.PodLabels {
+		if m.reading.Masked(p.Labels[key]) {
+			return true
+		}
+	}
+	for _, value := range n.Labels {
+		if m.rules.needs.NodeLabels && m.reading.Masked(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// hides reports whether a mask hides which toleration is the first that matches.
+func hides(masked func(string) bool, t *v1.Taint, tolerations []v1.Toleration) bool {
+	for i := range tolerations {
+		switch o := &tolerations[i]; {
+		case o.Effect != "" && o.Effect != t.Effect:
+		case o.Key == "":
+			return false
+		case masked(o.Key) || masked(t.Key):
+			return true
+		case o.Key != t.Key:
+		case o.Operator == v1.TolerationOpExists:
+			return false
+		case masked(o.Value) || masked(t.Value):
+			return true
+		case o.Value == t.Value:
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package taint
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var (
+	effects   = []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule, v1.TaintEffectNoExecute}
+	operators = []v1.TolerationOperator{
+		v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt,
+	}
+)
+
+// Validate returns why no API server stores the taint that is at this path.
+func Validate(t *v1.Taint, at *field.Path) field.ErrorList {
+	errs := syntax(at.Child("key"), t.Key, validation.IsQualifiedName)
+	errs = append(errs, syntax(at.Child("value"), t.Value, validation.IsValidLabelValue)...)
+	return append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
+}
+
+// ValidateToleration returns why no API server stores the toleration that is at this path.
+func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList) {
+	if t.Key != "" {
+		errs = syntax(at.Child("key"), t.Key, validation.IsQualifiedName)
+	} else if t.Operator != v1.TolerationOpExists {
+		errs = append(errs, field.Invalid(at.Child("operator"), t.Operator, "must be Exists when key is empty"))
+	}
+	if t.Operator != "" {
+		errs = append(errs, oneOf(at.Child("operator"), t.Operator, operators)...)
+	}
+	switch value := at.Child("value"); {
+	case t.Operator == "" || t.Operator == v1.TolerationOpEqual:
+		errs = append(errs, syntax(value, t.Value, validation.IsValidLabelValue)...)
+	case t.Operator == v1.TolerationOpExists && t.Value != "":
+		errs = append(errs, field.Invalid(value, t.Value, "must be empty when operator is Exists"))
+	}
+	if t.Effect != "" {
+		errs = append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
+	}
+	if t.TolerationSeconds != nil && t.Effect != v1.TaintEffectNoExecute {
+		errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "must be NoExecute when tolerationSeconds is set"))
+	}
+	return errs
+}
+
+func oneOf[T ~string](at *field.Path, value T, allowed []T) field.ErrorList {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(at, value, allowed)}
+}
+
+func syntax(at *field.Path, value string, check func(string) []string) (errs field.ErrorList) {
+	for _, problem := range check(value) {
+		errs = append(errs, field.Invalid(at, value, problem))
+	}
+	return errs
+}
