@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -216,10 +217,13 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 	if p.ends == nil || at.Sub(*p.ends) <= stuckAfter {
 		return ""
 	}
-	if len(p.finalizers) == 0 {
+	finalizers := slices.DeleteFunc(slices.Clone(p.finalizers), func(name string) bool {
+		return name == batchv1.JobTrackingFinalizer && !p.finished() // the Job controller waits for the end of the pod
+	})
+	if len(finalizers) == 0 {
 		return m.unconfirmed(p)
 	}
-	holds := "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): check the controllers that remove them"
+	holds := "it has finalizers (" + strings.Join(finalizers, ", ") + "): check the controllers that remove them"
 	if p.containers == running {
 		holds += "; and " + m.unconfirmed(p)
 	}
@@ -234,7 +238,7 @@ func (m *Model) unconfirmed(p *pod) string {
 		return "its node does not exist: the pod garbage collector of kube-controller-manager deletes such pods"
 	case hasKey(n.Taints, v1.TaintNodeOutOfService):
 		return "its node has the taint node.kubernetes.io/out-of-service, by which the pod garbage collector of " +
-			"kube-controller-manager deletes the pods that do not tolerate it: check that it runs"
+			"kube-controller-manager removes the pod once the node is not ready: check that it runs"
 	case slices.ContainsFunc(n.Taints, isManaged):
 		return "the kubelet does not confirm that it has stopped: check the node; if it is certainly shut down, the taint " +
 			"node.kubernetes.io/out-of-service releases the pod"

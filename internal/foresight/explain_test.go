@@ -343,6 +343,7 @@ func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
 		{"a moment later", pod("a", since(-9)), node("n1"), ""},
 		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): check the controllers"},
 		{"a finalizer, and the kubelet", pod("a", since(-11, "example.com/keep"), runs), unreachable, "it has finalizers (example.com/keep): check the controllers that remove them; and the kubelet does not confirm"},
+		{"the finalizer of a Job, which waits for the kubelet", pod("a", since(-11, "batch.kubernetes.io/job-tracking"), runs), unreachable, "the kubelet does not confirm"},
 		{"a finalizer of a pod that has stopped", pod("a", since(-11, "example.com/keep"), ended), node("n1"), "it has finalizers (example.com/keep): check the controllers that remove them"},
 		{"a volume", pod("a", since(-11), ended), node("n1"), "its containers have stopped, and the kubelet still cleans up: check the kubelet's log for volumes"},
 		{"containers that run", pod("a", since(-11), runs), node("n1"), "the kubelet has not confirmed that it has stopped"},

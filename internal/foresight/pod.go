@@ -147,9 +147,10 @@ func (p *PodRef) ownerKey() ownerKey {
 type replicas struct{ all, ready int }
 
 // replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
-func (p *pod) replica() bool {
-	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
-}
+func (p *pod) replica() bool { return !p.finished() && !p.Terminating }
+
+// finished reports whether the pod has ended by itself.
+func (p *pod) finished() bool { return p.Phase == v1.PodSucceeded || p.Phase == v1.PodFailed }
 
 // countIn counts the pod for its owner.
 func (p *pod) countIn(counts map[ownerKey]replicas) {
