@@ -28,7 +28,7 @@ func hostileDump() []any {
 			"ownerReferences": []object{{"apiVersion": "apps/v1", "kind": hostile, "name": hostile, "uid": "u", "controller": true}}, "finalizers": []string{hostile},
 		}
 	}
-	taint := object{"key": hostile, "value": hostile, "effect": "NoExecute", "timeAdded": "2026-05-01T11:59:00Z"}
+	taint := object{"key": "gpu", "value": "a", "effect": "NoExecute", "timeAdded": "2026-05-01T11:59:00Z"}
 	pod := func(name string, tolerations ...object) object {
 		return object{
 			"apiVersion": "v1", "kind": "Pod", "metadata": meta(name), "spec": object{"nodeName": hostile, "tolerations": tolerations},
@@ -36,11 +36,11 @@ func hostileDump() []any {
 		}
 	}
 	later := object{"operator": "Exists"}
-	sooner := object{"key": hostile, "operator": "Equal", "value": hostile, "tolerationSeconds": 300}
+	sooner := object{"key": "gpu", "operator": "Equal", "value": "a", "tolerationSeconds": 300}
 	going := pod("going", later)
 	going["metadata"].(object)["deletionTimestamp"] = "2026-05-01T11:00:00Z"
 	return []any{
-		object{"apiVersion": "v1", "kind": "Node", "metadata": meta(hostile), "spec": object{"taints": []object{taint, {"key": hostile, "effect": hostile}}}},
+		object{"apiVersion": "v1", "kind": "Node", "metadata": meta(hostile), "spec": object{"taints": []object{taint, {"key": "disk", "effect": "NoSchedule"}}}},
 		pod(hostile), pod("b", sooner, later), pod("stays", later), going, pod("lost", later),
 		object{
 			"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta(hostile), "spec": object{"selector": object{"matchLabels": object{"app": hostile}}},

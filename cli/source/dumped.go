@@ -72,8 +72,9 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 		return r, err
 	}
 	c := all[from.Root]
+	err = c.finish(s, from, now, &r)
 	*to = *c.to
-	return r, c.finish(s, from, now, &r)
+	return r, err
 }
 
 // readFiles reads folders and archives first: a file that is given beside them belongs to the newest collection.

@@ -150,7 +150,7 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a text", "timestamp", "2026-05-01 12:00:02.1 +0000 UTC m=+0.1\n2026-05-01", ""},
 		{"a log of Pods", "a/current.log", aPod, ""},
 		{"a log in a folder of logs", "a/logs/current.txt", aPod, ""},
-		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is cut off at byte 51, after 0 whole objects, so objects may be missing"},
+		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is cut off at byte 50, after 0 whole objects, so objects may be missing"},
 		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
 		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
 		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},

@@ -196,7 +196,7 @@ func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 
 func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 	event := func(reason string, e v1.Event) *v1.Event {
-		e.Reason, e.Type, e.Message = reason, "Normal", "because"
+		e.Name, e.Reason, e.Type, e.Message = reason, reason, "Normal", "because"
 		e.InvolvedObject = v1.ObjectReference{Namespace: "shop", Name: "a"}
 		return &e
 	}

@@ -2,6 +2,7 @@ package foresight_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 // happened returns an event about a pod shop/a with this UID, a number of seconds from noon.
 func happened(uid string, seconds float64, reason, message string) *v1.Event {
 	e := &v1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprint(uid, seconds, reason, message)},
 		InvolvedObject: v1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "a", UID: types.UID(uid)},
 		Reason:         reason, Message: message, LastTimestamp: metav1.NewTime(at(seconds)),
 	}

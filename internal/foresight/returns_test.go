@@ -16,6 +16,7 @@ import (
 // seconds from noon.
 func evicted(uid string, bound, when float64, change ...func(map[string]string)) *v1.Event {
 	e := &v1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: uid},
 		InvolvedObject: v1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "agent-" + uid, UID: types.UID(uid)},
 		Reason:         "TaintManagerEviction", Message: "Marking for deletion Pod", LastTimestamp: metav1.NewTime(at(when)),
 	}
