@@ -37,6 +37,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	case "troubled":
 		s.Manager.Spared = []string{"n9", "n8"}
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
+		gone := &s.Evictions[0]
+		gone.State, gone.DeletedBy, gone.ExposedSince = status.Due, "the DaemonSet controller", gone.Deadline
 		s.Evictions[1].Returned, s.Evictions[1].Owner = 2, &status.Owner{Kind: "Job", Group: "batch.volcano.sh", Name: "train"}
 	case "starts":
 		s.Manager.Synced = false

@@ -62,6 +62,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 		Prediction: foresight.Prediction{
 			Evict: e.State != status.Held, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
 			ExposedSince: new(e.ExposedSince.UTC()), Policy: e.Policy, Method: e.Method, HeldBy: e.HeldBy,
+			DeletedBy: e.DeletedBy,
 		},
 		Progress: progressOf(e), Returned: e.Returned,
 	}

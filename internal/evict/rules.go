@@ -89,7 +89,8 @@ func admissions() []rule {
 		on(preflightVerb, 400, 400).saying("does not support dry run").
 			is(proceed, "", "a webhook with side effects: the preflight can't tell, so the call goes on"),
 		on(patchVerb|preflightVerb|getVerb, 200, 299).is(proceed, "", "done: the next request follows"),
-		on(deleteVerb|evictVerb, 200, 299).is(eviction.Accepted, "", "the API server took the deletion"),
+		on(deleteVerb|evictVerb, 200, 299).is(eviction.Accepted, "",
+			"the API server took the deletion; its cache may have lacked a budget that was just created"),
 	}
 }
 

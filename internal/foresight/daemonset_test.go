@@ -23,23 +23,33 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 	drain := gpu(policy.Delete, v1.TaintEffectNoSchedule)
 	drain.Policies[0].Tolerations = &policy.Tolerations{Absent: lasting(0)}
 	tripped := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{outage(func(b *policy.Breaker) { b.Taints[0].Key, b.TopologyKey = "gpu", "" })}}}
+	rate := policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}}
+	by := func(c policy.Config) foresight.Ruleset { return rulesOf(t, c) }
+	limited := foresight.Ruleset{MaxEvictionsPerSecond: 0.001}
+	paused, err := foresight.NewRuleset(policy.Config{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name          string
-		config        policy.Config
+		rules         foresight.Ruleset
 		taint         string
 		daemon, other string // the effect of the taint
 	}{
-		{"without policies", policy.Config{}, "gpu:NoExecute", "deleted", foresight.Evicted},
-		{"held", gpu(policy.Hold), "gpu:NoExecute", "deleted", foresight.Held},
-		{"ignored", gpu(policy.Ignore), "gpu:NoExecute", "deleted", foresight.Stays},
-		{"evicted, and the budget is left to the other", gpu(policy.Evict), "gpu:NoExecute", "deleted", foresight.Evicted},
-		{"held by a breaker", tripped, "gpu:NoExecute", "deleted", foresight.Held},
-		{"held for a NoSchedule taint", gpu(policy.Hold, v1.TaintEffectNoSchedule), "gpu:NoSchedule", foresight.Held, foresight.Held},
-		{"evicted for a NoSchedule taint", drain, "gpu:NoSchedule", foresight.Evicted, foresight.Evicted},
-		{"a NoSchedule taint without a policy", policy.Config{}, "gpu:NoSchedule", foresight.Stays, foresight.Stays},
+		{"without policies", by(policy.Config{}), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"held", by(gpu(policy.Hold)), "gpu:NoExecute", "deleted", foresight.Held},
+		{"ignored", by(gpu(policy.Ignore)), "gpu:NoExecute", "deleted", foresight.Stays},
+		{"evicted, and the budget is left to the other", by(gpu(policy.Evict)), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"held by a breaker", by(tripped), "gpu:NoExecute", "deleted", foresight.Held},
+		{"limited by a rate, which is left to the other", by(rate), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"limited by maxEvictionsPerSecond", limited, "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"paused", paused, "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"held for a NoSchedule taint", by(gpu(policy.Hold, v1.TaintEffectNoSchedule)), "gpu:NoSchedule", foresight.Held, foresight.Held},
+		{"evicted for a NoSchedule taint", by(drain), "gpu:NoSchedule", foresight.Evicted, foresight.Evicted},
+		{"a NoSchedule taint without a policy", by(policy.Config{}), "gpu:NoSchedule", foresight.Stays, foresight.Stays},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := judgedBy(rulesOf(t, test.config), foresight.Focus{}, node("n1"), budget("web", 1),
+			m := judgedBy(test.rules, foresight.Focus{}, node("n1"), budget("web", 1),
 				pod("a", ownedBy("DaemonSet/agent"), labelled("app", "web")), pod("b", ownedBy("ReplicaSet/b"), labelled("app", "web")))
 			p, err := m.Plan(ask(test.taint))
 			if err != nil {
@@ -56,6 +66,9 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 			}
 			if diff := cmp.Diff(map[string]string{"a": test.daemon, "b": test.other}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if p.Pace != nil && test.daemon == "deleted" { // with two evictions, the second would wait
+				t.Errorf("the pace counts the DaemonSet's pod: %+v", p.Pace)
 			}
 			if goes := slices.Contains(p.Names(), "shop/a"); goes != (test.daemon == "deleted" || test.daemon == foresight.Evicted) {
 				t.Errorf("the plan has these pods that go: %q", p.Names())
@@ -80,6 +93,10 @@ func TestExplainAndPendingNameTheDaemonSetController(t *testing.T) {
 	}
 	if p := m.Pending(noon, nil); len(p.Pods) != 1 || p.Pods[0].State != foresight.Due || p.Pods[0].DeletedBy != "the DaemonSet controller" {
 		t.Errorf("pending: %+v", p.Pods)
+	}
+	long := judgedBy(held, foresight.Focus{}, node("n1", timed("gpu:NoExecute", -60)), pod("a", ownedBy("DaemonSet/agent")))
+	if p := long.Pending(noon, nil); len(p.Pods) != 1 || noted(p.Notes, "should have been evicted by now") {
+		t.Errorf("taint-manager is said to be late: %q", p.Notes)
 	}
 	if e := explained(judgedBy(held, foresight.Focus{}, n, pod("a", ownedBy("DaemonSet/agent"), tolerates("gpu", 0))), noon); e.Prediction.HeldBy != "policy q" {
 		t.Errorf("a toleration with seconds tolerates: %+v", e.Prediction)

@@ -114,11 +114,11 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	return pending
 }
 
-// noteOverdue notes how many pods should have gone when they were read.
+// noteOverdue notes how many pods taint-manager should have evicted when they were read.
 func (p *Pending) noteOverdue(read time.Time) {
 	overdue := 0
 	for i := range p.Pods {
-		countIf(&overdue, p.Pods[i].Overdue(read))
+		countIf(&overdue, p.Pods[i].DeletedBy == "" && p.Pods[i].Overdue(read))
 	}
 	if overdue > 0 {
 		p.note("%s should have been evicted by now: either taint-manager is not running, or something blocks the evictions; "+

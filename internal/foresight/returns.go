@@ -69,8 +69,8 @@ func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 		return []string{"the DaemonSet controller creates the pod on this node again at once, where it is evicted again, " +
 			"without end; add a NoSchedule taint that it does not tolerate"}
 	}
-	return []string{"a replacement pod tolerates the node's taints for a limited time, so it may be scheduled to the same " +
-		"node and evicted again"}
+	return []string{"a replacement pod tolerates the node's taints, so it may be scheduled to the same node and " +
+		"evicted again"}
 }
 
 // keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node that has

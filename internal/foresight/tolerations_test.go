@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // toleration adds a toleration of effect NoExecute with this operator and value.
@@ -66,7 +67,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 
 func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
-	const may = "a replacement pod tolerates the node's taints for a limited time, so it may be scheduled to the same node and evicted again"
+	const may = "a replacement pod tolerates the node's taints, so it may be scheduled to the same node and evicted again"
 	const lingers = "it stays Terminating until its node is reachable again, is deleted, or has the taint out-of-service"
 	owned := func(owner, key string, seconds int64) *v1.Pod {
 		return pod("a", ownedBy(owner), tolerates(key, seconds))
@@ -94,6 +95,11 @@ func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q", test.name, got)
 		}
+	}
+	bounded := policies(t, policy.Policy{Name: "p", Method: policy.Delete, Tolerations: &policy.Tolerations{Unlimited: lasting(60)}})
+	p, err := judgedBy(bounded, foresight.Focus{}, node("n1"), owned("ReplicaSet/web", "gpu", -1)).Plan(ask("gpu:NoExecute"))
+	if err != nil || !slices.Equal(p.Pods[0].Warnings, []string{may}) {
+		t.Errorf("a policy evicts a pod that tolerates without a limit: %+v, %v", p.Pods, err)
 	}
 }
 

@@ -11,7 +11,7 @@ func (c *Core) probably(e *entry, pod *taint.Pod, node *taint.Node, now *policy.
 	switch present := *pod; now.Stay {
 	case taint.Terminating:
 		present.Terminating = false
-		if e.state == held && c.judge.DeletedByDaemonSet(&present, node).Evict {
+		if (e.state == held || c.judge.Paused()) && c.judge.DeletedByDaemonSet(&present, node).Evict {
 			return eviction.DeletedByDaemonSet
 		}
 	case taint.NotTainted, taint.Tolerated:
@@ -22,11 +22,11 @@ func (c *Core) probably(e *entry, pod *taint.Pod, node *taint.Node, now *policy.
 	return ""
 }
 
-// deletedByOthers turns the view of a pod that waits or is held into that of one that the DaemonSet controller deletes,
-// if it does.
-func (c *Core) deletedByOthers(v eviction.View, node *taint.Node) eviction.View {
+// deletedByOthers turns the view of a pod that waits, is held, or has gone in a dry run only, into that of one that the
+// DaemonSet controller deletes, if it does.
+func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {
 	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
-	if !verdict.Evict || v.State == eviction.InFlight || v.State == eviction.Done {
+	if !verdict.Evict || v.State == eviction.InFlight || e.state == accepted {
 		return v
 	}
 	return eviction.View{

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/shard"
@@ -11,43 +12,77 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// newDaemonPlay returns a play with a pod of a DaemonSet that tolerates no taint and is held, or not a DaemonSet's.
-func newDaemonPlay(t *testing.T, daemon bool) *play {
-	p := newPolicyPlay(t, of("gpu", policy.Hold))
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations, pod.Daemon = nil, daemon })
+// newDaemonPlay returns a play by this judge with a pod of a DaemonSet that tolerates no taint, or not a DaemonSet's.
+func newDaemonPlay(t *testing.T, judge policy.Judge, daemon bool) *play {
+	p := newPlay(t)
+	p.judge = judge
+	p.add("a")
+	p.change("a", func(pod *taint.Pod) { pod.Daemon = daemon })
+	p.taint("gpu", 0)
 	p.nodeChanged(1)
 	return p
 }
 
-func TestTheNoteAboutAHeldPodThatIsDeletedSaysWhoProbablyDidIt(t *testing.T) {
-	p := newDaemonPlay(t, true)
-	p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
-	p.podChanged(2, "a")
-	if n := p.notes[len(p.notes)-1]; n.Kind != eviction.EvictionCancelled || n.Held.Name != "gpu" ||
-		n.WhyStays() != "the pod is already being deleted, probably by the DaemonSet controller" {
-		t.Errorf("%+v: %s", n, n.WhyStays())
+func TestTheNoteAboutAPodThatIsKeptAndDeletedSaysWhoProbablyDidIt(t *testing.T) {
+	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
+	paused := policy.Judge{Set: deletes.Set, Facts: &policy.Facts{Paused: true}}
+	tripped := judgeWith(t, policy.Guards{Breakers: []policy.Breaker{{
+		Name: "outage", Taints: []policy.TaintKey{{Key: "gpu"}}, MaxNodes: intstr.FromString("50%"),
+	}}})
+	tripped.Facts.Tripped = map[policy.Trip]bool{{Breaker: "outage"}: true}
+	const cause = "the pod is already being deleted, probably by the DaemonSet controller"
+	for _, test := range []struct {
+		name   string
+		judge  policy.Judge
+		daemon bool
+		held   string
+		want   string // "" without a note
+	}{
+		{"a policy holds it", holds, true, "gpu", cause},
+		{"a policy holds a pod of another controller", holds, false, "", ""},
+		{"a breaker holds it", tripped, true, "outage", cause},
+		{"a breaker holds a pod of another controller", tripped, false, "", ""},
+		{"a pause keeps it", paused, true, "", cause},
+		{"a pause keeps a pod of another controller", paused, false, "", ""},
+		{"nothing keeps it", deletes, true, "", ""},
+	} {
+		p := newDaemonPlay(t, test.judge, test.daemon)
+		p.notes = nil
+		p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
+		p.podChanged(2, "a")
+		if test.want == "" {
+			p.wantNotes()
+			continue
+		}
+		if len(p.notes) != 1 || p.notes[0].Kind != eviction.EvictionCancelled || p.notes[0].Held.Name != test.held ||
+			p.notes[0].WhyStays() != test.want {
+			t.Errorf("%s: %+v", test.name, p.notes)
+		}
 	}
-
-	p = newDaemonPlay(t, false)
-	p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
-	p.podChanged(2, "a")
-	if n := p.notes[len(p.notes)-1]; n.Kind != eviction.EvictionHeld {
-		t.Errorf("a pod of another controller: %+v", n)
-	}
-
-	p = newPolicyPlay(t, of("gpu", policy.Delete))
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations, pod.Daemon, pod.Terminating = nil, true, true })
-	p.podChanged(2, "a")
-	p.wantNotes() // it was not held
 }
 
-func TestThePageDoesNotCallAPodHeldThatTheDaemonSetControllerDeletes(t *testing.T) {
-	v := newDaemonPlay(t, true).core.Views(at(1))[0]
-	if v.Word() != eviction.WordDue || v.DeletedBy != "the DaemonSet controller" || v.Held.By != 0 {
-		t.Errorf("%s: %+v", v.Word(), v)
-	}
-	if v := newDaemonPlay(t, false).core.Views(at(1))[0]; v.Word() != eviction.WordHeld || v.DeletedBy != "" {
-		t.Errorf("a pod of another controller: %s: %+v", v.Word(), v)
+func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
+	const by = "the DaemonSet controller"
+	ends := func(o eviction.Outcome) func(*play) { return func(p *play) { p.tried(1, o) } }
+	waits, dryRun := func(*play) {}, ends(eviction.Outcome{Kind: eviction.DryRun})
+	for _, test := range []struct {
+		name      string
+		method    policy.Method
+		daemon    bool
+		play      func(*play)
+		word, who string
+	}{
+		{"held", policy.Hold, true, waits, eviction.WordDue, by},
+		{"held, of another controller", policy.Hold, false, waits, eviction.WordHeld, ""},
+		{"in dry run", policy.Delete, true, dryRun, eviction.WordDue, by},
+		{"in dry run, of another controller", policy.Delete, false, dryRun, eviction.WordDone, ""},
+		{"deleted by taint-manager first", policy.Delete, true, ends(accepted), eviction.WordDone, ""},
+	} {
+		p := newDaemonPlay(t, judgeOf(t, of("gpu", test.method)), test.daemon)
+		test.play(p)
+		if v := p.view(1, "a"); v.Word() != test.word || v.DeletedBy != test.who || v.Held.By != 0 && test.who != "" {
+			t.Errorf("%s: %s: %+v", test.name, v.Word(), v)
+		}
 	}
 }
 

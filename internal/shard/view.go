@@ -18,10 +18,10 @@ func (c *Core) Views(now time.Time) []eviction.View {
 		switch {
 		case pod == nil:
 		case e.state != held:
-			views = append(views, c.deletedByOthers(c.view(now, e, pod, node), node))
+			views = append(views, c.deletedByOthers(e, c.view(now, e, pod, node), node))
 		default:
 			if by := c.judgeOf(uid).Decide(pod, node).Held; by.By != 0 {
-				views = append(views, c.deletedByOthers(eviction.View{
+				views = append(views, c.deletedByOthers(e, eviction.View{
 					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
 				}, node))
 			}

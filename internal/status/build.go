@@ -36,6 +36,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Method:       strings.ToLower(string(v.Method)),
 		DeleteAt:     stamp(v.DeleteAt),
 		HeldBy:       heldBy(v),
+		DeletedBy:    v.DeletedBy,
 		WaitsFor:     v.Waits.String(),
 		WaitsForRate: v.Waits.Rate,
 		NextTry:      stamp(v.Next),

@@ -59,11 +59,11 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
 	v := view("a", "n", 400)
 	v.Policy, v.Method, v.DeleteAt = "maintenance", policy.Evict, at(900)
-	v.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}
+	v.Waits, v.DeletedBy = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, taint.DaemonSetController
 	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
 	got := shownAs(t, v)
 	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
-	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy {
+	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy || got.DeletedBy != "the DaemonSet controller" {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -197,6 +197,9 @@ type Eviction struct {
 	// pod goes because of another taint.
 	HeldBy string `json:"heldBy,omitempty"`
 
+	// DeletedBy is "the DaemonSet controller" if it deletes the pod, whatever this program does; else left out.
+	DeletedBy string `json:"deletedBy,omitempty"`
+
 	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "the end of the pause", "the API
 	// server", or "a place: namespace shop already has 32 calls in flight, half of what is free". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`

@@ -172,8 +172,13 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 func (w *world) refusesGates(t *testing.T) {
 	w.shell(t, commands(t, "runbooks/day-two.md", "Upgrade the API server")[0])
 	refusals := map[string]string{"NoSuchGate=true": "unrecognized feature gate: NoSuchGate"}
-	if w.Minor() >= 34 {
-		refusals["SeparateTaintEvictionController=false"] = "feature is locked to true"
+	const separate = "SeparateTaintEvictionController"
+	switch minor := w.Minor(); {
+	case minor >= 38:
+		refusals[separate+"=false"] = "unrecognized feature gate: " + separate
+		refusals[separate+"=true"] = "unrecognized feature gate: " + separate
+	case minor >= 34:
+		refusals[separate+"=false"] = "feature is locked to true"
 	}
 	for gate, want := range refusals {
 		o, err := w.LaunchOriginal(t.Context(), "--feature-gates="+gate)

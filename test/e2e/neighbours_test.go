@@ -82,7 +82,8 @@ func (s *scene) agent() *v1.Pod {
 }
 
 // A start of kube-controller-manager lifts unreachable:NoExecute from every node. The taint was gone, so the countdown
-// ends, here as in the original. The NoSchedule twin stays, by which the event and explain recognize the cause.
+// ends, here as in the original. The NoSchedule twin stays, by which the event and explain recognize the cause. The taint
+// comes back with a new timeAdded, from which a countdown begins.
 func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{
@@ -95,8 +96,9 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	alive.makeNode()
 	alive.renewLease()
 	s.dies()
-	s.until("the node has unreachable:NoExecute", func() bool {
-		_, noExecute := s.unreachable(v1.TaintEffectNoExecute)
+	var first, again v1.Taint
+	s.until("the node has unreachable:NoExecute", func() (noExecute bool) {
+		first, noExecute = s.unreachable(v1.TaintEffectNoExecute)
 		return noExecute
 	})
 	manager := w.Component(testcluster.ControllerManager)
@@ -120,7 +122,14 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	if out, _ := s.said(w.Kubeconfig(), "explain", pod.Name, "-n", pod.Namespace); !strings.Contains(out, cause) {
 		t.Errorf("explain does not name the cause:\n%s", out)
 	}
-	t.Logf("lifted %s after the start", lifted)
+	s.within(time.Minute, "kube-controller-manager has set unreachable:NoExecute again", func() (noExecute bool) {
+		again, noExecute = s.unreachable(v1.TaintEffectNoExecute)
+		return noExecute
+	})
+	if !first.TimeAdded.Before(again.TimeAdded) {
+		t.Errorf("the taint has the timeAdded %v, and had %v before", again.TimeAdded, first.TimeAdded)
+	}
+	t.Logf("lifted %s after the start, and set again by %s after it", lifted, time.Since(began))
 }
 
 // renewLease renews the lease of the scene's node every second until the test ends, so that the node stays alive

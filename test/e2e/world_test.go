@@ -155,10 +155,15 @@ func nodeReady(n *v1.Node) bool {
 // until polls the API server for a condition that no watch of this test shows.
 func (s *scene) until(what string, done func() bool) {
 	s.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	s.within(30*time.Second, what, done)
+}
+
+func (s *scene) within(limit time.Duration, what string, done func() bool) {
+	s.Helper()
+	deadline := time.Now().Add(limit)
 	for !done() {
 		if time.Now().After(deadline) {
-			s.Fatalf("30 s have passed without this: %s", what)
+			s.Fatalf("%s have passed without this: %s", limit, what)
 		}
 		s.wait(50 * time.Millisecond)
 	}
