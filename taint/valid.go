@@ -2,8 +2,10 @@ package taint
 
 import (
 	"slices"
+	"strconv"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -15,11 +17,20 @@ var (
 	}
 )
 
-// Validate returns why no API server stores the taint that is at this path.
-func Validate(t *v1.Taint, at *field.Path) field.ErrorList {
-	errs := syntax(at.Child("key"), t.Key, validation.IsQualifiedName)
-	errs = append(errs, syntax(at.Child("value"), t.Value, validation.IsValidLabelValue)...)
-	return append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
+// Validate returns why no API server stores the taints of a node that are at this path.
+func Validate(taints []v1.Taint, at *field.Path) (errs field.ErrorList) {
+	for i := range taints {
+		t, at := &taints[i], at.Index(i)
+		errs = append(errs, syntax(at.Child("key"), t.Key, validation.IsQualifiedName)...)
+		errs = append(errs, syntax(at.Child("value"), t.Value, validation.IsValidLabelValue)...)
+		errs = append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
+		if slices.ContainsFunc(taints[:i], func(other v1.Taint) bool { return other.MatchTaint(t) }) {
+			twice := field.Duplicate(at, t.Key)
+			twice.Detail = "key and effect of a taint must be unique"
+			errs = append(errs, twice)
+		}
+	}
+	return errs
 }
 
 // ValidateToleration returns why no API server stores the toleration that is at this path.
@@ -37,6 +48,8 @@ func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList)
 		errs = append(errs, syntax(value, t.Value, validation.IsValidLabelValue)...)
 	case t.Operator == v1.TolerationOpExists && t.Value != "":
 		errs = append(errs, field.Invalid(value, t.Value, "must be empty when operator is Exists"))
+	case t.Operator == v1.TolerationOpLt || t.Operator == v1.TolerationOpGt:
+		errs = append(errs, syntax(value, t.Value, integer)...)
 	}
 	if t.Effect != "" {
 		errs = append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
@@ -45,6 +58,17 @@ func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList)
 		errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "must be NoExecute when tolerationSeconds is set"))
 	}
 	return errs
+}
+
+// integer returns why Lt and Gt do not take a value.
+func integer(value string) []string {
+	if problems := content.IsDecimalInteger(value); len(problems) > 0 {
+		return problems
+	}
+	if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+		return []string{"must fit into 64 bits"}
+	}
+	return nil
 }
 
 func oneOf[T ~string](at *field.Path, value T, allowed []T) field.ErrorList {

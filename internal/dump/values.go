@@ -88,9 +88,7 @@ func member[T any](d *jsontext.Decoder, to *T, fields map[string]func(to *T) any
 func impossible(object metav1.Object) (errs field.ErrorList) {
 	switch o := object.(type) {
 	case *v1.Node:
-		for i := range o.Spec.Taints {
-			errs = append(errs, taint.Validate(&o.Spec.Taints[i], field.NewPath("spec", "taints").Index(i))...)
-		}
+		errs = taint.Validate(o.Spec.Taints, field.NewPath("spec", "taints"))
 	case *v1.Pod:
 		at := field.NewPath("spec", "tolerations")
 		for i := range o.Spec.Tolerations {
@@ -99,7 +97,7 @@ func impossible(object metav1.Object) (errs field.ErrorList) {
 	}
 	return slices.DeleteFunc(errs, func(e *field.Error) bool {
 		text, isText := e.BadValue.(string)
-		return e.Type == field.ErrorTypeInvalid && isText && Masked(text)
+		return isText && Masked(text) // an effect is no string
 	})
 }
 

@@ -137,7 +137,8 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 // explainTaint explains what one taint alone would do.
 func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) ExplainedTaint {
 	explained := ExplainedTaint{Taint: t.ToString()}
-	if toleration := m.matching(&p.Pod, t); toleration != nil {
+	toleration := m.matching(&p.Pod, t)
+	if toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
 	latest, earliest := n.estimate.latest.state(t), n.estimate.earliest.state(t)
@@ -158,23 +159,29 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	if prediction.Goes() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}
-	if near := nearMiss(&p.Pod, t, m.rules.config.Rules); near != nil && prediction.Evict {
+	near := nearMiss(&p.Pod, m.judged(t), toleration, m.rules.config.Rules)
+	if near != nil && prediction.Evict {
 		explained.NearMiss = near
 		explained.Arithmetic = append(explained.Arithmetic, near.words())
 	}
 	return explained
 }
 
-// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if the effect of the taint
-// were NoExecute. If no toleration matches then, a toleration that matches the taint itself counts.
+// matching returns the toleration that counts, or nil. If none matches the taint as it is judged, one that matches the
+// taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
-	if m.rules.triggers(t) {
-		asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-		if toleration := taint.Matching(p, &asNoExecute, m.rules.config.Rules); toleration != nil {
-			return toleration
-		}
+	if toleration := taint.Matching(p, m.judged(t), m.rules.config.Rules); toleration != nil {
+		return toleration
 	}
 	return taint.Matching(p, t, m.rules.config.Rules)
+}
+
+// judged returns the taint as tolerations count for it: a trigger as if its effect were NoExecute.
+func (m *Model) judged(t *v1.Taint) *v1.Taint {
+	if m.rules.triggers(t) {
+		return &v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
+	}
+	return t
 }
 
 // since says since when a taint is there, and what tells that.

@@ -23,9 +23,8 @@ func (n *NearMiss) words() string {
 }
 
 // nearMiss returns the pod's first toleration that nearly matches the taint and would tolerate it for longer than the
-// one that matches; nil if there is none.
-func nearMiss(p *taint.Pod, t *v1.Taint, rules taint.Rules) *NearMiss {
-	matching := taint.Matching(p, t, rules)
+// one that counts, which is nil if none matches. It returns nil if there is no such toleration.
+func nearMiss(p *taint.Pod, t *v1.Taint, matching *v1.Toleration, rules taint.Rules) *NearMiss {
 	for i := range p.Tolerations {
 		near := &p.Tolerations[i]
 		if matching != nil && !taint.Outlasts(near, matching) {

@@ -29,7 +29,7 @@ func (d *doubts) add(p *Prediction) {
 func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
-	if cause := m.reading.Journal.Missing(); cause != "" && (d.unsure || d.swapped) {
+	if cause := m.reading.Journal.Missing(); cause != "" && d.unsure {
 		r.note("%s, so the start time of taints without timeAdded is unknown; pods affected by those taints may be evicted earlier than shown", cause)
 	}
 	if d.swapped {
