@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/internal/dump"
@@ -57,5 +58,38 @@ func TestAnObjectOfAnotherKindMayHaveAnyFields(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
+	}
+}
+
+// A field that is not read would be missing in the verdict.
+func TestAFieldThatIsMisspeltOrThereTwiceIsRefused(t *testing.T) {
+	for fields, want := range map[string]string{
+		`"metadata": {"name": "a", "DeletionTimestamp": "2026-05-01T10:00:00Z"}`:                    `unknown field "DeletionTimestamp"; write deletionTimestamp`,
+		`"metadata": {"name": "a", "Labels": {}}`:                                                   `unknown field "Labels"; write labels`,
+		`"metadata": {"name": "a", "ownerReference": []}`:                                           `unknown field "ownerReference"; write ownerReferences`,
+		`"metadata": {"name": "a"}, "status": {"Phase": "Failed"}`:                                  `unknown field "Phase"; write phase`,
+		`"metadata": {"name": "a"}, "spec": {"toleration": []}`:                                     `unknown field "toleration"; write tolerations`,
+		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "Effect": "NoExecute"}]}`: `unknown object member name "Effect"`,
+		`"metadata": {"name": "a", "name": "b"}`:                                                    `duplicate object member name`,
+		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "key": "n"}]}`:            `duplicate object member name`,
+		`"metadata": 7`: `JSON number`,
+		`"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "a"}, "spec": {"selectors": {}}`: `unknown field "selectors"; write selector`,
+	} {
+		if !strings.Contains(fields, `"kind"`) {
+			fields = `"kind": "Pod", "apiVersion": "v1", ` + fields
+		}
+		err := dump.ReadAlone(strings.NewReader("{"+fields+"}"), func(any, []time.Time) {})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", fields, err)
+		}
+	}
+	const fine = `{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "labels": null, "generateName": "a-", "selfLink": ""}, "spec": null, "status": {"phase": "Failed", "podIPs": []}}`
+	err := dump.ReadAlone(strings.NewReader(fine), func(o any, _ []time.Time) {
+		if p := o.(*v1.Pod); p.Name != "a" || p.Status.Phase != v1.PodFailed {
+			t.Errorf("%+v", p)
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package dump
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -23,9 +25,35 @@ var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
 // Masked reports whether a value is a mask of a redactor, or has one.
 func Masked(value string) bool { return masked.MatchString(value) }
 
-// closed decodes taints and tolerations, and of the specs around them what is read: a misspelt member would change a
-// verdict.
+// closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
+// change a verdict.
 var closed = jsonv2.JoinUnmarshalers(strict[v1.Taint](), strict[v1.Toleration](),
+	members(map[string]func(*metav1.ObjectMeta) any{
+		"name":              func(to *metav1.ObjectMeta) any { return &to.Name },
+		"namespace":         func(to *metav1.ObjectMeta) any { return &to.Namespace },
+		"uid":               func(to *metav1.ObjectMeta) any { return &to.UID },
+		"resourceVersion":   func(to *metav1.ObjectMeta) any { return &to.ResourceVersion },
+		"generation":        func(to *metav1.ObjectMeta) any { return &to.Generation },
+		"creationTimestamp": func(to *metav1.ObjectMeta) any { return &to.CreationTimestamp },
+		"deletionTimestamp": func(to *metav1.ObjectMeta) any { return &to.DeletionTimestamp },
+		"labels":            func(to *metav1.ObjectMeta) any { return &to.Labels },
+		"annotations":       func(to *metav1.ObjectMeta) any { return &to.Annotations },
+		"ownerReferences":   func(to *metav1.ObjectMeta) any { return &to.OwnerReferences },
+		"finalizers":        func(to *metav1.ObjectMeta) any { return &to.Finalizers },
+		"managedFields":     func(to *metav1.ObjectMeta) any { return &to.ManagedFields },
+	}),
+	members(map[string]func(*v1.PodStatus) any{
+		"phase":      func(to *v1.PodStatus) any { return &to.Phase },
+		"conditions": func(to *v1.PodStatus) any { return &to.Conditions },
+	}),
+	members(map[string]func(*policyv1.PodDisruptionBudgetSpec) any{
+		"selector":       func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.Selector },
+		"minAvailable":   func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.MinAvailable },
+		"maxUnavailable": func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.MaxUnavailable },
+		"unhealthyPodEvictionPolicy": func(to *policyv1.PodDisruptionBudgetSpec) any {
+			return &to.UnhealthyPodEvictionPolicy
+		},
+	}),
 	members(map[string]func(*v1.NodeSpec) any{
 		"taints": func(to *v1.NodeSpec) any { return &to.Taints },
 	}),
@@ -54,7 +82,7 @@ func strict[T any]() *jsonv2.Unmarshalers {
 func members[T any](fields map[string]func(to *T) any) *jsonv2.Unmarshalers {
 	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
 		if d.PeekKind() != '{' {
-			return d.SkipValue()
+			return errors.ErrUnsupported // null, or refused
 		}
 		_, err := d.ReadToken()
 		for err == nil && d.PeekKind() != '}' {
