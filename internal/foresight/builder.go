@@ -306,9 +306,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			delete(m.pods, key)
 		}
 	}
-	if r.Masked != nil {
-		m.leaveOutMasked()
-	}
+	m.leaveOutMasked()
 	return m, nil
 }
 

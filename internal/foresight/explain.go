@@ -25,6 +25,10 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		Header: header("Explanation", at), Pod: ExplainedPod{PodRef: PodRef{Namespace: namespace, Name: name}},
 		Events: own, EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
+	if p == nil && m.isMasked(namespace, name) {
+		return nil, fmt.Errorf("pod %s cannot be explained: it is in %s, but a masked value in a taint, a toleration or a "+
+			"label may decide", e.Pod.String(), m.reading.From)
+	}
 	if p == nil {
 		e.Remarks = m.readingRemarks()
 		e.Incomplete = m.unlisted(namespace)
@@ -34,7 +38,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	if unknown := m.unjudged(nil); len(unknown) > 0 {
 		return nil, fmt.Errorf("pod %s cannot be explained: in %s %s", p.Key(), m.reading.From,
-			strings.Join(unknown, "; and "))
+			strings.Join(append(unknown, m.reading.Missing...), "; and "))
 	}
 	e.Pod = ExplainedPod{PodRef: p.ref(), Phase: string(p.Phase), Ends: p.ends}
 	e.Disruption, e.Stuck, e.Budgets = p.disruption, m.stuck(p, e.read), m.budgetsOf(p)

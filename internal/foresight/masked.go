@@ -1,6 +1,8 @@
 package foresight
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -8,27 +10,43 @@ import (
 
 // leaveOutMasked leaves out the pods about which a value could decide that a redactor has masked.
 func (m *Model) leaveOutMasked() {
-	hidden := 0
 	for key, p := range m.pods {
-		n := m.nodes[p.Node]
-		if n == nil || taint.NeverEvicted(&p.Pod) != 0 || !m.masks(n, p) {
-			continue
+		if n := m.nodes[p.Node]; n != nil && m.masks(n, p, n.Taints) {
+			m.masked = append(m.masked, p)
+			delete(m.pods, key)
 		}
-		hidden++
-		delete(m.pods, key)
 	}
-	if hidden > 0 {
-		m.reading.Missing = append(m.reading.Missing, having(hidden, "pod")+" a masked value that decides, in a taint, a "+
-			"toleration or a label, so nothing can be said of them")
-	}
+	m.reading.Missing = append(m.reading.Missing, maskedPods(len(m.masked))...)
 }
 
-// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates a taint of the
-// node that may evict.
-func (m *Model) masks(n *node, p *pod) bool {
+// maskedPods returns a clause about this number of pods; none about no pod.
+func maskedPods(n int) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so nothing can " +
+		"be said of them"}
+}
+
+// isMasked reports whether a pod of this name was left out, in any namespace if none is given.
+func (m *Model) isMasked(namespace, name string) bool {
+	return slices.ContainsFunc(m.masked, func(p *pod) bool {
+		return p.Name == name && (namespace == "" || namespace == p.Namespace)
+	})
+}
+
+// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these taints
+// of its node that may evict.
+func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
+	masked := m.reading.Masked
+	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
+		return false
+	}
 	labels := m.masksLabels(n, p)
-	for i := range n.Taints {
-		if t := &n.Taints[i]; m.rules.concerns(t) && (labels || hides(m.reading.Masked, t, p.Tolerations)) {
+	for i := range taints {
+		t := &taints[i]
+		hidden := labels || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
+		if hidden && m.rules.concerns(t) {
 			return true
 		}
 	}

@@ -199,6 +199,7 @@ type Model struct {
 	objects
 	reading Reading
 	at      time.Time // for which it was loaded
+	masked  []*pod    // that were left out because of a mask
 }
 
 // At returns the time for which the model was loaded.

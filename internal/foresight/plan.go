@@ -153,7 +153,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(plan.own())
-	plan.Incomplete = m.gaps(q.Names)
+	plan.Incomplete = append(m.gaps(q.Names), maskedPods(by.masked)...)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
 	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
 	return plan, nil
@@ -184,12 +184,13 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	return taints, nil
 }
 
-// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, and the
-// pod of the leader.
+// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, the pod of
+// the leader, and the number of pods that are left out because a mask hides whether they tolerate these taints.
 type planRules struct {
 	with, without rulesAt
 	taints        map[string][]v1.Taint
 	self          *pod
+	masked        int
 }
 
 // planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
@@ -197,16 +198,21 @@ type planRules struct {
 func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
 	with := m.rulesAt(&m.rules, q.At, taints)
 	if q.Compare != nil {
-		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self()}
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints, m.self()}
+	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0}
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for those that other nodes lose.
 func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 	pods := []*PlannedPod{}
 	for _, p := range m.pods {
-		if m.nodes[p.Node] == nil {
+		n := m.nodes[p.Node]
+		if n == nil {
+			continue
+		}
+		if m.masks(n, p, by.taints[p.Node]) {
+			by.masked++
 			continue
 		}
 		if planned := m.planPod(p, by, at); planned.selected || planned.Evict {
