@@ -190,7 +190,9 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	for _, h := range from.Holes {
 		addHole(r, h.What, h.Namespace == "" || s.Focus.Namespace == "" || s.Focus.Namespace == h.Namespace)
 	}
-	r.PodNamespaces = c.podsIn
+	if r.PodNamespaces = from.PodLists; len(from.PodLists) > 1 {
+		delete(from.PodLists, "") // of which namespace the empty list is, is not known
+	}
 	in := slices.Sorted(maps.Keys(c.podsIn))
 	tool := from.Tool
 	if tool == nil {
@@ -202,6 +204,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	for _, name := range from.Namespaces() {
 		c.podsIn[name] = true // a list of its pods, which may be empty
 	}
+	r.PodNamespaces = c.podsIn
 	in = slices.Sorted(maps.Keys(c.podsIn))
 	unusual := func(name string) bool { return !slices.Contains(tool.Namespaces, name) }
 	switch {

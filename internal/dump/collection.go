@@ -22,6 +22,9 @@ type Collection struct {
 
 	AllNamespaces bool // all are listed
 
+	// PodLists has the namespaces of the pods that are in a list or an array, and "" if a PodList has no items.
+	PodLists map[string]bool
+
 	objects    int // that are read
 	hasNodes   bool
 	visit      Visit
@@ -50,7 +53,7 @@ func (t *Tree) collection(p place) *Collection {
 	if c == nil {
 		c = &Collection{
 			Root: root, Tool: tool, visit: t.visit(root),
-			nodes: map[string]bool{}, pods: map[string]bool{}, namespaces: map[string]bool{},
+			nodes: map[string]bool{}, pods: map[string]bool{}, namespaces: map[string]bool{}, PodLists: map[string]bool{},
 		}
 		t.Collections[root] = c
 	}
@@ -101,7 +104,7 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	}
 	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
-	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole}
+	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole, pods: c.PodLists}
 	to.to = func(object any, times []time.Time) {
 		c.objects++
 		if _, ok := object.(*v1.Node); ok {

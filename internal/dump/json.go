@@ -73,7 +73,7 @@ func (j *jsonReader) elements(of *object) error {
 
 // object reads an object or a list.
 func (j *jsonReader) object(of *object) error {
-	o := &object{at: j.place(), yaml: j.yaml != nil, Members: j.spare[:0]}
+	o := &object{at: j.place(), yaml: j.yaml != nil, listed: j.StackDepth() > 0, Members: j.spare[:0]}
 	o.Items.list, o.Items.by, j.spare = o, j, nil
 	err := json.UnmarshalDecode(j.Decoder, o)
 	switch _, unfit := errors.AsType[*json.SemanticError](err); {

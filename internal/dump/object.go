@@ -19,8 +19,9 @@ type object struct {
 	Items      items          `json:"items"`
 	Members    jsontext.Value `json:",embed"` // all others
 
-	at   string // where it is: in a document of YAML, or near a byte of JSON
-	yaml bool
+	at     string // where it is: in a document of YAML, or near a byte of JSON
+	yaml   bool
+	listed bool // it is in a list or an array
 }
 
 // items are the items of a list. They are passed on while the list is read.
@@ -29,6 +30,7 @@ type items struct {
 	by   *jsonReader // nil: they are not passed on
 
 	read    bool           // the items were an array
+	some    bool           // one of them was passed on
 	waiting []*object      // for an apiVersion or a kind that comes after the items
 	err     error          // of an item
 	other   jsontext.Value // no array, or the member "items" of an object
@@ -37,8 +39,9 @@ type items struct {
 // UnmarshalJSONFrom passes the items on.
 func (i *items) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if i.by != nil && d.PeekKind() == '[' && (i.list.Kind == "" || i.list.isList()) {
-		i.read = true
+		before := i.by.to.read
 		i.err = i.by.elements(i.list)
+		i.read, i.some = true, i.by.to.read > before
 		return i.err
 	}
 	value, err := d.ReadValue()
@@ -110,8 +113,9 @@ func (o *object) name() string {
 type receiver struct {
 	to    Visit
 	hole  func(Hole)
-	loose bool // what is no object is skipped
-	nulls bool // the string "null" stands for null
+	loose bool            // what is no object is skipped
+	nulls bool            // the string "null" stands for null
+	pods  map[string]bool // see Collection.PodLists
 
 	read, wanted int  // number of objects, and of those whose kind is read
 	held         int  // bytes of the items that wait for the kind of their list
@@ -187,6 +191,9 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
 		return nil
 	}
+	if o.Kind == "Pod" && o.listed {
+		r.pods[typed.GetNamespace()] = true
+	}
 	r.to(typed, times(typed))
 	return nil
 }
@@ -201,6 +208,9 @@ func (r *receiver) list(o *object) error {
 		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
 	case more != "":
 		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)
+	}
+	if o.kindOfItems() == "Pod" && !o.foreign() && !o.Items.some && len(o.Items.waiting) == 0 {
+		r.pods[""] = true
 	}
 	for _, item := range o.Items.waiting {
 		item.inherit(o)

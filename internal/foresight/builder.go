@@ -52,7 +52,7 @@ type Reading struct {
 
 	Masked func(value string) bool // reports whether a redactor has masked a value; nil if none could
 
-	PodNamespaces map[string]bool // in a dump, the namespaces of all pods, kept or not
+	PodNamespaces map[string]bool // those of whose pods a dump has a list; "" is any
 }
 
 // MayLackPods returns why pods may be missing; "" if there is no reason.

@@ -70,8 +70,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 // unlisted returns why a pod of this namespace that was not read may exist; nil if it is gone.
 func (m *Model) unlisted(namespace string) []string {
 	why := m.reading.MayLackPods()
-	if why == "" && m.reading.Dumped && !m.reading.PodNamespaces[namespace] {
-		why = m.reading.From + " has no pods of namespace " + namespace
+	if listed := m.reading.PodNamespaces; why == "" && m.reading.Dumped && !listed[namespace] && !listed[""] {
+		why = m.reading.From + " has no list of the pods in namespace " + namespace
 	}
 	if why == "" {
 		return nil
