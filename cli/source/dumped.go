@@ -33,8 +33,7 @@ type collected struct {
 	to *foresight.Builder
 
 	pages      *foresight.Journal
-	written    map[int]time.Time // when the pages of the journal were written
-	newest     time.Time         // latest time in the dump that is not after now
+	newest     time.Time // latest time in the dump that is not after now
 	budgets    int
 	events     int
 	namespaces []string        // that are objects of the dump
@@ -50,8 +49,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	now := time.Now()
 	all := map[string]*collected{}
 	tree := dump.NewTree(func(root string) dump.Visit {
-		c := &collected{dumped: d, to: to.New(), pages: d.location.none()}
-		c.written, c.podsIn = map[int]time.Time{}, map[string]bool{}
+		c := &collected{dumped: d, to: to.New(), pages: d.location.none(), podsIn: map[string]bool{}}
 		all[root] = c
 		return c.visitor(s, now)
 	})

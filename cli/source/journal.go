@@ -63,8 +63,7 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 	return read
 }
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the one that was
-// written later counts.
+// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the newer state counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
 	number := slices.Index(store.Names(c.location.name()), m.Name)
 	if number < 0 || m.Namespace != c.location.namespace {
@@ -78,11 +77,9 @@ func (c *collected) addPage(m *v1.ConfigMap) {
 		partition, _, _ := journal.Decode(number, m.Data)
 		written = partition.Written
 	}
-	if before, ok := c.written[number]; ok && written.Before(before) {
-		return
+	if c.to.IsNew("ConfigMap", m, written) {
+		c.pages.Add(number, journal.StoredPartition{
+			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
+		}, nil)
 	}
-	c.written[number] = written
-	c.pages.Add(number, journal.StoredPartition{
-		Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
-	}, nil)
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -43,12 +44,12 @@ func (c Cluster) readLease(ctx context.Context) foresight.Lease {
 	return foresight.Lease{Unknown: fmt.Sprintf("Lease %s/%s can't be read (%v)", l.namespace, l.lease, err)}
 }
 
-// addLease adds a Lease of a dump, if it is the manager's. Of two, the one that was renewed later counts.
+// addLease adds a Lease of a dump, if it is the manager's. Of one that is there twice, the newer state counts.
 func (c *collected) addLease(l *coordinationv1.Lease) {
 	if l.Namespace != c.location.namespace || l.Name != c.location.lease {
 		return
 	}
-	if before := c.pages.Lease.Spec; before == nil || !l.Spec.RenewTime.Before(before.RenewTime) {
+	if c.to.IsNew("Lease", l, cmp.Or(l.Spec.RenewTime, new(metav1.MicroTime)).Time) {
 		c.pages.Lease = foresight.Lease{Spec: &l.Spec}
 	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -164,6 +166,48 @@ func TestOneNameIsOnePod(t *testing.T) {
 				if o.Name == "a" && o.Replicas != 1 {
 					t.Errorf("%s, %s: %+v", c.name, kept, o)
 				}
+			}
+		}
+	}
+}
+
+// The files of a dump may be given in any order.
+func TestOfTwoStatesTheNewerCountsInAnyOrder(t *testing.T) {
+	allows := func(version, api string, n int32) func() any {
+		return func() any {
+			return budget("a", n, func(b *policyv1.PodDisruptionBudget) { b.UID, b.ResourceVersion, b.APIVersion = "b", version, api })
+		}
+	}
+	tells := func(version, message string) func() any {
+		return func() any {
+			return &v1.Event{
+				ObjectMeta:     metav1.ObjectMeta{Namespace: "shop", Name: "e", UID: "e", ResourceVersion: version},
+				InvolvedObject: v1.ObjectReference{Namespace: "shop", Name: "a"}, Message: message, LastTimestamp: metav1.NewTime(at(-9)),
+			}
+		}
+	}
+	const superseded = "1 object of x was there in a newer state, which counts"
+	for _, c := range []struct {
+		name string
+		a, b func() any
+		want string
+	}{
+		{"a budget", allows("7", "", 5), allows("8", "", 1), "allows 1, " + superseded},
+		{"a budget in two versions of the API", allows("7", "policy/v1beta1", 5), allows("7", "", 1), "allows 1, "},
+		{"a newer budget in an old version of the API", allows("7", "", 5), allows("8", "policy/v1beta1", 1), "allows 1, " + superseded},
+		{"an event", tells("9", "older"), tells("10", "newer"), "newer, " + superseded},
+	} {
+		for order, states := range map[string][]any{"older first": {c.a(), c.b()}, "newer first": {c.b(), c.a()}} {
+			e := explained(loaded(t, foresight.Reading{From: "x"}, append(states, node("n1"), pod("a", labelled("app", "a")))...), noon)
+			got := ""
+			for _, b := range e.Budgets {
+				got += fmt.Sprint("allows ", b.Admits)
+			}
+			for _, event := range e.Events {
+				got += event.Message
+			}
+			if got += ", " + strings.Join(e.Notes, "|"); got != c.want {
+				t.Errorf("%s, %s: %s", c.name, order, got)
 			}
 		}
 	}

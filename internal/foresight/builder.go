@@ -110,6 +110,8 @@ type version struct {
 	revision uint64 // its resourceVersion as a number; 0 if it has none
 	content  uint64 // a hash, if it has no resourceVersion
 	created  int64
+	written  int64 // when the object says that it was written
+	beta     bool  // it is of policy/v1beta1
 }
 
 // added is an object that was added.
@@ -226,6 +228,9 @@ func (b *Builder) nameOf(kind string, o metav1.Object) uint64 {
 
 // versionOf returns the state of an object.
 func (b *Builder) versionOf(o metav1.Object) (v version) {
+	if budget, ok := o.(*policyv1.PodDisruptionBudget); ok {
+		v.beta, budget.APIVersion = budget.APIVersion == "policy/v1beta1", ""
+	}
 	v.uid, v.created = maphash.Comparable(b.seed, o.GetUID()), o.GetCreationTimestamp().Unix()
 	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
 		v.revision = revision
@@ -236,22 +241,34 @@ func (b *Builder) versionOf(o metav1.Object) (v version) {
 	return v
 }
 
-// isNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. Of
-// one UID the higher resourceVersion is newer, of two UIDs the object that was created later. If that does not tell,
-// the object is repeated.
-func (b *Builder) isNew(kind string, o metav1.Object) bool {
+func (b *Builder) isNew(kind string, o metav1.Object) bool { return b.IsNew(kind, o, time.Time{}) }
+
+// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. Of
+// one UID the higher resourceVersion is newer, of two UIDs the object that was created later, and otherwise the one that
+// says that it was written later. If that does not tell, the object is repeated. A budget of policy/v1 counts instead of
+// the same of policy/v1beta1.
+func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	name, now := b.nameOf(kind, o), b.versionOf(o)
+	now.written = written.UnixMicro()
 	before, repeated := b.seen[name]
+	same := before.version
+	same.beta = now.beta
 	switch {
 	case !repeated:
 		b.seen[name] = added{version: now}
 		return true
-	case before.version == now:
+	case same == now && before.beta:
+		b.seen[name] = added{version: now}
+		return !now.beta
+	case same == now:
 		return false
 	}
 	newer, ordered := now.created > before.created, now.created != before.created
 	if now.uid == before.uid {
 		newer, ordered = now.revision > before.revision, now.revision > 0 && before.revision > 0
+	}
+	if !ordered {
+		newer, ordered = now.written > before.written, now.written != before.written
 	}
 	if !ordered {
 		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
