@@ -48,7 +48,9 @@ func (a account) update(now *foresight.Pending) error {
 
 // endsWithNode returns the standings of pods that need not be gone before their node is.
 func endsWithNode() []foresight.Standing {
-	return []foresight.Standing{foresight.Finished, foresight.Mirror, foresight.OfDaemonSet, foresight.Orphaned}
+	return []foresight.Standing{
+		foresight.Finished, foresight.Kept, foresight.Mirror, foresight.OfDaemonSet, foresight.Orphaned,
+	}
 }
 
 // String says what became of the pods: "2 pods are gone, 1 has finished".
@@ -68,6 +70,7 @@ func (a account) String() string {
 		{foresight.Finished, "has finished", "have finished"},
 		{foresight.Tolerating, "tolerates the taints", "tolerate the taints"},
 		{foresight.Unaffected, "stays", "stay"},
+		{foresight.Kept, "is kept by a finalizer", "are kept by finalizers"},
 		{foresight.OfDaemonSet, "belongs to a DaemonSet", "belong to DaemonSets"},
 		{foresight.Mirror, "is a mirror pod", "are mirror pods"},
 		{foresight.Orphaned, "is left to the pod garbage collector", "are left to the pod garbage collector"},

@@ -55,7 +55,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
 		"--namespace is set. Prints a line when a pod becomes held (by a policy or a breaker), blocked (by a budget) or "+
-		"overdue (10s after its deadline). Exits with code 0 after 10s in which no pod was waiting for eviction or terminating.")
+		"overdue (10s after its deadline). Exits with code 0 after 10s in which no pod was waiting for eviction or "+
+		"terminating, and with code 1 if pods remain that nothing evicts.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

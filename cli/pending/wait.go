@@ -81,6 +81,10 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	switch {
 	case err != nil:
 		return "", err
+	case empty.proven() && len(remaining(last)) > 0:
+		names := remaining(last)
+		return "", fmt.Errorf("no eviction is left%s, but %s that nothing evicts: %s; in all, %s",
+			last.Focus.Words(last.OnNodes), answer.Pods(len(names), "remains", "remain"), foresight.ShortList(names), bound)
 	case empty.proven():
 		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
 		if last.Spared != "" {
@@ -92,6 +96,11 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	}
 	return fmt.Sprintf("After %s%s: %s In all, %s.", taint.Brief(timeout), last.Focus.Words(last.OnNodes), left(last),
 		bound), answer.ErrWouldEvict
+}
+
+// remaining returns the names of the pods that keep a node from being empty although nothing evicts them.
+func remaining(p *foresight.Pending) []string {
+	return slices.Concat(p.Bound(foresight.Unaffected), p.Bound(foresight.Kept))
 }
 
 // emptiness is since when nothing is left to go, and what the manager has written since.

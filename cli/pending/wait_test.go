@@ -212,6 +212,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a mirror pod"
+	const remains = "no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
@@ -222,7 +223,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"gone":      {nothing, "1 pod is gone, " + rest},
 		"finished":  {is(foresight.Finished), "1 pod has finished, " + rest},
 		"tolerates": {is(foresight.Tolerating), "2 pods tolerate the taints, 1 is a mirror pod"},
-		"untainted": {is(foresight.Unaffected), "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
+		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
+		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
 		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
 			"stopped is not known, and the pod garbage collector deletes the pods"},

@@ -3,7 +3,7 @@ package foresight
 import (
 	"slices"
 
-	v1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -23,6 +23,7 @@ const (
 	Orphaned    Standing = "orphaned"    // its node does not exist
 	Terminating Standing = "terminating" // it is being deleted, for whatever reason, and not gone yet
 	Finished    Standing = "finished"
+	Kept        Standing = "kept" // it has finished, and has a finalizer
 	Mirror      Standing = "mirror"
 	OfDaemonSet Standing = "DaemonSet"
 	Tolerating  Standing = "tolerating"
@@ -36,7 +37,9 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 		return Orphaned
 	case p.Terminating:
 		return Terminating
-	case p.Phase == v1.PodSucceeded || p.Phase == v1.PodFailed:
+	case slices.ContainsFunc(p.finalizers, isForeign):
+		return Kept
+	case p.finished():
 		return Finished
 	case p.Mirror:
 		return Mirror
@@ -47,6 +50,10 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	}
 	return Unaffected
 }
+
+// isForeign reports whether a finalizer is not that of the Job controller, which soon removes its own from a pod that has
+// finished.
+func isForeign(finalizer string) bool { return finalizer != batchv1.JobTrackingFinalizer }
 
 // Bound returns the names of the pods of this standing.
 func (p *Pending) Bound(s Standing) (names []string) {

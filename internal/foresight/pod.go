@@ -45,7 +45,7 @@ type pod struct {
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
-	finalizers []string   // of a pod that is being deleted
+	finalizers []string   // of a pod that is being deleted or has finished
 	containers containers // of a pod that is being deleted
 	disruption *Disruption
 	responds   []string // names of spec.evictionResponders
@@ -72,8 +72,11 @@ func podOf(p *v1.Pod) *pod {
 	for i := range p.Spec.EvictionResponders {
 		result.responds = append(result.responds, p.Spec.EvictionResponders[i].Name)
 	}
+	if p.DeletionTimestamp != nil || result.finished() {
+		result.finalizers = p.Finalizers
+	}
 	if p.DeletionTimestamp != nil {
-		result.ends, result.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
+		result.ends = utc(p.DeletionTimestamp.Time)
 		result.containers = containersOf(p.Status.ContainerStatuses)
 	}
 	return result
