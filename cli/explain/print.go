@@ -146,17 +146,20 @@ func sinceWhen(e explainedTaint) string {
 	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
 
-// granted returns the toleration, and how long it tolerates the taint.
+// granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
 func granted(e explainedTaint) string {
+	text := "none"
 	switch {
-	case e.Toleration == "" && e.NearMiss != nil:
-		return "none (nearly " + e.NearMiss.Toleration + ")"
 	case e.Toleration == "":
-		return "none"
 	case e.TolerationSeconds == nil:
-		return e.Toleration + ", without limit"
+		text = e.Toleration + ", without limit"
+	default:
+		text = e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
 	}
-	return e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
+	if e.NearMiss != nil {
+		text += " (nearly " + e.NearMiss.Toleration + ")"
+	}
+	return text
 }
 
 // budgets describes the PodDisruptionBudgets that select the pod, and how many disruptions they allow.
