@@ -356,6 +356,34 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 }
 
+// Events of both versions of the API are read as one kind.
+func TestAnEventOfEventsK8sIOIsReadLikeACoreOne(t *testing.T) {
+	const event = `apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: e, namespace: shop}
+regarding: {kind: Pod, namespace: shop, name: web-0, uid: u2}
+reason: TaintManagerEviction
+note: Marking for deletion Pod shop/web-0
+type: Normal
+eventTime: "2026-05-01T10:00:00.000000Z"
+deprecatedCount: 2
+series: {count: 5, lastObservedTime: "2026-05-01T10:30:00.000000Z"}
+`
+	err := dump.ReadAlone(strings.NewReader(event), func(object any, times []time.Time) {
+		e := object.(*v1.Event)
+		got := []any{e.InvolvedObject.Name, string(e.InvolvedObject.UID), e.Reason, e.Message, e.Type, e.Count, e.Series.Count}
+		if diff := cmp.Diff([]any{"web-0", "u2", "TaintManagerEviction", "Marking for deletion Pod shop/web-0", "Normal", int32(2), int32(5)}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if last := time.Date(2026, 5, 1, 10, 30, 0, 0, time.UTC); !e.LastTimestamp.Time.Equal(last) || !slices.ContainsFunc(times, last.Equal) {
+			t.Errorf("last seen at %v, times %v", e.LastTimestamp, times)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // stripped returns the object without the fields that are not kept: its type, which is known.
 func stripped(object any) any {
 	object.(runtime.Object).GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})

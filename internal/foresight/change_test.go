@@ -36,6 +36,7 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 		":NoExecute":         "the KEY is missing",
 		"gpu":                "the EFFECT is missing",
 		"gpu=a100":           "the EFFECT is missing",
+		"network=slow-":      "a VALUE can only be removed together with its EFFECT",
 		"gpu:NoExcute":       `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:":               `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:noexecute-":     `the effect "noexecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
