@@ -48,7 +48,6 @@ var closed = jsonv2.JoinUnmarshalers(strict[v1.Taint](), strict[v1.Toleration]()
 	}),
 	members(map[string]func(*policyv1.PodDisruptionBudgetSpec) any{
 		"selector":       func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.Selector },
-		"minAvailable":   func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.MinAvailable },
 		"maxUnavailable": func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.MaxUnavailable },
 		"unhealthyPodEvictionPolicy": func(to *policyv1.PodDisruptionBudgetSpec) any {
 			return &to.UnhealthyPodEvictionPolicy
