@@ -63,7 +63,8 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 	return read
 }
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the newer state counts.
+// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the newer state
+// counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
 	number := slices.Index(store.Names(c.location.name()), m.Name)
 	if number < 0 || m.Namespace != c.location.namespace {
