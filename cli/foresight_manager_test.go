@@ -36,6 +36,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		s.Manager.Trips = managersTrips()
 	case "troubled":
 		s.Manager.Spared = []string{"n9", "n8"}
+		s.Nodes = append(s.Nodes, status.Node{Name: "n8", Taints: []status.Taint{{Taint: "node.kubernetes.io/out-of-service:NoExecute"}}})
+		s.Evictions[1].Own = true
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
 		gone := &s.Evictions[0]
 		gone.State, gone.DeletedBy, gone.ExposedSince = status.Due, "the DaemonSet controller", gone.Deadline
