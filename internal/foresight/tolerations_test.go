@@ -128,6 +128,12 @@ func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 			t.Errorf("pending: %v: %q", test.node.Spec.Taints, got)
 		}
 	}
+	drain := drains(v1.TaintNodeUnreachable)
+	drain.Name = "drain"
+	byPolicy := judgedBy(policies(t, drain), foresight.Focus{}, pod("a"), node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule")))
+	if notes, pending := explained(byPolicy, noon).Notes, byPolicy.Pending(noon, nil).Spared; noted(notes, part) || pending != "" {
+		t.Errorf("a policy has the taint: %q, %q", notes, pending)
+	}
 	dead := node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule"))
 	dead.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: hoursAgo(1)}}
 	const advice = "If the machine is off, 'kubectl taint node n1 node.kubernetes.io/out-of-service=:NoExecute' evicts the pods at once"
