@@ -35,7 +35,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	case "tripped":
 		s.Manager.Trips = managersTrips()
 	case "troubled":
-		s.Manager.Spared = []string{"n9", "n8"}
+		s.Manager.Spared, s.Manager.Idle = []string{"n9", "n8"}, []string{"breaker db can never trip: its nodeSelector selects no node"}
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
 		s.Evictions[1].Returned, s.Evictions[1].Owner = 2, &status.Owner{Kind: "Job", Group: "batch.volcano.sh", Name: "train"}
 	case "starts":
