@@ -33,9 +33,9 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	case "dry":
 		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
 	case "tripped":
-		s.Manager.Trips = managersTrips()
+		s.Manager.Trips, s.Manager.Idle = managersTrips(), []string{"breaker db can never trip: its nodeSelector selects no node"}
 	case "troubled":
-		s.Manager.Spared, s.Manager.Idle = []string{"n9", "n8"}, []string{"breaker db can never trip: its nodeSelector selects no node"}
+		s.Manager.Spared = []string{"n9", "n8"}
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
 		s.Evictions[1].Returned, s.Evictions[1].Owner = 2, &status.Owner{Kind: "Job", Group: "batch.volcano.sh", Name: "train"}
 	case "starts":
