@@ -33,7 +33,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	case "dry":
 		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
 	case "tripped":
-		s.Manager.Trips = managersTrips()
+		s.Manager.Trips, s.Manager.Idle = managersTrips(), []string{"breaker db can never trip: its nodeSelector selects no node"}
 	case "troubled":
 		s.Manager.Spared = []string{"n9", "n8"}
 		s.Nodes = append(s.Nodes, status.Node{Name: "n8", Taints: []status.Taint{{Taint: "node.kubernetes.io/out-of-service:NoExecute"}}})

@@ -125,6 +125,7 @@ func notesOf(m *status.Manager) []string {
 	for _, t := range tripsOf(m) {
 		notes = append(notes, t.String())
 	}
+	notes = append(notes, m.Idle...)
 	if m.DryRun {
 		notes = append(notes, "the manager runs with --dry-run and evicts no pod")
 	}

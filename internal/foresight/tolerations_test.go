@@ -82,6 +82,7 @@ func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 		{"a DaemonSet that tolerates for 5 s", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute"), node("n1"), loop},
 		{"a DaemonSet that does not tolerate", pod("a", ownedBy("DaemonSet/agent")), ask("gpu:NoExecute"), node("n1"), ""},
 		{"another one", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1"), may},
+		{"a toleration without a key", owned("ReplicaSet/web", "", 300), ask("gpu:NoExecute"), node("n1"), may},
 		{"a pod that nobody replaces", pod("a", tolerates("gpu", 5)), ask("gpu:NoExecute"), node("n1"), ""},
 		{"a NoSchedule taint that keeps it off", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute", "full:NoSchedule"), node("n1"), ""},
 		{"one that the node has", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1", parsed("full:NoSchedule")), ""},
