@@ -248,12 +248,16 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 		}
 		all = append(all, views...)
 	}
+	for i := range all {
+		v := &all[i]
+		v.Own = !v.IsHeld() && v.DeletedBy == "" && m.own(v.Pod) != dispatch.Other
+	}
 	return all, nil
 }
 
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// Spared returns the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no
-// NoExecute taint that says so, in no particular order.
+// Spared returns the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no such
+// taint that evicts, in no particular order.
 func (m *Manager) Spared() []string { return m.source.Spared() }

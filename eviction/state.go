@@ -72,6 +72,9 @@ type View struct {
 	// DeletedBy is [taint.DaemonSetController] if it deletes the pod, whatever this program does.
 	DeletedBy string
 
+	// Own: the pod belongs to this program, which evicts its own pods last, one at a time.
+	Own bool
+
 	// Returned is how often pods of the same workload were evicted from the node because of the same taint before this
 	// one came there, within the last hour; 0 if less than twice.
 	Returned int

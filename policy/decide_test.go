@@ -200,7 +200,10 @@ func TestWhyAPodStaysIsSaidInTheWordsOfTheRuleThatDecides(t *testing.T) {
 		{drains, aPod(tolerating("a", -1)), draining(1, "a", ""), "every taint that evicts is tolerated without a limit"},
 		{drains, of(""), draining(1, "a", ""), "policy drain does not drain pods without a controller"},
 		{drains, of("DaemonSet"), draining(1, "a", ""), "policy drain does not drain pods of DaemonSets"},
-		{drains, of("DaemonSet", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
+		{drains, of("DaemonSet", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "policy drain does not drain pods of DaemonSets"},
+		{drains, of("", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "policy drain does not drain pods without a controller"},
+		{drains, of("DaemonSet", tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
+		{drains, aPod(tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
 		{policies(narrow), of("DaemonSet"), draining(1, "a", ""), "the node has no taint that evicts the pod"},
 		{policies(audits), of("DaemonSet"), draining(1, "a", ""), "the node has no NoExecute taint"},
 	} {
@@ -220,6 +223,9 @@ func with(n *taint.Node, taints ...taint.History) *taint.Node {
 func TestAPolicyThatNamesATaintWithNoExecuteOnlyIsNamed(t *testing.T) {
 	both := only(policy.Hold, "a")
 	both.Match.Taints[0].Effects = []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule}
+	prefix, all := only(policy.Hold, ""), only(policy.Hold, "")
+	prefix.Name, prefix.Match.Taints[0].KeyPrefix = "prefix", "a"
+	all.Name, all.Match.Taints = "all", nil
 	for _, test := range []struct {
 		of     policy.Policy
 		effect v1.TaintEffect
@@ -229,6 +235,9 @@ func TestAPolicyThatNamesATaintWithNoExecuteOnlyIsNamed(t *testing.T) {
 		{only(policy.Hold, "a"), v1.TaintEffectNoExecute, ""},
 		{only(policy.Hold, "b"), v1.TaintEffectNoSchedule, ""},
 		{both, v1.TaintEffectNoSchedule, ""},
+		{prefix, v1.TaintEffectNoSchedule, "policy prefix names this taint with NoExecute only"},
+		{only(policy.Hold, "a", "x"), v1.TaintEffectNoSchedule, ""},
+		{all, v1.TaintEffectNoSchedule, ""},
 	} {
 		got := compiled(t, policies(test.of)).NamesOnlyNoExecute(&v1.Taint{Key: "a", Effect: test.effect})
 		if got != test.want {

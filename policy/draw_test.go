@@ -111,7 +111,7 @@ func drawMatch(t *rapid.T, triggers bool) policy.Match {
 			return labelled("tier", rapid.SampledFrom([]string{"prod", "test"}).Draw(t, "tier"))
 		}),
 		OwnerKinds: maybe(t, "owners", func() []string {
-			return rapid.SampledFrom([][]string{{"StatefulSet"}, {"DaemonSet"}, {"None", "Job"}, {"DaemonSet", "None"}}).Draw(t, "kinds")
+			return rapid.SampledFrom([][]string{{"StatefulSet"}, {"DaemonSet"}, {"None", "Job"}, {"DaemonSet", "None"}, {"Job.batch"}, {"Job.apps"}, {"Job", "CronJob"}, {"StatefulSets"}}).Draw(t, "kinds")
 		}),
 		Priority: maybe(t, "priority", func() *policy.PriorityRange {
 			return rapid.SampledFrom([]*policy.PriorityRange{{Min: number(0)}, {Max: number(5)}, {Min: number(5), Max: number(2e9)}, {Min: number(2e9)}}).Draw(t, "range")
@@ -126,7 +126,7 @@ func drawMatch(t *rapid.T, triggers bool) policy.Match {
 func drawTaint(t *rapid.T, triggers bool) policy.Taint {
 	var m policy.Taint
 	if rapid.Bool().Draw(t, "exact") {
-		m.Key = rapid.SampledFrom(someKeys).Draw(t, "key")
+		m.Key = rapid.SampledFrom(append([]string{v1.TaintNodeUnschedulable}, someKeys...)).Draw(t, "key")
 	} else {
 		m.KeyPrefix = rapid.SampledFrom([]string{"a", "node.kubernetes.io/", "x"}).Draw(t, "prefix")
 	}
@@ -182,6 +182,9 @@ func drawPod(t *rapid.T) *taint.Pod {
 	p.Labels, p.Bound = drawLabels(t, "pod"), at(rapid.Int64Range(0, 60).Draw(t, "bound"))
 	p.Priority = rapid.SampledFrom([]int32{-1, 0, 5, 2e9, 2e9 + 1000}).Draw(t, "priority")
 	ownedBy(rapid.SampledFrom([]string{"", "StatefulSet", "DaemonSet", "Job"}).Draw(t, "owner"))(p)
+	if p.Controller != nil && p.Controller.Kind == "Job" {
+		p.Controller.Group = rapid.SampledFrom([]string{"batch", "batch.volcano.sh"}).Draw(t, "group")
+	}
 	if rapid.IntRange(0, 9).Draw(t, "finished") == 0 {
 		p.Phase = v1.PodFailed
 	}
@@ -203,7 +206,11 @@ func drawHistories(t *rapid.T, effect v1.TaintEffect) (all []taint.History) {
 }
 
 func drawHistory(t *rapid.T, effect v1.TaintEffect) (h taint.History) {
-	key, since := rapid.SampledFrom(someKeys[:5]).Draw(t, "key"), int64(0)
+	keys := someKeys[:5]
+	if effect == v1.TaintEffectNoSchedule { // with which alone Kubernetes sets this taint
+		keys = append([]string{v1.TaintNodeUnschedulable}, keys...)
+	}
+	key, since := rapid.SampledFrom(keys).Draw(t, "key"), int64(0)
 	swaps := rapid.IntRange(0, 3).Draw(t, "swaps") == 0
 	for range rapid.IntRange(1, 4).Draw(t, "states") {
 		if swaps {

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func oneEach(list []string) [][]string {
 // matchesNothing returns why no pair matches the part; "" if one may.
 func (m *Match) matchesNothing() string {
 	for _, kind := range m.OwnerKinds {
+		if kind == "Node" {
+			return "a Node controls mirror pods only, which are never evicted"
+		}
 		if meant := meantKind(kind); meant != "" {
 			return "no pod is controlled by a " + kind + "; write " + meant
 		}
@@ -82,18 +86,24 @@ func (m *Match) matchesNothing() string {
 	}
 }
 
-// meantKind returns the kind that a kind stands for that controls no pods: one that owns the pods' owners, or a
-// misspelt kind of Kubernetes. It returns "" for all others, such as kinds of other APIs.
+// meantKind returns the kind that a kind stands for that controls no pods: one that owns the pods' owners, or a kind of
+// Kubernetes that is misspelt or has the wrong group. It returns "" for all others, such as kinds of other APIs, whose
+// groups have a dot.
 func meantKind(kind string) string {
-	name, group, _ := strings.Cut(kind, ".")
-	if strings.Contains(group, ".") {
-		return ""
+	name, group, grouped := strings.Cut(kind, ".")
+	known := map[string]string{
+		"ReplicaSet": "apps", "StatefulSet": "apps", daemonSet: "apps", "ReplicationController": "", "Job": "batch",
+		noOwner: "",
 	}
-	known := []string{"ReplicaSet", "StatefulSet", daemonSet, "ReplicationController", "Job", "Node", noOwner}
-	if slices.Contains(known, name) || name == "CronTab" { // the kind of another API, and of many examples
+	in, builtIn := known[name]
+	switch {
+	case strings.Contains(group, "."), builtIn && (!grouped || group == in), name == "Node",
+		name == "CronTab": // the kind of another API, and of many examples
 		return ""
+	case builtIn:
+		return strings.TrimSuffix(name+"."+in, ".")
 	}
-	for _, right := range append(known, "CronJob", "Deployment") {
+	for _, right := range append(slices.Sorted(maps.Keys(known)), "CronJob", "Deployment") {
 		most := 2
 		if len(right) < 6 {
 			most = 1

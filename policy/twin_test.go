@@ -174,13 +174,13 @@ func (tw *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
 }
 
 func (tw *twin) matches(m policy.Match, t v1.Taint) string {
-	kind := "None"
+	kind, group := "None", ""
 	if tw.pod.Controller != nil {
-		kind = tw.pod.Controller.Kind
+		kind, group = tw.pod.Controller.Kind, tw.pod.Controller.Group
 	}
 	returns := t.Effect == v1.TaintEffectNoSchedule && (kind == "DaemonSet" || kind == "None")
 	yes := namesTaint(m.Taints, t) && selected(m.NodeSelector, tw.node.Labels) && selected(m.PodSelector, tw.pod.Labels) &&
-		(len(m.OwnerKinds) == 0 && !returns || slices.Contains(m.OwnerKinds, kind)) &&
+		(len(m.OwnerKinds) == 0 && !returns || slices.Contains(m.OwnerKinds, kind) || slices.Contains(m.OwnerKinds, kind+"."+group)) &&
 		(m.Priority == nil || (m.Priority.Min == nil || tw.pod.Priority >= *m.Priority.Min) && (m.Priority.Max == nil || tw.pod.Priority <= *m.Priority.Max)) &&
 		(len(m.Namespaces) == 0 || slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
 			return regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(tw.pod.Namespace)

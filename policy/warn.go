@@ -43,6 +43,12 @@ func (c *Config) Warnings(now time.Time) []Warning {
 			all = append(all, Warning{fmt.Sprintf("policies[%d]", i), c.Policies[i].Name, text})
 		}
 	}
+	for i := range c.Guards.Rates {
+		r := &c.Guards.Rates[i]
+		if text := groupWarning(r.TopologyKey, 0); text != "" {
+			all = append(all, Warning{fmt.Sprintf("guards.rates[%d]", i), r.Name, text})
+		}
+	}
 	for i := range c.Guards.Breakers {
 		b := &c.Guards.Breakers[i]
 		for _, text := range c.breakerWarnings(b, now) {
@@ -185,7 +191,7 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
-	if text := b.groupWarning(); text != "" {
+	if text := groupWarning(b.TopologyKey, b.LeastNodes()); text != "" {
 		texts = append(texts, text)
 	}
 	if b.ResetBefore != nil && b.ResetBefore.After(now) {
@@ -199,18 +205,19 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	return texts
 }
 
-// groupWarning returns the warning about groups in which the breaker may never trip; "" if there is none.
-func (b *Breaker) groupWarning() string {
-	key := "topologyKey " + b.TopologyKey + ": "
+// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A rate has the
+// minNodes 0.
+func groupWarning(topologyKey string, minNodes int) string {
+	key := "topologyKey " + topologyKey + ": "
 	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
 	switch {
-	case b.TopologyKey == v1.LabelFailureDomainBetaZone:
+	case topologyKey == v1.LabelFailureDomainBetaZone:
 		return deprecated + v1.LabelTopologyZone
-	case b.TopologyKey == v1.LabelFailureDomainBetaRegion:
+	case topologyKey == v1.LabelFailureDomainBetaRegion:
 		return deprecated + v1.LabelTopologyRegion
-	case b.TopologyKey == v1.LabelHostname && b.LeastNodes() > 1:
+	case topologyKey == v1.LabelHostname && minNodes > 1:
 		return key + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
-			b.LeastNodes(), v1.LabelTopologyZone)
+			minNodes, v1.LabelTopologyZone)
 	}
 	return ""
 }

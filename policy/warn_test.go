@@ -53,6 +53,10 @@ func TestWarnings(t *testing.T) {
 		c.Guards.Breakers[0].ResetBefore = &metav1.Time{Time: now.Add(after)}
 		return c
 	}
+	rate := func(topologyKey string) policy.Config {
+		return policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{Name: "r", TopologyKey: topologyKey, EvictionsPerSecond: 1, Burst: 1}}}}
+	}
+	const starts = ": every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"
 	min, plain := only(policy.Delete, "x"), only(policy.Delete, "x")
 	min.Tolerations = &policy.Tolerations{Min: secs(1), Absent: secs(1)}
 	audits := only(policy.Hold, v1.TaintNodeUnreachable)
@@ -75,7 +79,7 @@ func TestWarnings(t *testing.T) {
 		"the autoscaler":           {policies(drain("ToBeDeletedByClusterAutoscaler")), []string{"policies[0] (a): taint ToBeDeletedByClusterAutoscaler: the cluster autoscaler drains such nodes itself: both evict the same pods"}},
 		"Karpenter":                {policies(drain("karpenter.sh/disrupted")), []string{"policies[0] (a): taint karpenter.sh/: Karpenter drains such nodes itself: both evict the same pods"}},
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
-		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable: every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"}},
+		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable" + starts}},
 		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
 		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method: Hold" + daemons}},
 		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method: Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
@@ -98,10 +102,16 @@ func TestWarnings(t *testing.T) {
 		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},
 		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
+		"a rate of old zones":      {rate(v1.LabelFailureDomainBetaZone), []string{"guards.rates[0] (r): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
+		"a rate for each node":     {rate(v1.LabelHostname), nil},
 		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node and minNodes is 3, so the breaker never trips; write topology.kubernetes.io/zone"}},
 		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
 		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
-		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready: every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"}},
+		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready" + starts}},
+		"a driver that starts":     {policies(drain("ebs.csi.aws.com/agent-not-ready")), []string{"policies[0] (a): taint ebs.csi.aws.com/agent-not-ready" + starts}},
+		"the autoscaler waits":     {policies(drain("startup-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint startup-taint.cluster-autoscaler.kubernetes.io/" + starts}},
+		"the autoscaler ignores":   {policies(drain("ignore-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint ignore-taint.cluster-autoscaler.kubernetes.io/" + starts}},
+		"GPUs":                     {policies(drain("nvidia.com/gpu")), []string{"policies[0] (a): taint nvidia.com/gpu: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
 		"one that never decides":   {policies(only(policy.Hold, v1.TaintNodeUnschedulable)), []string{"policies[0] (a): never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"}},
 		"Evict everywhere":         {policy.Config{Method: policy.Evict}, []string{everywhere(v1.TaintNodeNotReady + " and " + v1.TaintNodeUnreachable)}},
 		"Evict but for one taint":  {but(only(policy.Delete, v1.TaintNodeNotReady)), []string{everywhere(v1.TaintNodeUnreachable)}},

@@ -9,19 +9,24 @@ import (
 )
 
 // WhyStays returns why the pod stays on its node by this verdict, in the words of the rule that decides: "policy drain
-// does not drain pods of DaemonSets".
-func (j Judge) WhyStays(pod *taint.Pod, node *taint.Node, v *Verdict) string {
+// does not drain pods of DaemonSets". The others are taints of the node that may be no triggers.
+func (j Judge) WhyStays(pod *taint.Pod, node *taint.Node, v *Verdict, others ...v1.Taint) string {
 	ignorer := v.ignorer()
 	switch {
+	case v.Stay != taint.NotTainted && v.Stay != taint.Tolerated:
+		return j.words(v.Stay)
 	case v.Stay == taint.Tolerated && ignorer != "":
 		return j.words(v.Stay) + "; " + ignorer + " ignores a taint of the node"
-	case v.Stay != taint.NotTainted:
-		return j.words(v.Stay)
 	case ignorer != "":
 		return ignorer + " ignores a taint of the node, and no other one evicts the pod"
 	}
-	if name := j.leftBy(pod, node); name != "" {
+	if name := j.leftBy(pod, node, v.Stay); name != "" {
 		return "policy " + name + " does not drain pods " + whose(pod)
+	}
+	for i := range others {
+		if why := j.Set.NamesOnlyNoExecute(&others[i]); v.Stay == taint.NotTainted && why != "" {
+			return why + " (" + others[i].ToString() + ")"
+		}
 	}
 	return j.words(v.Stay)
 }
@@ -53,14 +58,16 @@ func (j Judge) words(stay taint.Stay) string {
 }
 
 // leftBy returns the name of the first policy that would drain the pod from its node if the pod had a controller that
-// is no DaemonSet; "" if there is none.
-func (j Judge) leftBy(pod *taint.Pod, node *taint.Node) string {
+// is no DaemonSet; "" if there is none. If the pod stays because it tolerates taints, only those count that it does not
+// tolerate.
+func (j Judge) leftBy(pod *taint.Pod, node *taint.Node, stay taint.Stay) string {
 	controlled := *pod
 	controlled.Controller = &taint.Owner{}
 	for states := range present(node.Triggers) {
-		p := j.pair(&controlled, node, states)
-		if m := p.match(); m.Name != "" && m.Method != Ignore && len(m.Match.OwnerKinds) == 0 {
-			return m.Name
+		actual, would := j.pair(pod, node, states), j.pair(&controlled, node, states)
+		d := would.decide()
+		if actual.match().Name == "" && d.Policy != "" && d.Method != Ignore && (d.Evict || stay == taint.NotTainted) {
+			return d.Policy
 		}
 	}
 	return ""
@@ -73,16 +80,17 @@ func whose(pod *taint.Pod) string {
 	return "of DaemonSets"
 }
 
-// NamesOnlyNoExecute returns why a NoSchedule taint evicts no pod although a policy has its key: "policy cordon names
-// this taint with NoExecute only"; "" if no policy has the key.
+// NamesOnlyNoExecute returns why a NoSchedule taint evicts no pod although a policy names it: "policy cordon names this
+// taint with NoExecute only"; "" if no policy names it.
 func (s *Set) NamesOnlyNoExecute(of *v1.Taint) string {
 	if s == nil || of.Effect != v1.TaintEffectNoSchedule {
 		return ""
 	}
+	executes := *of
+	executes.Effect = v1.TaintEffectNoExecute
 	for i := range s.policies {
 		c := &s.policies[i]
-		named := func(t Taint) bool { return t.Key == of.Key && !t.hasEffect(of.Effect) }
-		if c.Mode != Audit && slices.ContainsFunc(c.Match.Taints, named) {
+		if c.Mode != Audit && len(c.Match.Taints) > 0 && c.Match.names(&executes) && !c.Match.names(of) {
 			return "policy " + c.Name + " names this taint with NoExecute only"
 		}
 	}

@@ -175,6 +175,8 @@ func (t *text) budgets() {
 			asked = ". Eviction method delete ignores budgets"
 		case !b.Asked:
 			asked = ", but this eviction ignores it"
+		case b.Stuck:
+			asked = ", and can't recover while this pod exists, so it blocks the eviction"
 		case b.Never:
 			asked = " at all, so it blocks the eviction for ever"
 		case b.Admits == 0:

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -31,17 +34,18 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
 	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
 	pending.NoteReturned()
+	pending.NoteOwn()
 	pending.Pace = (*foresight.Pace)(s.Manager.Pace)
-	named, spared := map[string]bool{}, []foresight.SparedNode(nil)
+	named, released, spared := map[string]bool{}, map[string]bool{}, []foresight.SparedNode(nil)
 	for i := range s.Nodes {
-		if name := s.Nodes[i].Name; selected(name) {
-			named[name] = true
+		if n := &s.Nodes[i]; selected(n.Name) {
+			named[n.Name], released[n.Name] = true, slices.ContainsFunc(n.Taints, isOutOfService)
 		}
 	}
 	tainted := len(named)
 	for _, name := range s.Manager.Spared {
 		if selected(name) {
-			named[name], spared = true, append(spared, foresight.SparedNode{Name: name})
+			named[name], spared = true, append(spared, foresight.SparedNode{Name: name, Released: released[name]})
 		}
 	}
 	pending.NoteSpared(spared)
@@ -56,13 +60,15 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	return pending
 }
 
+func isOutOfService(t status.Taint) bool { return strings.HasPrefix(t.Taint, v1.TaintNodeOutOfService) }
+
 func podOf(e *status.Eviction) foresight.PendingPod {
 	pod := foresight.PendingPod{
 		PodRef: foresight.PodRef{Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node}, State: e.State,
 		Prediction: foresight.Prediction{
 			Evict: e.State != status.Held, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
 			ExposedSince: new(e.ExposedSince.UTC()), Policy: e.Policy, Method: e.Method, HeldBy: e.HeldBy,
-			DeletedBy: e.DeletedBy,
+			DeletedBy: e.DeletedBy, Own: e.Own,
 		},
 		Progress: progressOf(e), Returned: e.Returned,
 	}
@@ -119,6 +125,7 @@ func notesOf(m *status.Manager) []string {
 	for _, t := range tripsOf(m) {
 		notes = append(notes, t.String())
 	}
+	notes = append(notes, m.Idle...)
 	if m.DryRun {
 		notes = append(notes, "the manager runs with --dry-run and evicts no pod")
 	}

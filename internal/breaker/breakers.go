@@ -126,7 +126,7 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 // Idle returns a clause for each breaker that can't trip as it is meant to, with the present nodes.
 func (b *Breakers) Idle() (all []string) {
 	for _, of := range b.list {
-		if why := of.idle(); why != "" {
+		if why := of.idle(len(b.nodes)); why != "" {
 			all = append(all, why)
 		}
 	}

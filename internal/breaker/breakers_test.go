@@ -201,6 +201,8 @@ func TestABreakerThatThePresentNodesCanNotTripIsNamed(t *testing.T) {
 	number.MaxNodes = most("2")
 	whole := three
 	whole.TopologyKey, whole.MinNodes = "", new(int32(3))
+	other := whole
+	other.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "db"}}
 	for _, test := range []struct {
 		name    string
 		breaker policy.Breaker
@@ -208,6 +210,8 @@ func TestABreakerThatThePresentNodesCanNotTripIsNamed(t *testing.T) {
 		want    []string
 	}{
 		{"no nodes", three, nil, nil},
+		{"no nodes to select", other, nil, nil},
+		{"no node that is selected", other, many(3, nil), []string{"breaker zones can never trip: its nodeSelector selects no node"}},
 		{"a group of three", three, many(3, nil), nil},
 		{"groups of two", three, append(many(2, nil), is("b", "b", nil)), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},
 		{"as many as may be affected", number, many(2, nil), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},

@@ -82,8 +82,8 @@ func (b *breaker) apply(now time.Time, was, is *Node) {
 func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b.LeastNodes() }
 
 // idle returns why the breaker can't do what it is for, whatever taints the present nodes get: "breaker zone-outage
-// has one group of all nodes: no node has the label zone"; "" if it can, or if there are no nodes.
-func (b *breaker) idle() string {
+// has one group of all nodes: no node has the label zone"; "" if it can, or if the number of all nodes is 0.
+func (b *breaker) idle(nodes int) string {
 	most, labelled, limit := 0, false, b.LeastNodes()
 	for name, g := range b.groups {
 		if g.trip != nil {
@@ -91,12 +91,14 @@ func (b *breaker) idle() string {
 		}
 		most, labelled = max(most, g.nodes), labelled || g.nodes > 0 && name != policy.NoGroup
 	}
-	if nodes, percent := b.Limit(); !percent {
-		limit = max(limit, nodes+1)
+	if affected, percent := b.Limit(); !percent {
+		limit = max(limit, affected+1)
 	}
 	switch {
-	case most == 0:
+	case nodes == 0:
 		return ""
+	case most == 0:
+		return "breaker " + b.Name + " can never trip: its nodeSelector selects no node"
 	case !labelled:
 		return "breaker " + b.Name + " has one group of all nodes: no node has the label " + b.TopologyKey
 	case most < limit:

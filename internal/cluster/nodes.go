@@ -91,13 +91,13 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
-// Spared returns the names of the nodes that have an outage, but no NoExecute taint that says so, in no particular
+// Spared returns the names of the nodes that have an outage, but no taint that evicts because of it, in no particular
 // order.
 func (no *nodes) Spared() (names []string) {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	for name, state := range no.byName {
-		if state.OutageSpared() {
+		if state.OutageSpared() && !slices.ContainsFunc(state.Keys(), taint.ReportsOutage) {
 			names = append(names, name)
 		}
 	}

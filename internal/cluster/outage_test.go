@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // A start of kube-controller-manager lifts the NoExecute taint of an outage; its NoSchedule taint stays, and is known at
@@ -24,8 +26,13 @@ func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 	} {
 		node := aNode(step.taints...)
 		must(t, s.nodeStore.Update(node))
-		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared {
-			t.Errorf("%v: outage %v, spared %v", step.taints, n.Outage, n.OutageSpared())
+		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared || len(s.Spared()) > 0 != step.spared {
+			t.Errorf("%v: outage %v, spared %v, %v", step.taints, n.Outage, n.OutageSpared(), s.Spared())
 		}
+	}
+	s.nodes.needs.Store(s.nodes.needs.Load().next(policy.Needs{Triggers: []string{v1.TaintNodeUnreachable}}))
+	must(t, s.nodeStore.Update(aNode(noSchedule)))
+	if got := s.Spared(); len(got) > 0 {
+		t.Errorf("a policy has the taint: %v", got)
 	}
 }

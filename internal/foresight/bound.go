@@ -51,8 +51,8 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	return Unaffected
 }
 
-// isForeign reports whether a finalizer is not that of the Job controller, which soon removes its own from a pod that has
-// finished.
+// isForeign reports whether a finalizer is not that of the Job controller, which soon removes its own from a pod that
+// has finished.
 func isForeign(finalizer string) bool { return finalizer != batchv1.JobTrackingFinalizer }
 
 // Bound returns the names of the pods of this standing.

@@ -244,9 +244,9 @@ func (b *Builder) versionOf(o metav1.Object) (v version) {
 func (b *Builder) isNew(kind string, o metav1.Object) bool { return b.IsNew(kind, o, time.Time{}) }
 
 // IsNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. Of
-// one UID the higher resourceVersion is newer, of two UIDs the object that was created later, and otherwise the one that
-// says that it was written later. If that does not tell, the object is repeated. A budget of policy/v1 counts instead of
-// the same of policy/v1beta1.
+// one UID the higher resourceVersion is newer, of two UIDs the object that was created later, and otherwise the one
+// that says that it was written later. If that does not tell, the object is repeated. A budget of policy/v1 counts
+// instead of the same of policy/v1beta1.
 func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	name, now := b.nameOf(kind, o), b.versionOf(o)
 	now.written = written.UnixMicro()

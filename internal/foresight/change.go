@@ -156,7 +156,9 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 		t := c.Taint.ToString()
 		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
 			note := t + " evicts no pod, because its effect is not NoExecute"
-			if len(r.config.Policies) > 0 {
+			if why := r.set.NamesOnlyNoExecute(&c.Taint); why != "" {
+				note += ", and " + why
+			} else if len(r.config.Policies) > 0 {
 				note += " and no policy names it"
 			}
 			list = append(list, note)

@@ -25,7 +25,10 @@ const (
 // nodeEstimate has two views of a node: one in which each taint started as late as possible, and one in which each
 // started as early as possible. If the start of a taint is known, the views agree. They also agree on triggers, which
 // count as if a manager with the policies began now, and read the journal.
-type nodeEstimate struct{ latest, earliest nodeView }
+type nodeEstimate struct {
+	latest, earliest nodeView
+	taints           []v1.Taint // all that the node has
+}
 
 // nodeView is a node with one of the possible starts of its taints.
 type nodeView struct {
@@ -41,12 +44,13 @@ func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 		Taints: n.Taints, At: skew.Instant{Time: at}, Created: n.created, Version: n.version, Gap: true,
 		Written: n.written,
 	}
-	return nodeEstimate{bare, bare}.observe(by, first, n.created).explained(by, j, at)
+	return nodeEstimate{latest: bare, earliest: bare}.observe(by, first, n.created).explained(by, j, at)
 }
 
 // observe returns the estimate after an observation; unknown is the earliest start of a taint whose start it lacks.
 func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
-	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
+	ne.taints = taint.Normalize(s.Taints)
+	s.Taints, s.Keys = ne.taints, by.keys()
 	ne.latest.history, _ = ne.latest.history.Observe(s)
 	s.Unknown = unknown
 	ne.earliest.history, _ = ne.earliest.history.Observe(s)
@@ -130,6 +134,7 @@ func upTo(t *v1.Taint, histories []taint.History) taint.History {
 
 // onlyTaint returns the estimate with this one taint only, and its earlier states as if they had ended.
 func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
+	ne.taints = []v1.Taint{*t}
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
 		for _, histories := range []*[]taint.History{&view.Taints, &view.Triggers, &view.Audited} {
 			states := slices.Clone(upTo(t, *histories))

@@ -24,8 +24,8 @@ func maskedPods(n int) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so nothing can " +
-		"be said of them"}
+	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so nothing " +
+		"can be said of them"}
 }
 
 // isMasked reports whether a pod of this name was left out, in any namespace if none is given.
@@ -35,8 +35,8 @@ func (m *Model) isMasked(namespace, name string) bool {
 	})
 }
 
-// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these taints
-// of its node that may evict.
+// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
+// taints of its node that may evict.
 func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	masked := m.reading.Masked
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {

@@ -17,11 +17,13 @@ type SparedNode struct {
 	Released bool      // it has the taint out-of-service
 }
 
-// spared returns the nodes that have an outage by their NoSchedule taints alone, among these nodes, or among all if
-// none is named.
+// spared returns the nodes that have an outage by NoSchedule taints alone, none of which evicts, among these nodes, or
+// among all if none is named.
 func (m *Model) spared(names []string) (nodes []SparedNode) {
+	evicts := func(t v1.Taint) bool { return taint.ReportsOutage(t.Key) && m.rules.concerns(&t) }
 	for name, n := range m.nodes {
-		if among(names, name) && taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule) && !dead(n.Taints) {
+		out := taint.OutageIn(n.Taints, v1.TaintEffectNoSchedule)
+		if out && among(names, name) && !slices.ContainsFunc(n.Taints, evicts) {
 			nodes = append(nodes, SparedNode{name, n.notReady, hasKey(n.Taints, v1.TaintNodeOutOfService)})
 		}
 	}
@@ -46,9 +48,12 @@ func SparedNote(nodes []SparedNode) string {
 	if len(nodes) > 1 {
 		has, node = "nodes "+ShortList(names)+" have", "NODE"
 	}
-	note := has + " not-ready or unreachable with the effect NoSchedule alone, so no countdown runs. " +
+	note := has + " not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. " +
 		"kube-controller-manager sets the NoExecute taints at a limited rate. It sets none while most nodes of the zone " +
 		"are down. It lifts them when it starts, when its leader changes, and while every zone is disrupted"
+	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {
+		note += ". 'kubectl describe node " + node + "' shows when it became not ready"
+	}
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return !n.Released }) {
 		note += ". If the machine is off, 'kubectl taint node " + node + " " + v1.TaintNodeOutOfService +
 			"=:NoExecute' evicts the pods at once"

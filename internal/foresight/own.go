@@ -53,6 +53,17 @@ func compareOwn(a, b bool) int {
 	return -1
 }
 
+// NoteOwn notes when the pods of this program go.
+func (p *Pending) NoteOwn() {
+	var names []string
+	for i := range p.Pods {
+		if p.Pods[i].Own {
+			names = append(names, p.Pods[i].String())
+		}
+	}
+	p.noteOwn(names)
+}
+
 // noteOwn notes when the pods of this program go.
 func (r *Remarks) noteOwn(names []string) {
 	if len(names) == 0 {

@@ -82,10 +82,13 @@ func (r *rulesAt) turn(m *Model, at time.Time, p going) dispatch.Turn {
 
 // notePace notes the rates for which the eviction of one pod may wait, though they do not delay it alone.
 func (r *rulesAt) notePace(m *Model, remarks *Remarks, p going) {
+	if p.DeletedBy != "" {
+		return
+	}
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {
 		remarks.note("evictions start at %g/s at most (maxEvictionsPerSecond), so this one may wait for others", most)
 	}
-	if len(r.ruleset.config.Guards.Rates) == 0 || p.DeletedBy != "" {
+	if len(r.ruleset.config.Guards.Rates) == 0 {
 		return
 	}
 	keys := r.turn(m, *p.At, p).TaintKeys

@@ -79,7 +79,6 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var others []BoundPod
 	var d doubts
 	var evicted []going
-	var own []string
 	by, self, rounds := m.rulesNow(at), m.self(), m.rounds(at)
 	for _, p := range m.pods {
 		if !among(nodes, p.Node) {
@@ -88,9 +87,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 		switch prediction, verdict := by.predict(&p.Pod); {
 		case prediction.Goes():
 			d.add(&prediction)
-			if prediction.Own = isOwn(self, p, &prediction); prediction.Own {
-				own = append(own, p.Key())
-			}
+			prediction.Own = isOwn(self, p, &prediction)
 			scheduled := pendingOf(p, prediction, at)
 			scheduled.Returned = p.returned(rounds, &prediction)
 			list = append(list, scheduled)
@@ -108,7 +105,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	pending.noteOverdue(m.readBefore(at))
-	pending.noteOwn(own)
+	pending.NoteOwn()
 	pending.NoteReturned()
 	pending.NoteSpared(m.spared(nodes))
 	return pending

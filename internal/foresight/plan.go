@@ -184,8 +184,8 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	return taints, nil
 }
 
-// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, the pod of
-// the leader, and the number of pods that are left out because a mask hides whether they tolerate these taints.
+// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, the pod
+// of the leader, and the number of pods that are left out because a mask hides whether they tolerate these taints.
 type planRules struct {
 	with, without rulesAt
 	taints        map[string][]v1.Taint

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
@@ -77,6 +78,24 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 				t.Errorf("got %s: %s\nwant %s: %s", got, p.Pods[0].Reason, c.want, c.reason)
 			}
 		})
+	}
+}
+
+func TestAPodStaysBecauseAPolicyNamesTheTaintWithNoExecuteOnly(t *testing.T) {
+	const only = "policy gpu names this taint with NoExecute only"
+	by := policies(t, policy.Policy{Name: "gpu", Method: policy.Delete, Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}})
+	for _, n := range []*v1.Node{node("n1"), node("n1", parsed("gpu:NoSchedule"))} {
+		m := judgedBy(by, foresight.Focus{}, n, pod("a"))
+		p, err := m.Plan(ask("gpu:NoSchedule"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Pods[0].Reason != only+" (gpu:NoSchedule)" || !noted(p.Notes, "its effect is not NoExecute, and "+only) {
+			t.Errorf("plan: %s, %q", p.Pods[0].Reason, p.Notes)
+		}
+		if got := explained(m, noon).Prediction.Reason; len(n.Spec.Taints) > 0 && got != only+" (gpu:NoSchedule)" {
+			t.Errorf("explain: %q", got)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -83,7 +85,7 @@ func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
 // predict returns the prediction for a pod on the node, and the verdict behind it.
 func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.Verdict) {
 	byLatest, byEarliest := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
-	prediction := by.predictionOf(p, &ne.latest.Node, &byLatest)
+	prediction := by.predictionOf(p, &ne.latest.Node, &byLatest, ne.taints...)
 	if by.Audits() {
 		prediction.Audits = by.audits(p, &ne.latest.Node)
 	}
@@ -119,8 +121,9 @@ func (p *Prediction) share() {
 	p.Policy, p.Method, p.HeldBy = sharedText(p.Policy), sharedText(p.Method), sharedText(p.HeldBy)
 }
 
-// predictionOf returns the verdict on a pod, whose node is nil if it is not known, as a prediction.
-func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict) Prediction {
+// predictionOf returns the verdict on a pod, whose node is nil if it is not known, as a prediction. The node has these
+// taints.
+func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict, taints ...v1.Taint) Prediction {
 	first := v.First()
 	prediction := Prediction{Evict: first.Evict, Reason: first.Because()}
 	if v.Held.By != 0 {
@@ -137,7 +140,7 @@ func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict
 		prediction.ExposedSince, prediction.Toleration = utc(held.Start), unquoted(held.Toleration)
 		prediction.Reason = HeldReason(prediction.HeldBy, held.At, held.Because())
 	default:
-		prediction.Policy, prediction.Reason = v.Ignored, r.WhyStays(p, node, v)
+		prediction.Policy, prediction.Reason = v.Ignored, r.WhyStays(p, node, v, taints...)
 	}
 	return prediction
 }

@@ -82,6 +82,7 @@ func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 		{"a DaemonSet that tolerates for 5 s", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute"), node("n1"), loop},
 		{"a DaemonSet that does not tolerate", pod("a", ownedBy("DaemonSet/agent")), ask("gpu:NoExecute"), node("n1"), ""},
 		{"another one", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1"), may},
+		{"a toleration without a key", owned("ReplicaSet/web", "", 300), ask("gpu:NoExecute"), node("n1"), may},
 		{"a pod that nobody replaces", pod("a", tolerates("gpu", 5)), ask("gpu:NoExecute"), node("n1"), ""},
 		{"a NoSchedule taint that keeps it off", owned("DaemonSet/agent", "gpu", 5), ask("gpu:NoExecute", "full:NoSchedule"), node("n1"), ""},
 		{"one that the node has", owned("ReplicaSet/web", "gpu", 5), ask("gpu:NoExecute"), node("n1", parsed("full:NoSchedule")), ""},
@@ -127,6 +128,12 @@ func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 		if got := modelOf(foresight.Focus{}, pod("a"), test.node).Pending(noon, []string{"n1"}).Spared; strings.HasPrefix(got, part) != test.noted {
 			t.Errorf("pending: %v: %q", test.node.Spec.Taints, got)
 		}
+	}
+	drain := drains(v1.TaintNodeUnreachable)
+	drain.Name = "drain"
+	byPolicy := judgedBy(policies(t, drain), foresight.Focus{}, pod("a"), node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule")))
+	if notes, pending := explained(byPolicy, noon).Notes, byPolicy.Pending(noon, nil).Spared; noted(notes, part) || pending != "" {
+		t.Errorf("a policy has the taint: %q, %q", notes, pending)
 	}
 	dead := node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule"))
 	dead.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: hoursAgo(1)}}

@@ -31,6 +31,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
 		Because:      v.Because(),
+		Own:          v.Own,
 		Returned:     v.Returned,
 		Policy:       v.Policy,
 		Method:       strings.ToLower(string(v.Method)),

@@ -109,8 +109,8 @@ type Manager struct {
 	// Idle has a clause for each breaker that can't trip as it is meant to, whatever taints the present nodes get.
 	Idle []string `json:"idle,omitempty"`
 
-	// Spared are the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no
-	// NoExecute taint that says so: no countdown runs there.
+	// Spared are the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no such
+	// taint that evicts: no countdown runs because of the outage.
 	Spared []string `json:"spared,omitempty"`
 
 	// Pace is how rates delay the evictions; left out if they delay none.
@@ -179,6 +179,9 @@ type Eviction struct {
 
 	// Because is the reason in the words that events and the log have.
 	Because string `json:"because"`
+
+	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.
+	Own bool `json:"own,omitempty"`
 
 	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
 	// there, within the last hour; left out if less than twice.

@@ -12,12 +12,13 @@ before(async () => {
 });
 after(async () => { await browser?.close(); await cluster?.stop(); });
 
-test('banners say that evictions are paused, and which breaker is tripped', async () => {
+test('banners say that evictions are paused, which breaker is tripped, and which can never trip', async () => {
   const { page, complaints, close } = await open(browser, cluster.page);
   const banners = page.locator('#banners');
   await banners.getByText('Paused: no eviction starts').waitFor();
   assert.doesNotMatch(await page.locator('#backlog').innerText(), /rate|in sight/, 'an end is shown during a pause');
   await banners.getByText('Breaker zone-outage is tripped for eu-1a since').waitFor();
+  await banners.getByText('Note: breaker databases can never trip: its nodeSelector selects no node.').waitFor();
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(complaints, []);
   await close();
