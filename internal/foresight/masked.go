@@ -1,8 +1,6 @@
 package foresight
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -28,11 +26,14 @@ func maskedPods(n int) []string {
 		"can be said of them"}
 }
 
-// isMasked reports whether a pod of this name was left out, in any namespace if none is given.
-func (m *Model) isMasked(namespace, name string) bool {
-	return slices.ContainsFunc(m.masked, func(p *pod) bool {
-		return p.Name == name && (namespace == "" || namespace == p.Namespace)
-	})
+// maskedPod returns a pod of this name that was left out, in any namespace if none is given; nil if there is none.
+func (m *Model) maskedPod(namespace, name string) *pod {
+	for _, p := range m.masked {
+		if p.Name == name && (namespace == "" || namespace == p.Namespace) {
+			return p
+		}
+	}
+	return nil
 }
 
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
