@@ -73,16 +73,16 @@ func (r *Reader) entered(states []TaintState) []TaintState {
 }
 
 // explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
-// gap has shown is explained by a state that the writer has seen appear in the gap.
+// gap has shown is explained by a state that began in the gap, after the writer had seen the node without it.
 func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return now.Keys.roleOf(&s.Taint) != p.role
 	})
 	theirs = now.entered(theirs)
-	if p.again != nil {
-		last := p.again.lastOf(theirs, r.Version)
-		if last >= 0 && !theirs[last].Found && IsNewer(theirs[last].From, p.again.before) {
-			return p.explainedBy(p.again, theirs, last, r, now), true
+	for _, again := range p.again {
+		last := again.lastOf(theirs, r.Version)
+		if last >= 0 && theirs[last].afterAbsence() && IsNewer(theirs[last].From, again.before) {
+			return p.explainedBy(again, theirs, last, r, now), true
 		}
 	}
 	if p.found == nil {
@@ -122,7 +122,7 @@ func (f *finding) lastOf(theirs []TaintState, recorded string) int {
 		s := &theirs[i]
 		switch {
 		case present(f.taints, &s.Taint) == nil:
-		case s.Ended && Reaches(f.version, recorded): // what was found is a later taint with the same value
+		case s.Ended && !IsNewer(recorded, f.version): // what was found is a later taint with the same value
 		case !IsNewer(s.From, f.version):
 			return i
 		case s.Found:
@@ -168,7 +168,7 @@ func (p *presence) setAgain(found *finding, now *Reader) presence {
 	for i := range next.states {
 		s := &next.states[i]
 		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written)
-		if s.Found && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
+		if s.Found && s.From == found.version && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
 			s.Since, s.Start = since, start
 		}
 	}

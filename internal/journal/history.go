@@ -28,6 +28,9 @@ type TaintState struct {
 	Start, Listed time.Time
 }
 
+// afterAbsence reports whether the writer of the state had seen the node without it before it began.
+func (s *TaintState) afterAbsence() bool { return !s.Found || !s.Listed.IsZero() }
+
 // historyOf returns the states for readers.
 func historyOf(states []TaintState) taint.History {
 	history := make(taint.History, len(states))

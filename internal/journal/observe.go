@@ -95,7 +95,7 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 		}
 		switch {
 		case known != nil && !again:
-			next.again = found
+			next.again = known.through(found)
 		case o.added(&taints[0]):
 			found.before = "" // it was not observed then
 			fallthrough

@@ -16,7 +16,7 @@ type presence struct {
 	states   []TaintState  // sorted by Since
 	history  taint.History // the states for readers
 	found    *finding      // the list that showed it first; nil if this process has seen it appear
-	again    *finding      // the last list after a gap through which it continued; nil if there was none
+	again    []*finding    // the lists after gaps through which it continued, the newest first
 	recorded bool          // its start is a record's
 }
 
@@ -28,6 +28,20 @@ type finding struct {
 	at      time.Time  // carries the monotonic clock
 	list    string     // fingerprint of all taints of the node; empty if each has its timeAdded
 	written time.Time  // when that list was written, according to managedFields
+}
+
+// through returns the lists after gaps through which the presence continued, with another one. Two lists are one
+// finding if this process has seen no state begin between them.
+func (p *presence) through(next *finding) []*finding {
+	if len(p.again) == 0 {
+		return []*finding{next}
+	}
+	last := p.again[0]
+	if slices.ContainsFunc(p.states, func(s TaintState) bool { return IsNewer(s.From, last.version) }) {
+		return append([]*finding{next}, p.again...)
+	}
+	next.before = last.before
+	return append([]*finding{next}, p.again[1:]...)
 }
 
 // lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
