@@ -40,7 +40,7 @@ func terminal() bool {
 func run(ctx context.Context, out io.Writer, keep bool) int {
 	agree, err := show(ctx, out, keep)
 	switch {
-	case ctx.Err() != nil && !agree:
+	case err != nil && ctx.Err() != nil:
 		fmt.Fprintln(out, "\nInterrupted; everything is stopped.")
 		return 130
 	case err != nil:
