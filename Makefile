@@ -46,14 +46,19 @@ PACKAGES = $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 # These measure time and memory, or are long.
 ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*|TestThirtyPods.*)$$'
 
+# The names of the tests that a machine that swaps memory skips.
+test: export SKIPPED := $(CURDIR)/bin/skipped
+
 .PHONY: test
 test: setup browser build controlplane bin/helm ## Run every test, and print how long each part took.
 	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $(PACKAGES))
 	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump ./test/managertest)
 	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
 	$(call part,the release,cd release && $(TEST) -short -count 1 ./...)
+	@rm -f bin/skipped
 	$(call part,the page,$(MAKE) --no-print-directory page)
 	$(call part,the tests on the control plane,$(TEST) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
+	@if [ -s bin/skipped ]; then echo "NOT TESTED, because this machine is swapping memory:"; cat bin/skipped; fi
 
 # The packages that import sync. Not cli, whose scripts run whole programs, and not the simulation, which has one
 # goroutine: with the race detector they take several times as long.

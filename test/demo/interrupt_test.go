@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/taint-manager/taint-manager/test/machine"
 )
 
 // asDemo, in the environment, makes this test binary the demo. All processes that the demo starts inherit its
@@ -33,6 +35,7 @@ func TestCtrlCLeavesNothingBehind(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("there is no /proc to look for processes in")
 	}
+	machine.SkipIfSwapping(t)
 	for _, c := range []struct {
 		name, when string
 		processes  int // that run by then, at least

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/machine"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -49,6 +50,7 @@ type world struct {
 
 func newWorld(t testing.TB, o testcluster.Options) *world {
 	t.Helper()
+	machine.SkipIfSwapping(t)
 	worlds <- struct{}{}
 	t.Cleanup(func() { <-worlds })
 	o.Log = t.Output()

@@ -1,0 +1,65 @@
+// Package machine tells whether times that are measured on this machine mean anything.
+package machine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	touched = 256 << 20 // bytes
+	page    = 4 << 10
+
+	// atMost is several times what a machine needs that has its memory for itself.
+	atMost = 300 * time.Millisecond
+
+	threadOnly = 1 // RUSAGE_THREAD of Linux
+)
+
+// Skipped names the environment variable with the path of a file to which skipped tests append their names: `go test`
+// does not print them.
+const Skipped = "SKIPPED"
+
+// SkipIfSwapping skips a test that measures time on a control plane if the machine, or the host of this virtual
+// machine, is swapping memory: then the API server itself takes seconds for what takes milliseconds elsewhere.
+func SkipIfSwapping(t testing.TB) {
+	t.Helper()
+	took := touch()
+	if took <= atMost {
+		return
+	}
+	if file, err := os.OpenFile(os.Getenv(Skipped), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+		fmt.Fprintln(file, t.Name())
+		_ = file.Close()
+	}
+	t.Skipf("this machine is swapping, so times that are measured on it mean nothing: it needs %v of processor time to "+
+		"touch %d MiB of memory, want at most %v", took.Round(time.Millisecond), touched>>20, atMost)
+}
+
+// touch returns the processor time that it takes to write to each page of fresh memory. It does not depend on what else
+// runs.
+func touch() time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.FreeOSMemory()
+	began := spent()
+	memory := make([]byte, touched)
+	for i := 0; i < len(memory); i += page {
+		memory[i] = 1
+	}
+	return spent() - began
+}
+
+// spent returns the processor time of this thread; 0 where that is not known.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(threadOnly, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
