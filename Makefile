@@ -32,32 +32,38 @@ include test/controlplane/build.mk
 
 .PHONY: demo
 demo: build controlplane ## Show the main job on a real control plane (KEEP=1: stay up).
-	go build -o bin/demo ./test/demo
+	go build -trimpath -o bin/demo ./test/demo
 	@exec bin/demo $(if $(KEEP),-keep)
 
 # The tests on the real control plane come last and one package at a time, because they measure time.
 LIVE := test/demo test/e2e test/testcluster
 
 # The linter has go vet's checks; in go test they would be made again, for every package of Kubernetes that is used, too.
+# With -trimpath, another checkout on this machine reuses what was built and tested here, and the tests share what
+# bin/taint-manager was built from.
 TEST := go test -vet=off
+TRIMMED := $(TEST) -trimpath
 
 PACKAGES = $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 
-# These measure time and memory, or are long.
-ALONE := '^(TestWorlds(WithPolicies)?|TestADumpIsReadInTwice.*|TestThirtyPods.*)$$'
+# These are long, or measure time and memory.
+SIMULATION := TestWorlds(WithPolicies)?
+MEASURED := TestADumpIsReadInTwice.*|TestThirtyPods.*
 
-# The names of the tests that a machine that swaps memory skips.
+# What a machine that swaps memory skips: it would be measured wrongly, or take an hour.
 test: export SKIPPED := $(CURDIR)/bin/skipped
+PATIENT := $(CURDIR)/bin/swapping
 
 .PHONY: test
-test: setup browser build controlplane bin/helm ## Run every test, and print how long each part took.
-	$(call part,the tests without a control plane,$(TEST) -timeout 40m -skip $(ALONE) $(PACKAGES))
-	$(call part,the simulation and what is measured,$(TEST) -timeout 40m -p 1 -run $(ALONE) ./test/sim ./internal/dump ./test/managertest)
-	$(call part,the comparison with the original,cd test/differential && $(TEST) -timeout 30m ./...)
-	$(call part,the release,cd release && $(TEST) -short -count 1 ./...)
+test: setup build bin/swapping ## Run every test, and print how long each part took.
 	@rm -f bin/skipped
-	$(call part,the page,$(MAKE) --no-print-directory page)
-	$(call part,the tests on the control plane,$(TEST) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
+	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
+	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
+	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
+	$(call part,the comparison with the original,$(PATIENT) differential || exit 0; cd test/differential && $(TEST) -timeout 30m ./...)
+	$(call part,the release,$(PATIENT) release || exit 0; cd release && $(TEST) -short -count 1 ./...)
+	$(call part,the page,$(PATIENT) page || exit 0; $(MAKE) --no-print-directory page)
+	$(call part,the tests on the control plane,$(PATIENT) live || exit 0; $(MAKE) --no-print-directory controlplane bin/helm; $(TRIMMED) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
 	@if [ -s bin/skipped ]; then echo "NOT TESTED, because this machine is swapping memory:"; cat bin/skipped; fi
 
 # The packages that import sync. Not cli, whose scripts run whole programs, and not the simulation, which has one
@@ -118,11 +124,14 @@ page: build controlplane browser bin/synthetic bin/live ## Test the page in a he
 screenshots: browser bin/synthetic ## Make the pictures of the page in docs/screenshots anew.
 	cd internal/status/browser && node screenshots.js
 
+bin/swapping: $(wildcard test/machine/*.go test/machine/swapping/*.go)
+	go build -trimpath -o $@ ./test/machine/swapping
+
 bin/synthetic: $(GO_FILES) $(wildcard internal/status/page/*)
-	go build -o $@ ./internal/status/browser/synthetic
+	go build -trimpath -o $@ ./internal/status/browser/synthetic
 
 bin/live: $(GO_FILES)
-	go build -o $@ ./internal/status/browser/live
+	go build -trimpath -o $@ ./internal/status/browser/live
 
 .PHONY: browser
 browser: internal/status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and packages for tests.

@@ -21,24 +21,31 @@ const (
 	threadOnly = 1 // RUSAGE_THREAD of Linux
 )
 
-// Skipped names the environment variable with the path of a file to which skipped tests append their names: `go test`
-// does not print them.
+// Skipped names the environment variable with the path of a file to which [Skip] appends what it skips: `go test` does
+// not print it.
 const Skipped = "SKIPPED"
 
 // SkipIfSwapping skips a test that measures time on a control plane if the machine, or the host of this virtual
 // machine, is swapping memory: then the API server itself takes seconds for what takes milliseconds elsewhere.
 func SkipIfSwapping(t testing.TB) {
 	t.Helper()
+	if why := Skip(t.Name()); why != "" {
+		t.Skip(why)
+	}
+}
+
+// Skip returns why what has this name is not to be done on a machine that is swapping memory; "" on any other machine.
+func Skip(name string) (why string) {
 	took := touch()
 	if took <= atMost {
-		return
+		return ""
 	}
 	if file, err := os.OpenFile(os.Getenv(Skipped), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
-		fmt.Fprintln(file, t.Name())
+		fmt.Fprintln(file, name)
 		_ = file.Close()
 	}
-	t.Skipf("this machine is swapping, so times that are measured on it mean nothing: it needs %v of processor time to "+
-		"touch %d MiB of memory, want at most %v", took.Round(time.Millisecond), touched>>20, atMost)
+	return fmt.Sprintf("this machine is swapping memory: it needs %v of processor time to touch %d MiB, want at most %v",
+		took.Round(time.Millisecond), touched>>20, atMost)
 }
 
 // touch returns the processor time that it takes to write to each page of fresh memory. It does not depend on what else

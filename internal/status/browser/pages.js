@@ -6,9 +6,6 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
-import { endIfSwapping } from './machine.js';
-
-endIfSwapping();
 
 const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
 
