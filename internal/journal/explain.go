@@ -168,7 +168,8 @@ func (p *presence) setAgain(found *finding, now *Reader) presence {
 	for i := range next.states {
 		s := &next.states[i]
 		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written)
-		if s.Found && s.From == found.version && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
+		listed := s.Found && s.From == found.version
+		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
 			s.Since, s.Start = since, start
 		}
 	}

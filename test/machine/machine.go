@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	touched = 256 << 20 // bytes
-	page    = 4 << 10
+	blocks = 4
+	block  = 128 << 20 // bytes
+	page   = 4 << 10
 
-	// atMost is several times what a machine needs that has its memory for itself.
-	atMost = 300 * time.Millisecond
+	// atMost is several times what a machine needs for a block if it has its memory for itself.
+	atMost = 200 * time.Millisecond
 
 	threadOnly = 1 // RUSAGE_THREAD of Linux
 )
@@ -45,21 +46,26 @@ func Skip(name string) (why string) {
 		_ = file.Close()
 	}
 	return fmt.Sprintf("this machine is swapping memory: it needs %v of processor time to touch %d MiB, want at most %v",
-		took.Round(time.Millisecond), touched>>20, atMost)
+		took.Round(time.Millisecond), block>>20, atMost)
 }
 
-// touch returns the processor time that it takes to write to each page of fresh memory. It does not depend on what else
-// runs.
-func touch() time.Duration {
+// touch returns the processor time that it takes to write to each page of a block of fresh memory, for the slowest of
+// several blocks. It does not depend on what else runs.
+func touch() (slowest time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.FreeOSMemory()
-	began := spent()
-	memory := make([]byte, touched)
-	for i := 0; i < len(memory); i += page {
-		memory[i] = 1
+	var all [blocks][]byte
+	for i := range all {
+		began := spent()
+		all[i] = make([]byte, block)
+		for j := 0; j < block; j += page {
+			all[i][j] = 1
+		}
+		slowest = max(slowest, spent()-began)
 	}
-	return spent() - began
+	runtime.KeepAlive(all)
+	return slowest
 }
 
 // spent returns the processor time of this thread; 0 where that is not known.
