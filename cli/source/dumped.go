@@ -50,6 +50,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	all := map[string]*collected{}
 	tree := dump.NewTree(func(root string) dump.Visit {
 		c := &collected{dumped: d, to: to.New(), pages: d.location.none(), podsIn: map[string]bool{}}
+		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 		all[root] = c
 		return c.visitor(s, now)
 	})

@@ -88,6 +88,12 @@ func (c *Collection) IsEmpty() bool { return c.objects == 0 && len(c.Holes) == 0
 // HasNodes reports whether the collection has nodes.
 func (c *Collection) HasNodes() bool { return c.hasNodes }
 
+// hole notes what may be missing because of a file.
+func (t *Tree) hole(p place, what string) {
+	c := t.collection(p)
+	c.Holes = append(c.Holes, Hole{What: p.String() + ": " + what})
+}
+
 // text reads a file of objects. An error in a file that was given alone is returned; in a folder or an archive it is a
 // hole if the file may have had objects that are read, and otherwise the file is skipped.
 func (t *Tree) text(p place, r *bufio.Reader) error {

@@ -178,7 +178,10 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 		}
 		return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
 	}
-	if name := typed.GetName(); name == "" || name[0] == '-' { // commands would take the latter as a flag
+	switch name := typed.GetName(); {
+	case name == "":
+		return fmt.Errorf("the %s %s has no name, so it may be cut off", o.Kind, o.at)
+	case name[0] == '-': // commands would take it as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
 	if Masked(typed.GetName()) && (o.Kind == "Node" || o.Kind == "Pod") {

@@ -178,12 +178,18 @@ func (t *Tree) content(p place, r io.Reader) error {
 	return t.text(p, ahead)
 }
 
-// tarball reads the files of a tar archive; links and devices are skipped.
+// tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
+// to the package tar, so the mark of the end is looked for, too.
 func (t *Tree) tarball(p place, r io.Reader) error {
-	archive := tar.NewReader(r)
+	from := &ending{from: r}
+	archive := tar.NewReader(from)
+	last := p
 	for {
 		header, err := archive.Next()
 		switch {
+		case errors.Is(err, io.EOF) && from.zeros < endOfTar:
+			t.hole(last, "the tar archive ends after this file without its end mark, so files may be missing")
+			return nil
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -191,11 +197,31 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
+		last = p.in(header.Name)
 		open := func() (io.ReadCloser, error) { return io.NopCloser(archive), nil }
-		if err := t.member(p.in(header.Name), open); err != nil {
+		if err := t.member(last, open); err != nil {
 			return err
 		}
 	}
+}
+
+// endOfTar is how many zeros end a tar archive at least.
+const endOfTar = 512
+
+// ending counts the zeros at the end of what was read.
+type ending struct {
+	from  io.Reader
+	zeros int
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	zeros := n - len(bytes.TrimRight(p[:n], "\x00"))
+	if zeros == n {
+		zeros += e.zeros
+	}
+	e.zeros = zeros
+	return n, err
 }
 
 // zipped reads the files of a zip archive, whose directory is at its end.

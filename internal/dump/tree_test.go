@@ -186,8 +186,8 @@ func TestABadArchiveIsRefusedByItsName(t *testing.T) {
 	encrypted := []byte(zipOf(t, map[string]string{"nodes.yaml": aNode}))
 	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1
 	for _, c := range []struct{ name, text, want string }{
-		{"a cut tar", whole[:700], "the tar archive is damaged or cut off: "},
-		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:700]}), "old.tar: the tar archive is damaged or cut off: "},
+		{"a cut tar", whole[:540], "the tar archive is damaged or cut off: "},
+		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:540]}), "old.tar: the tar archive is damaged or cut off: "},
 		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "the zip archive is damaged or cut off: "},
 		{"an encrypted member", string(encrypted), "nodes.yaml: it is encrypted; "},
 	} {
@@ -195,6 +195,25 @@ func TestABadArchiveIsRefusedByItsName(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
+	}
+}
+
+// What follows the cut is missing, and archive/tar returns no error.
+func TestATarThatIsCutBetweenTwoFilesIsAHole(t *testing.T) {
+	whole := tarOf(t, map[string]string{"nodes.yaml": aNode, "pods.yaml": aPod})
+	for name, cut := range map[string]int{"after a header and a text": 512 + len(aNode), "after a file": 1024, "without the end mark": 2048} {
+		got, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(whole[:cut])) })
+		last := "nodes.yaml"
+		if cut == 2048 {
+			last = "pods.yaml"
+		}
+		want := "d: " + last + ": the tar archive ends after this file without its end mark, so files may be missing"
+		if err != nil || strings.Join(got.holes, "; ") != want {
+			t.Errorf("%s: got %v, %v, want %s", name, got.holes, err, want)
+		}
+	}
+	if got, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(whole)) }); err != nil || len(got.holes) > 0 {
+		t.Errorf("whole: got %v, %v", got.holes, err)
 	}
 }
 
