@@ -60,7 +60,8 @@ test: setup build bin/swapping ## Run every test, and print how long each part t
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
 	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
-	$(call part,the comparison with the original,cd test/differential && $(TRIMMED) -timeout 30m ./...)
+	$(call part,the comparison with the original,cd test/differential && $(TRIMMED) -timeout 30m ./... \
+		$$($(PATIENT) 'nine tenths of the comparison with the original' >&2 || echo -histories 6000))
 	$(call part,the release,cd release && $(TRIMMED) -short -count 1 ./...)
 	$(call part,the page,$(PATIENT) page || exit 0; $(MAKE) --no-print-directory page)
 	$(call part,the tests on the control plane,$(PATIENT) live || exit 0; $(MAKE) --no-print-directory controlplane bin/helm; $(TRIMMED) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
