@@ -46,8 +46,7 @@ func (o *object) empty() metav1.Object {
 
 // sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
 var (
-	long = json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](), skip[[]v1.Volume](),
-		skip[[]v1.ContainerImage](), closed)
+	long    = json.JoinUnmarshalers(skip[[]v1.ContainerImage](), closed)
 	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
 	ofNodes = json.WithUnmarshalers(long)
 )

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/dump"
 )
@@ -138,6 +140,18 @@ func TestAnArchiveWithinAnotherIsACollectionOfItsOwn(t *testing.T) {
 	got, err := treeOf(func(tree *dump.Tree) error { return tree.File("d.tar", strings.NewReader(tarOf(t, inner))) })
 	want := map[string]int{"": 1, "d.tar/older.tar.gz": 2, "d.tar/older/more.zip": 2}
 	if diff := cmp.Diff(want, got.objects); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestTheTextNullOfRancherIsNullOrEmpty(t *testing.T) {
+	const pod = `{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "shop", "deletionTimestamp": "null", "annotations":"null",
+"labels": {"null": "null", "x": "say \"null\"", "y":"null"}}, "spec": {"tolerations": "null", "nodeName": "null"}}`
+	var got any
+	tree := dump.NewTree(func(string) dump.Visit { return func(o any, _ []time.Time) { got = o } })
+	err := tree.Folder("d", folder(map[string]string{"yamls/namespaced/shop/v1/pods.yaml": pod}))
+	want := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "shop", Labels: map[string]string{"null": "", "x": `say "null"`, "y": ""}}}
+	if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
