@@ -86,7 +86,7 @@ func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 			return err
 		}
 	}
-	tree.Join(newest())
+	tree.Joined = newest()
 	for _, file := range last {
 		if err := d.readFile(file, tree); err != nil {
 			return err

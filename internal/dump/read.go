@@ -63,11 +63,12 @@ func beginsWith(r *bufio.Reader, mark string) bool {
 	return string(ahead) == mark
 }
 
-// read reads a file that is not compressed. The error is a clause that says what is wrong with it and where.
-func read(from *bufio.Reader, to *receiver) error {
+// read reads a file that is not compressed, through the buffer plain. The error is a clause that says what is wrong with
+// it and where.
+func read(from, plain *bufio.Reader, to *receiver) error {
 	lines := &objectLines{from: from}
 	defer func() { to.logs = lines.logs }()
-	plain := bufio.NewReaderSize(lines, 1<<16)
+	plain.Reset(lines)
 	if beginsWith(plain, markUTF8) {
 		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
 	}
