@@ -162,7 +162,7 @@ func (t *Tool) readErrors(r io.Reader, hole func(Hole)) error {
 	return nil
 }
 
-// wantedBegins finds a kind that is read, in the beginning of a file. It begins with letters, as all files are searched.
+// wantedBegins finds a kind that is read, in the beginning of a file. It begins with letters, so that it is fast.
 var wantedBegins = func() *regexp.Regexp {
 	var kinds []string
 	for i := range wanted {

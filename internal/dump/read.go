@@ -63,8 +63,8 @@ func beginsWith(r *bufio.Reader, mark string) bool {
 	return string(ahead) == mark
 }
 
-// read reads a file that is not compressed, through the buffer plain. The error is a clause that says what is wrong with
-// it and where.
+// read reads a file that is not compressed, with another buffer, plain. The error is a clause that says what is wrong
+// with it and where.
 func read(from, plain *bufio.Reader, to *receiver) error {
 	lines := &objectLines{from: from}
 	defer func() { to.logs = lines.logs }()
