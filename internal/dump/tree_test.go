@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
@@ -192,6 +193,51 @@ func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
 	})
 	if err != nil || got.objects[""] != 2 {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestEveryCompressionIsRead(t *testing.T) {
+	for name, text := range map[string]string{
+		"bzip2": "QlpoOTFBWSZTWfxaJvMAAAlfgAAQQAAgEAABAQAmK90KIAAxQNNDIyYhEyA00A9I8VmRDTSRlwCk1UpyPNn3oWx4V8g6bdEqQ+LuSKcKEh+LRN5g",
+		"xz":    "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAuYXBpVmVyc2lvbjogdjEKa2luZDogTm9kZQptZXRhZGF0YToge25hbWU6IG4xfQoAADg32IML0bH2AAFHL7BRbzQftvN9AQAAAAAEWVo=",
+		"gzip":  base64.StdEncoding.EncodeToString([]byte(compressed(t, "gzip", aNode))),
+		"zstd":  base64.StdEncoding.EncodeToString([]byte(compressed(t, "zstd", aNode))),
+	} {
+		got, err := names(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+		if diff := cmp.Diff([]string{"node n1"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestArchivesAreReadToALimitedDepth(t *testing.T) {
+	text := aNode
+	for depth := range 8 {
+		if got, err := names(strings.NewReader(text)); err != nil || len(got) != 1 {
+			t.Errorf("depth %d: %q, %v", depth, got, err)
+		}
+		text = compressed(t, "gzip", text)
+	}
+	const want = "too many archives are within each other; give this one alone"
+	if _, err := names(strings.NewReader(text)); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Whatever such files contain, they are of the system that packed an archive, or of programs that print what they got.
+func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
+	files := map[string]string{"nodes.yaml": aNode}
+	for _, name := range []string{
+		"__MACOSX/pods.yaml", "._pods.yaml", ".DS_Store", "a/logs.txt", "a/c.log", "a/c.log.1", "a/logs/c", "podlogs/a.json", "pod-logs/a.json",
+		"previous", "previous.json", "event-filter.html", "image.png",
+	} {
+		files[name] = aPod
+	}
+	for form, text := range map[string]string{"tar": tarOf(t, files), "zip": zipOf(t, files)} {
+		got, err := names(strings.NewReader(text))
+		if diff := cmp.Diff([]string{"node n1"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
+		}
 	}
 }
 
