@@ -88,6 +88,10 @@ func (c *Collection) HasNodes() bool { return len(c.nodes) > 0 }
 func (t *Tree) hole(p place, h Hole) {
 	c := t.collection(p)
 	h.What = p.String() + ": " + h.What
+	if len(c.Holes) == mostHoles {
+		c.Holes[mostHoles-1] = Hole{What: "more files or objects of " + p.argument + " can't be read"}
+		return
+	}
 	c.Holes = append(c.Holes, h)
 }
 

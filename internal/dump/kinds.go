@@ -44,17 +44,12 @@ func (o *object) empty() metav1.Object {
 	return nil
 }
 
-// sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
+// sparing skips managedFields, which are long. Those of nodes are needed: they say when the taints were written.
 var (
-	long    = json.JoinUnmarshalers(skip[[]v1.ContainerImage](), closed)
-	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
-	ofNodes = json.WithUnmarshalers(long)
+	ofNodes = json.WithUnmarshalers(closed)
+	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(closed, json.UnmarshalFromFunc(
+		func(d *jsontext.Decoder, _ *[]metav1.ManagedFieldsEntry) error { return d.SkipValue() })))
 )
-
-// skip skips values of a type.
-func skip[T any]() *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ *T) error { return d.SkipValue() })
-}
 
 // decode decodes the members of an object.
 func (o *object) decode(typed metav1.Object) error {

@@ -24,6 +24,7 @@ const (
 	mostFiles = 1 << 20 // in all archives and folders
 	mostBytes = 1 << 36 // after decompression
 	mostKept  = 1 << 26 // bytes of a zip archive within another archive, and of a decompressor's window
+	mostHoles = 20      // of a collection that are named
 )
 
 // Tree reads folders, archives and files. What one tool wrote into one folder is a [Collection].

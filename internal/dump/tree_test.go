@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -169,6 +170,11 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
 		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
 		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"a login page", "pods.json", "<html>", "d: pods.json: it is HTML, so a login page or a proxy has answered, and not the API server, so objects may be missing"},
+		{"a page in a file of another name", "index.json", "<html>", ""},
+		{"UTF-16", "nodes.json", "\xff\xfe{\x00", "d: nodes.json: it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place, so objects may be missing"},
+		{"the output of kubectl describe", "pods.txt", "Name:             web-0\nNamespace:        shop\n", ""},
+		{"an audit log", "audit.json", `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata"}`, ""},
 		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
 		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
@@ -178,6 +184,17 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
 		}
+	}
+}
+
+func TestOfManyHolesSomeAreNamed(t *testing.T) {
+	files := map[string]string{}
+	for i := range 1000 {
+		files[fmt.Sprintf("%d/pods.json", i)] = "{"
+	}
+	got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
+	if err != nil || len(got.holes) != 20 || got.holes[19] != "more files or objects of d can't be read" {
+		t.Errorf("%v, %q", err, got.holes)
 	}
 }
 

@@ -32,6 +32,7 @@ var closed = json.JoinUnmarshalers(
 	members[metav1.ObjectMeta]("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 		"deletionTimestamp", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"),
 	members[v1.NodeSpec]("taints"),
+	members[v1.NodeStatus]("conditions"),
 	members[v1.PodSpec]("nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds"),
 	members[v1.PodStatus]("phase", "conditions"),
 	members[policyv1.PodDisruptionBudgetSpec]("selector", "maxUnavailable", "unhealthyPodEvictionPolicy"),
