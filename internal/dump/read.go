@@ -33,16 +33,12 @@ import (
 // new as the latest of all times, or a little newer.
 type Visit func(object any, times []time.Time)
 
-// The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
-const (
-	markUTF8     = "\xef\xbb\xbf"
-	markUTF16    = "\xff\xfe"
-	markUTF16Big = "\xfe\xff"
-)
+// markUTF8 is the byte order mark with which some programs begin a text.
+const markUTF8 = "\xef\xbb\xbf"
 
 // noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins.
 var noEvidence = []struct{ begin, what string }{
-	{markUTF16, utf16}, {markUTF16Big, utf16},
+	{"\xff\xfe", utf16}, {"\xfe\xff", utf16},
 	{"<", "it is HTML, so a login page or a proxy has answered, and not the API server"},
 	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive, where tar and zip are read"},
 	{"# HELP ", metrics}, {"# TYPE ", metrics}, {"kube_", metrics},
