@@ -100,34 +100,34 @@ type Builder struct {
 
 	seen       map[uint64]added // by a hash of the kind and the name
 	seed       maphash.Seed
-	uids       map[types.UID]uint64 // the hashes of the names of the pods that have them
+	uids       map[uint64]uint64 // the names of pods by their UIDs, all as hashes
 	superseded int
 }
 
 // version is the state of an object.
 type version struct {
 	uid      uint64 // a hash
-	revision uint64 // its resourceVersion as a number; 0 if it has none
-	content  uint64 // a hash, if it has no resourceVersion
+	revision uint64 // its resourceVersion as a number, or a hash of its content
 	created  int64
 	written  int64 // when the object says that it was written
+	numbered bool  // the revision is the resourceVersion
 	beta     bool  // it is of policy/v1beta1
 }
 
 // added is an object that was added.
 type added struct {
 	version
-	key     types.UID // of a pod that is kept; otherwise empty
-	counted *ownerKey // of a pod that is counted only
-	ready   bool      // of such a pod
+	ready   bool      // of a pod that is only counted
+	counted *replicas // as one of which it is; otherwise nil
+	kept    *pod      // nil if it is not kept
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]added{}, uids: map[types.UID]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
+		seen: map[uint64]added{}, uids: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
-			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]replicas{},
+			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
 			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
 		},
 	}
@@ -192,20 +192,18 @@ func (b *Builder) addPod(p *v1.Pod) {
 	made := podOf(p)
 	name := b.nameOf("pod", p)
 	seen := b.seen[name]
-	if other, ok := b.uids[p.UID]; p.UID != "" && ok && other != name {
+	if other, ok := b.uids[seen.uid]; p.UID != "" && ok && other != name {
 		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so they are identified by namespace and name")
 		made.UID = ""
 	} else if p.UID != "" {
-		b.uids[p.UID] = name
+		b.uids[seen.uid] = name
 	}
 	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made) { // by whatever rules
-		if made.countIn(b.replicas); made.owner != nil && made.replica() {
-			seen.counted, seen.ready = &ownerKey{made.Namespace, *made.owner}, made.ready
-		}
+		seen.counted, seen.ready = made.countIn(b.replicas), made.ready
 	} else {
 		made.share(b.shared)
-		seen.key = made.key()
-		b.pods[seen.key] = made
+		seen.kept = made
+		b.pods[made.key()] = made
 	}
 	b.seen[name] = seen
 }
@@ -233,10 +231,10 @@ func (b *Builder) versionOf(o metav1.Object) (v version) {
 	}
 	v.uid, v.created = maphash.Comparable(b.seed, o.GetUID()), o.GetCreationTimestamp().Unix()
 	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
-		v.revision = revision
+		v.revision, v.numbered = revision, true
 	} else {
 		text, _ := json.Marshal(o) // it was read from JSON
-		v.content = maphash.Bytes(b.seed, text)
+		v.revision = maphash.Bytes(b.seed, text)
 	}
 	return v
 }
@@ -265,7 +263,7 @@ func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	}
 	newer, ordered := now.created > before.created, now.created != before.created
 	if now.uid == before.uid {
-		newer, ordered = now.revision > before.revision, now.revision > 0 && before.revision > 0
+		newer, ordered = now.revision > before.revision, now.numbered && before.numbered
 	}
 	if !ordered {
 		newer, ordered = now.written > before.written, now.written != before.written
@@ -276,26 +274,26 @@ func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	}
 	b.superseded++
 	if newer {
-		b.remove(&before, o.GetNamespace())
+		b.remove(&before)
+		if kind == "pod" {
+			b.podsIn[o.GetNamespace()]--
+		}
 		b.seen[name] = added{version: now}
 	}
 	return newer
 }
 
-// remove removes the older state of a pod of this namespace; other objects are replaced by their names.
-func (b *Builder) remove(older *added, namespace string) {
+// remove removes the older state of a pod; other objects are replaced by their names.
+func (b *Builder) remove(older *added) {
+	if older.kept != nil {
+		delete(b.pods, older.kept.key())
+	}
 	if older.counted != nil {
-		n := b.replicas[*older.counted]
-		n.all--
+		older.counted.all--
 		if older.ready {
-			n.ready--
+			older.counted.ready--
 		}
-		b.replicas[*older.counted] = n
 	}
-	if older.counted != nil || older.key != "" {
-		b.podsIn[namespace]--
-	}
-	delete(b.pods, older.key)
 }
 
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was

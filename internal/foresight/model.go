@@ -80,8 +80,8 @@ type objects struct {
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
 	pods       map[types.UID]*pod
-	podsIn     map[string]int        // number of pods by namespace, whatever the focus
-	replicas   map[ownerKey]replicas // of pods that are not kept
+	podsIn     map[string]int         // number of pods by namespace, whatever the focus
+	replicas   map[ownerKey]*replicas // of pods that are not kept
 	budgets    map[string]BudgetPlan
 	events     []v1.Event
 	lacking    lacking

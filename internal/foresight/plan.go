@@ -306,8 +306,11 @@ func inOrder(a, b *PlannedPod) int {
 }
 
 // replicasOf counts the pods of each owner.
-func (m *Model) replicasOf() map[ownerKey]replicas {
-	all := maps.Clone(m.replicas)
+func (m *Model) replicasOf() map[ownerKey]*replicas {
+	all := make(map[ownerKey]*replicas, len(m.replicas))
+	for key, n := range m.replicas {
+		all[key] = new(*n)
+	}
 	for _, p := range m.pods {
 		p.countIn(all)
 	}

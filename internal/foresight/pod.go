@@ -155,16 +155,20 @@ func (p *pod) replica() bool { return !p.finished() && !p.Terminating }
 // finished reports whether the pod has ended by itself.
 func (p *pod) finished() bool { return p.Phase == v1.PodSucceeded || p.Phase == v1.PodFailed }
 
-// countIn counts the pod for its owner.
-func (p *pod) countIn(counts map[ownerKey]replicas) {
+// countIn counts the pod for its owner. It returns nil if the pod does not count.
+func (p *pod) countIn(counts map[ownerKey]*replicas) *replicas {
 	if p.owner == nil || !p.replica() {
-		return
+		return nil
 	}
 	key := ownerKey{p.Namespace, *p.owner}
 	n := counts[key]
+	if n == nil {
+		n = new(replicas)
+		counts[key] = n
+	}
 	n.all++
 	countIf(&n.ready, p.ready)
-	counts[key] = n
+	return n
 }
 
 // sharing has the first of equal values, by their JSON: replicas have the same labels, tolerations and owners.

@@ -82,7 +82,7 @@ func (t *Total) addGoing(p *PlannedPod) {
 }
 
 // count adds the totals of the pods to the plan, in the order of their names.
-func (p *Plan) count(counts map[ownerKey]replicas) {
+func (p *Plan) count(counts map[ownerKey]*replicas) {
 	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
 	ready := p.readyGoing()
 	for _, pod := range p.Pods {
@@ -97,7 +97,7 @@ func (p *Plan) count(counts map[ownerKey]replicas) {
 		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
 	for key, total := range totalsBy(p.Pods, func(p *PlannedPod) ownerKey { return p.ownerKey() }) {
-		if n, gone := counts[key], ready[key]; key != (ownerKey{}) {
+		if n, gone := cmp.Or(counts[key], new(replicas)), ready[key]; key != (ownerKey{}) {
 			losesAll := total.Evict > 0 && total.going() == n.all
 			losesReady := !losesAll && gone.Evict > 0 && gone.going() == n.ready
 			p.Owners = append(p.Owners, OwnerTotal{
