@@ -29,9 +29,9 @@ func countPods(from io.Reader) (pods int, _ error) {
 	return pods, err
 }
 
-// gathered returns a must-gather of this cluster: each pod is there twice, and has a log of 15 kB.
-func gathered(tb testing.TB, c bigdump.Cluster, in bigdump.Form) io.Reader {
-	from, err := c.MustGather(in, 15_000)
+// gathered returns a must-gather of this cluster: each pod is there twice, and has a log of this many bytes.
+func gathered(tb testing.TB, c bigdump.Cluster, in bigdump.Form, log int) io.Reader {
+	from, err := c.MustGather(in, log)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
 			return peak(t, pods, from)
 		},
 		"a must-gather": func(pods int) uint64 {
-			return peak(t, 2*pods, gathered(t, bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}, bigdump.Cluster.JSON))
+			return peak(t, 2*pods, gathered(t, bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}, bigdump.Cluster.JSON, 1000))
 		},
 	}
 	for name, peak := range peaks {

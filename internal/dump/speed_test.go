@@ -71,14 +71,14 @@ func TestAMustGatherIsReadInTheTimeOfItsObjectsAndOfAWalk(t *testing.T) {
 				t.Fatalf("%s: read %d pods, %v", name, pods, err)
 			}
 		}
-		took := shortest(3, func() { read(gathered(t, c, form)) }, func() {
+		took := shortest(3, func() { read(gathered(t, c, form, 15_000)) }, func() {
 			one, err1 := form(c)
 			two, err2 := form(c)
 			if err := errors.Join(err1, err2); err != nil {
 				t.Fatal(err)
 			}
 			read(io.MultiReader(one, two))
-		}, func() { walk(t, gathered(t, c, form)) })
+		}, func() { walk(t, gathered(t, c, form, 15_000)) })
 		archive, objects, walked := took[0], took[1], took[2]
 		t.Logf("%s, %d pods: the archive in %s, its objects alone in %s, a walk in %s", name, *podsFlag, archive, objects, walked)
 		if archive > objects*13/10+walked {

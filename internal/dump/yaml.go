@@ -94,7 +94,7 @@ func (y *yamlReader) skips(text []byte) bool {
 	}
 	n := len(text) - len(bytes.TrimLeft(text, " "))
 	switch {
-	case len(text) == 0 || text[n] == '#' || n > column+2 || n == column+2 && text[n] == '-':
+	case n == len(text) || text[n] == '#' || n > column+2 || n == column+2 && text[n] == '-':
 	case n == column+2:
 		y.long = y.within && longMembers[string(text[n:])]
 	default:
