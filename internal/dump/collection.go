@@ -108,7 +108,8 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	}
 	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
-	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole, pods: c.PodLists}
+	nulls := c.Tool != nil && c.Tool.nulls
+	to := &receiver{by: &t.decoder, loose: !alone, nulls: nulls, hole: hole, pods: c.PodLists}
 	to.to = func(object any, times []time.Time) {
 		c.objects++
 		if _, ok := object.(*v1.Node); ok {

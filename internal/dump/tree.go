@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 )
@@ -36,6 +37,7 @@ type Tree struct {
 	files   int
 	bytes   int64
 	buffers [deepest + 2]*bufio.Reader // by depth
+	decoder jsontext.Decoder           // of one file after the other
 }
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
