@@ -63,33 +63,12 @@ func dumpOf(tb testing.TB, form string, pods int) io.Reader {
 	return from
 }
 
-// weighed measures the memory in use from time to time while it is read.
-type weighed struct {
-	io.Reader
-	unread, peak uint64
-}
-
-func (w *weighed) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	if w.unread += uint64(n); w.unread > 4<<20 || err != nil {
-		w.unread, w.peak = 0, max(w.peak, inUse())
-	}
-	return n, err
-}
-
-func inUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // Hashes of its name, UID and state are kept, so that a pod that is there twice counts once.
 func TestAPodThatIsNotInQuestionTakesAtMost300Bytes(t *testing.T) {
 	peak := func(pods int) uint64 {
-		before, from := inUse(), &weighed{Reader: dumpOf(t, "JSON", pods)}
+		before, from := bigdump.InUse(), &bigdump.Weighed{Reader: dumpOf(t, "JSON", pods)}
 		planOf(t, from)
-		return from.peak - min(before, from.peak)
+		return from.Peak - min(before, from.Peak)
 	}
 	peak(100) // what is allocated once
 	small, large := peak(1000), peak(8000)
@@ -109,12 +88,12 @@ func TestAPodInQuestionTakesAKilobyte(t *testing.T) {
 	}
 	q := foresight.Question{Selection: foresight.Selection{Selector: labels.Everything()}, Changes: []foresight.Change{change}, At: time.Now()}
 	from := dumpOf(t, "JSON", pods)
-	before := inUse()
+	before := bigdump.InUse()
 	plan, err := planFrom(t, q, from)
 	if err != nil || plan.Total.Evict != pods {
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	each := (inUse() - before) / pods
+	each := (bigdump.InUse() - before) / pods
 	t.Logf("%d bytes", each)
 	if each > 1000 {
 		t.Errorf("each pod takes %d bytes", each)

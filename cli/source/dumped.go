@@ -18,6 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // dumped is a cluster in files, folders and archives; "-" is the standard input.
@@ -35,6 +36,7 @@ type collected struct {
 	pages      *foresight.Journal
 	newest     time.Time // latest time in the dump that is not after now
 	budgets    int
+	masked     []string // names of budgets whose selectors are masked
 	events     int
 	namespaces []string        // that are objects of the dump
 	others     []string        // names of the pods other than the one of the scope
@@ -66,7 +68,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	if err := d.readFiles(tree, newest); err != nil {
 		return r, err
 	}
-	from, err := d.choose(tree, newest(), &r)
+	from, err := d.choose(tree, all, newest(), &r)
 	if err != nil {
 		return r, err
 	}
@@ -86,7 +88,7 @@ func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 			return err
 		}
 	}
-	tree.Join(newest())
+	tree.Joined = newest()
 	for _, file := range last {
 		if err := d.readFile(file, tree); err != nil {
 			return err
@@ -128,8 +130,16 @@ func (d *dumped) visit(file string, to *dump.Tree) error {
 
 // choose returns the newest collection, and notes the others: nodes of one and pods of another would be of different
 // times. If none has nodes, there must be only one.
-func (d *dumped) choose(tree *dump.Tree, newest string, r *foresight.Reading) (*dump.Collection, error) {
+func (d *dumped) choose(
+	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
+) (*dump.Collection, error) {
 	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool { return c.IsEmpty() })
+	dated := func(root string) string {
+		if t := all[root].newest; !t.IsZero() {
+			return cmp.Or(root, "the rest") + " of " + taint.Stamp(t)
+		}
+		return cmp.Or(root, "the rest")
+	}
 	var others []string
 	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
 		c := tree.Collections[root]
@@ -137,7 +147,7 @@ func (d *dumped) choose(tree *dump.Tree, newest string, r *foresight.Reading) (*
 			return nil, fmt.Errorf("%s can't be used: %w", d, err)
 		}
 		if root != newest && c.HasNodes() {
-			others = append(others, cmp.Or(root, "the rest"))
+			others = append(others, dated(root))
 		} else if root != newest {
 			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
 		}
@@ -152,7 +162,7 @@ func (d *dumped) choose(tree *dump.Tree, newest string, r *foresight.Reading) (*
 		return nil, fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
 	case len(others) > 0:
 		r.Notes = append(r.Notes, fmt.Sprintf("%s has %d collections; only the newest was used (%s), and not %s", d,
-			len(others)+1, newest, flags.JoinWords(others, "and")))
+			len(others)+1, dated(newest), flags.JoinWords(others, "and")))
 	}
 	return chosen, nil
 }
@@ -170,8 +180,14 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}
-	if !s.Scheduled && !s.NoBudgets && c.budgets == 0 {
+	switch {
+	case s.Scheduled || s.NoBudgets:
+	case c.budgets == 0:
 		r.BudgetsUnknown = c.String() + " has no PodDisruptionBudgets"
+	case len(c.masked) > 0:
+		slices.Sort(c.masked)
+		r.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s have masked selectors (%s)", c,
+			foresight.ShortList(c.masked))
 	}
 	if c.events == 0 {
 		r.EventsUnknown = c.String() + " has no events"
@@ -211,9 +227,9 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
 			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
 		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
-	case tool.Namespaces == nil && !from.AllNamespaces:
+	case !from.AllNamespaces:
 		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
-			flags.JoinWords(in, "and")), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
+			foresight.ShortList(in)), tool.Namespaces == nil && s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
 	}
 	lacking := slices.DeleteFunc(slices.Clone(c.namespaces), func(name string) bool {
 		return c.podsIn[name] || !from.Lacks(name) || s.Focus.Namespace != "" && s.Focus.Namespace != name
@@ -262,6 +278,9 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 				return
 			}
 			c.budgets++
+			if o.Spec.Selector != nil && dump.Masked(fmt.Sprint(*o.Spec.Selector)) {
+				c.masked = append(c.masked, o.Namespace+"/"+o.Name)
+			}
 		case *v1.Pod:
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {

@@ -26,9 +26,8 @@ type Collection struct {
 	PodLists map[string]bool
 
 	objects    int // that are read
-	hasNodes   bool
 	visit      Visit
-	nodes      map[string]bool // folders whose files have nodes
+	nodes      map[string]bool // folders with nodes; false: they are in files that the user has given one by one
 	pods       map[string]bool // folders of files named "pods"
 	namespaces map[string]bool // whose pods the tool has read
 }
@@ -47,7 +46,7 @@ func (t *Tree) collection(p place) *Collection {
 	case tool != nil || p.archive != "":
 		root = path.Join(p.argument, p.archive, folder)
 	case p.path == "":
-		root = t.joined
+		root = t.Joined
 	}
 	c := t.Collections[root]
 	if c == nil {
@@ -71,9 +70,6 @@ func (t *Tree) collection(p place) *Collection {
 	return c
 }
 
-// Join makes the collection of this root the one to which files belong that are given alone.
-func (t *Tree) Join(root string) { t.joined = root }
-
 // Lacks reports whether nothing is there of a namespace, although the tool writes something for each.
 func (c *Collection) Lacks(namespace string) bool {
 	return c.Tool != nil && c.Tool.namespace != "" && !c.namespaces[namespace]
@@ -86,22 +82,24 @@ func (c *Collection) Namespaces() []string { return slices.Sorted(maps.Keys(c.na
 func (c *Collection) IsEmpty() bool { return c.objects == 0 && len(c.Holes) == 0 }
 
 // HasNodes reports whether the collection has nodes.
-func (c *Collection) HasNodes() bool { return c.hasNodes }
+func (c *Collection) HasNodes() bool { return len(c.nodes) > 0 }
 
 // hole notes what may be missing because of a file.
-func (t *Tree) hole(p place, what string) {
+func (t *Tree) hole(p place, h Hole) {
 	c := t.collection(p)
-	c.Holes = append(c.Holes, Hole{What: p.String() + ": " + what})
+	h.What = p.String() + ": " + h.What
+	if len(c.Holes) == mostHoles {
+		c.Holes[mostHoles-1] = Hole{What: "more files or objects of " + p.argument + " can't be read"}
+		return
+	}
+	c.Holes = append(c.Holes, h)
 }
 
 // text reads a file of objects. An error in a file that was given alone is returned; in a folder or an archive it is a
 // hole if the file may have had objects that are read, and otherwise the file is skipped.
 func (t *Tree) text(p place, r *bufio.Reader) error {
 	c, alone := t.collection(p), p.path == ""
-	hole := func(h Hole) {
-		h.What = p.String() + ": " + h.What
-		c.Holes = append(c.Holes, h)
-	}
+	hole := func(h Hole) { t.hole(p, h) }
 	if c.Tool != nil && c.Tool.writesErrors(p.path) {
 		return p.wrong(c.Tool.readErrors(r, hole))
 	}
@@ -110,16 +108,16 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	}
 	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
-	to := &receiver{loose: !alone, nulls: c.Tool != nil && c.Tool.nulls, hole: hole, pods: c.PodLists}
+	nulls := c.Tool != nil && c.Tool.nulls
+	to := &receiver{by: &t.decoder, loose: !alone, nulls: nulls, hole: hole, pods: c.PodLists}
 	to.to = func(object any, times []time.Time) {
 		c.objects++
 		if _, ok := object.(*v1.Node); ok {
-			c.hasNodes = true
 			c.nodes[strings.TrimSuffix(p.folder(), "/nodes")] = !alone // "nodes" has a file for each
 		}
 		c.visit(object, times)
 	}
-	err := read(r, to)
+	err := read(r, t.buffer(p.depth+1, nil), to)
 	if to.logs {
 		c.Tool = &clusterInfo
 	}
@@ -139,10 +137,10 @@ func (c *Collection) Recognize() error {
 	if c.Tool != nil {
 		return nil
 	}
-	maps.DeleteFunc(c.nodes, func(_ string, inFolder bool) bool { return !inFolder })
-	if len(c.nodes) > 1 {
-		return fmt.Errorf("the folders %s have nodes of their own; give one of them",
-			strings.Join(slices.Sorted(maps.Keys(c.nodes)), " and "))
+	alone := func(folder string) bool { return !c.nodes[folder] }
+	folders := slices.DeleteFunc(slices.Sorted(maps.Keys(c.nodes)), alone)
+	if len(folders) > 1 {
+		return fmt.Errorf("the folders %s have nodes of their own; give one of them", strings.Join(folders, " and "))
 	}
 	for folder := range c.pods {
 		if !c.nodes[path.Dir(folder)] {
@@ -169,13 +167,13 @@ func (t *Tool) readErrors(r io.Reader, hole func(Hole)) error {
 	return nil
 }
 
-// wantedBegins finds a kind that is read, in the beginning of a file.
+// wantedBegins finds a kind that is read, in the beginning of a file. It begins with letters, so that it is fast.
 var wantedBegins = func() *regexp.Regexp {
 	var kinds []string
 	for i := range wanted {
 		kinds = append(kinds, wanted[i].kind)
 	}
-	return regexp.MustCompile(`\bkind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
+	return regexp.MustCompile(`kind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
 }()
 
 // wantedNames are the names of files that have nothing but objects that matter.

@@ -29,7 +29,8 @@ type jsonReader struct {
 // readObjects reads JSON, or YAML as it is converted.
 func readObjects(r io.Reader, yaml *yamlReader, to *receiver) error {
 	from := &meter{from: r}
-	j := &jsonReader{Decoder: jsontext.NewDecoder(from, lenient), from: from, yaml: yaml, to: to}
+	to.by.Reset(from, lenient)
+	j := &jsonReader{Decoder: to.by, from: from, yaml: yaml, to: to}
 	for {
 		switch err := j.value(nil); {
 		case errors.Is(err, io.EOF):

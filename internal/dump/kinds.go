@@ -44,18 +44,12 @@ func (o *object) empty() metav1.Object {
 	return nil
 }
 
-// sparing skips what is long and not needed. Of nodes managedFields are needed: they say when the taints were written.
+// sparing skips managedFields, which are long. Those of nodes are needed: they say when the taints were written.
 var (
-	long = json.JoinUnmarshalers(skip[[]v1.Container](), skip[[]v1.ContainerStatus](), skip[[]v1.Volume](),
-		skip[[]v1.ContainerImage](), closed)
-	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(long, skip[[]metav1.ManagedFieldsEntry]()))
-	ofNodes = json.WithUnmarshalers(long)
+	ofNodes = json.WithUnmarshalers(closed)
+	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(closed, json.UnmarshalFromFunc(
+		func(d *jsontext.Decoder, _ *[]metav1.ManagedFieldsEntry) error { return d.SkipValue() })))
 )
-
-// skip skips values of a type.
-func skip[T any]() *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ *T) error { return d.SkipValue() })
-}
 
 // decode decodes the members of an object.
 func (o *object) decode(typed metav1.Object) error {
@@ -163,28 +157,16 @@ func (o *object) refused() string {
 func (w *wantedKind) resembles(name string) bool {
 	name, kind := strings.ToLower(name), strings.ToLower(w.kind)
 	singular := strings.TrimRight(name, "s")
-	if name == w.short || singular == w.short {
-		return true
-	}
-	return edits(singular, kind) <= 1+len(kind)/8
+	return name == w.short || singular == w.short || near(singular, kind, 1+len(kind)/8)
 }
 
-// edits returns how many letters are to be inserted, removed or replaced to make one word of the other.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// near reports whether at most n letters have to be inserted, removed or replaced to make one word of the other.
+func near(a, b string, n int) bool {
+	switch {
+	case n < 0 || a == "" || b == "":
+		return len(a)+len(b) <= n
+	case a[0] == b[0]:
+		return near(a[1:], b[1:], n)
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal, row[j+1] = row[j+1], min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return near(a[1:], b, n-1) || near(a, b[1:], n-1) || near(a[1:], b[1:], n-1)
 }

@@ -29,11 +29,8 @@ type objectLines struct {
 }
 
 func (l *objectLines) Read(p []byte) (n int, _ error) {
-	for n < len(p) {
+	for n < len(p) && (n == 0 || len(l.rest) > 0 || l.from.Buffered() > 0) {
 		if len(l.rest) == 0 {
-			if n > 0 && l.from.Buffered() == 0 {
-				break
-			}
 			if err := l.next(); err != nil && n == 0 {
 				return 0, err
 			} else if err != nil {

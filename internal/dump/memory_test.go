@@ -2,7 +2,6 @@ package dump_test
 
 import (
 	"io"
-	"runtime"
 	"testing"
 	"time"
 
@@ -12,57 +11,65 @@ import (
 	"github.com/taint-manager/taint-manager/test/bigdump"
 )
 
-// live returns how much memory is in use after garbage collection.
-func live() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// peak returns the largest amount of memory in use while a dump of this number of pods is read.
-func peak(t *testing.T, pods int) uint64 {
-	from, err := bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, most, read := live(), uint64(0), 0
-	if err := dump.ReadAlone(from, func(object any, _ []time.Time) {
-		if _, ok := object.(*v1.Pod); !ok {
-			return
-		}
-		if read++; read%500 == 0 {
-			most = max(most, live())
-		}
-	}); err != nil || read != pods {
+// peak returns the largest amount of memory in use while a dump with this number of pods is read.
+func peak(t *testing.T, pods int, from io.Reader) uint64 {
+	before, weighed := bigdump.InUse(), &bigdump.Weighed{Reader: from}
+	if read, err := countPods(weighed); err != nil || read != pods {
 		t.Fatalf("read %d pods, %v", read, err)
 	}
-	return most - min(before, most)
+	return weighed.Peak - min(before, weighed.Peak)
+}
+
+func countPods(from io.Reader) (pods int, _ error) {
+	err := dump.ReadAlone(from, func(object any, _ []time.Time) {
+		if _, ok := object.(*v1.Pod); ok {
+			pods++
+		}
+	})
+	return pods, err
+}
+
+// gathered returns a must-gather of this cluster: each pod is there twice, and has a log of this many bytes.
+func gathered(tb testing.TB, c bigdump.Cluster, in bigdump.Form, log int) io.Reader {
+	from, err := c.MustGather(in, log)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return from
 }
 
 func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
-	small, large := peak(t, 1000), peak(t, 4000)
-	t.Logf("%d kB for 1000 pods, %d kB for 4000", small>>10, large>>10)
-	if large > small+256<<10 {
-		t.Errorf("4000 pods take %d kB, 1000 take %d kB", large>>10, small>>10)
+	peaks := map[string]func(pods int) uint64{
+		"a list": func(pods int) uint64 {
+			from, err := bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return peak(t, pods, from)
+		},
+		"a must-gather": func(pods int) uint64 {
+			return peak(t, 2*pods, gathered(t, bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}, bigdump.Cluster.JSON, 1000))
+		},
+	}
+	for name, peak := range peaks {
+		small, large := peak(1000), peak(4000)
+		t.Logf("%s: %d kB for 1000 pods, %d kB for 4000", name, small>>10, large>>10)
+		if large > small+256<<10 {
+			t.Errorf("%s: 4000 pods take %d kB, 1000 take %d kB", name, large>>10, small>>10)
+		}
 	}
 }
 
 func BenchmarkRead(b *testing.B) {
-	for name, write := range map[string]func(bigdump.Cluster) (io.Reader, error){"JSON": bigdump.Cluster.JSON, "YAML": bigdump.Cluster.YAML} {
+	for name, write := range map[string]bigdump.Form{"JSON": bigdump.Cluster.JSON, "YAML": bigdump.Cluster.YAML} {
 		b.Run(name+" of 10,000 pods", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				pods := 0
 				from, err := write(bigdump.Cluster{Nodes: 100, PodsPerNode: 100})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := dump.ReadAlone(from, func(object any, _ []time.Time) {
-					if _, ok := object.(*v1.Pod); ok {
-						pods++
-					}
-				}); err != nil || pods != 10_000 {
+				if pods, err := countPods(from); err != nil || pods != 10_000 {
 					b.Fatalf("read %d pods, %v", pods, err)
 				}
 			}

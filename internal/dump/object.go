@@ -111,6 +111,7 @@ func (o *object) name() string {
 
 // receiver passes objects to a visitor, and refuses what an API server does not have.
 type receiver struct {
+	by    *jsontext.Decoder // is reset for each file
 	to    Visit
 	hole  func(Hole)
 	loose bool            // what is no object is skipped

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,21 +33,17 @@ import (
 // new as the latest of all times, or a little newer.
 type Visit func(object any, times []time.Time)
 
-// The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
-const (
-	markUTF8     = "\xef\xbb\xbf"
-	markUTF16    = "\xff\xfe"
-	markUTF16Big = "\xfe\xff"
-)
+// markUTF8 is the byte order mark with which some programs begin a text.
+const markUTF8 = "\xef\xbb\xbf"
 
 // noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins.
 var noEvidence = []struct{ begin, what string }{
-	{markUTF16, utf16}, {markUTF16Big, utf16},
+	{"\xff\xfe", utf16}, {"\xfe\xff", utf16},
 	{"<", "it is HTML, so a login page or a proxy has answered, and not the API server"},
 	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive, where tar and zip are read"},
 	{"# HELP ", metrics}, {"# TYPE ", metrics}, {"kube_", metrics},
-	{"Name:  ", "it is the output of kubectl describe, which is for people"},
-	{`{"kind":"Event","apiVersion":"audit.k8s.io/`, "it is an audit log, which lacks most objects"},
+	{"Name:  ", described},
+	{`{"kind":"Event","apiVersion":"audit.k8s.io/`, audit},
 	{"Error from server", ofKubectl}, {"error: ", ofKubectl}, {"No resources found", ofKubectl},
 	{"Unable to connect", ofKubectl}, {"The connection to the server", ofKubectl},
 }
@@ -55,6 +52,9 @@ const (
 	utf16     = "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
 	metrics   = "it has metrics, which lack tolerations"
 	ofKubectl = "it is a message of kubectl: "
+	audit     = "it is an audit log, which lacks most objects"
+	described = "it is the output of kubectl describe, which is for people"
+	table     = "it is a table for people, which lacks most fields"
 )
 
 // beginsWith reports whether the text begins with the mark. It consumes nothing.
@@ -63,11 +63,12 @@ func beginsWith(r *bufio.Reader, mark string) bool {
 	return string(ahead) == mark
 }
 
-// read reads a file that is not compressed. The error is a clause that says what is wrong with it and where.
-func read(from *bufio.Reader, to *receiver) error {
+// read reads a file that is not compressed, with another buffer, plain. The error is a clause that says what is wrong
+// with it and where.
+func read(from, plain *bufio.Reader, to *receiver) error {
 	lines := &objectLines{from: from}
 	defer func() { to.logs = lines.logs }()
-	plain := bufio.NewReaderSize(lines, 1<<16)
+	plain.Reset(lines)
 	if beginsWith(plain, markUTF8) {
 		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
 	}
@@ -80,8 +81,8 @@ func read(from *bufio.Reader, to *receiver) error {
 	}
 	switch mistake := mistakenFor(first); {
 	case mistake == "":
-	case to.loose && !strings.HasPrefix(mistake, ofKubectl):
-		return nil // in a folder, what is for people is beside what is read
+	case to.loose && slices.Contains([]string{audit, described, table}, mistake):
+		return nil // in a folder, it is beside what is read
 	default:
 		return errors.New(mistake)
 	}
@@ -120,7 +121,7 @@ func mistakenFor(line string) string {
 	case len(line) > at && strings.HasPrefix(line[at:], bolt):
 		return "it is a snapshot of etcd, whose objects can't be read"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
-		return "it is a table for people, which lacks most fields"
+		return table
 	}
 	return ""
 }

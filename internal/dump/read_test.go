@@ -168,6 +168,71 @@ func TestListsWithinListsAreRead(t *testing.T) {
 	}
 }
 
+// Most of a pod are members that are never needed, and parsing YAML takes time.
+func TestLongMembersOfYAMLAreSkippedAndNothingElse(t *testing.T) {
+	const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  annotations:
+    note: |
+      spec:
+        containers:
+        - x
+
+      status:
+    spec: ""
+  name: web-0
+  namespace: shop
+spec:
+  containers:
+  - command:
+    - |
+      spec:
+    name: c
+
+# one more
+  - name: d
+  initContainers: []
+  nodeName: n1
+  tolerations:
+  - key: gpu
+    operator: Exists
+  volumes:
+  - name: v
+status:
+  conditions:
+  - status: "True"
+    type: Ready
+  containerStatuses:
+  - name: c
+  phase: Running
+`
+	objects := func(text string) (list []any, err error) {
+		err = dump.ReadAlone(strings.NewReader(text), func(object any, _ []time.Time) { list = append(list, object) })
+		return list, err
+	}
+	want, err := objects(asJSON(t, pod))
+	if p := want[0].(*v1.Pod); err != nil || p.Spec.NodeName != "n1" || len(p.Spec.Tolerations) != 1 || p.Status.Phase != v1.PodRunning {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	item := func(indent string) string {
+		return indent + "- " + strings.ReplaceAll(strings.TrimSpace(pod), "\n", "\n  "+indent) + "\n"
+	}
+	for name, text := range map[string]string{
+		"a document": pod, "a list": "apiVersion: v1\nitems:\n" + item("") + "kind: List\n", "an array": item(""),
+		"an indented list": "apiVersion: v1\nitems:\n" + item("    ") + "kind: List\n",
+		"a list in a list": "kind: List\napiVersion: v1\nitems:\n- kind: List\n  apiVersion: v1\n  items:\n" + item("  "),
+	} {
+		got, err := objects(text)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		if _, err = objects(strings.Replace(text, "name: v", "name: [", 1)); (err == nil) != (name != "a list in a list") {
+			t.Errorf("%s, with what can't be parsed in a volume: %v", name, err)
+		}
+	}
+}
+
 // What would lack objects without a word is refused.
 func TestWhatHidesObjectsIsRefused(t *testing.T) {
 	const forbidden = `{"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "pods is forbidden.", "reason": "Forbidden", "code": 403}`

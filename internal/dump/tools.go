@@ -42,7 +42,7 @@ var clusterInfo = Tool{
 var tools = []Tool{
 	{
 		Name: "oc adm inspect", places: []string{"cluster-scoped-resources", "namespaces/NS"},
-		namespace: "namespaces/NS", namespaces: "cluster-scoped-resources/core/namespaces",
+		namespace: "namespaces/NS/core", namespaces: "cluster-scoped-resources/core/namespaces",
 	},
 	{
 		Name: "troubleshoot", places: []string{"cluster-resources"},

@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 )
@@ -24,16 +25,19 @@ const (
 	mostFiles = 1 << 20 // in all archives and folders
 	mostBytes = 1 << 36 // after decompression
 	mostKept  = 1 << 26 // bytes of a zip archive within another archive, and of a decompressor's window
+	mostHoles = 20      // of a collection that are named
 )
 
 // Tree reads folders, archives and files. What one tool wrote into one folder is a [Collection].
 type Tree struct {
 	Collections map[string]*Collection // by their roots
+	Joined      string                 // the root of the collection to which files belong that are given alone
 
-	visit  func(root string) Visit
-	joined string
-	files  int
-	bytes  int64
+	visit   func(root string) Visit
+	files   int
+	bytes   int64
+	buffers [deepest + 2]*bufio.Reader // by depth
+	decoder jsontext.Decoder           // of one file after the other
 }
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
@@ -116,6 +120,15 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	return t.content(p, r)
 }
 
+// buffer returns the buffer of a depth, over r. Files of one depth are read one after the other.
+func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
+	if t.buffers[depth] == nil {
+		t.buffers[depth] = bufio.NewReaderSize(nil, 1<<16)
+	}
+	t.buffers[depth].Reset(r)
+	return t.buffers[depth]
+}
+
 // limited reads at most as many bytes as the tree has left.
 type limited struct {
 	from io.Reader
@@ -153,7 +166,7 @@ func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
 		return p.wrong(errors.New("too many archives are within each other; give this one alone"))
 	}
-	ahead := bufio.NewReaderSize(limited{r, t}, 1<<16)
+	ahead := t.buffer(p.depth, limited{r, t})
 	for _, c := range compressions {
 		if !beginsWith(ahead, c.mark) {
 			continue
@@ -188,7 +201,7 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 		header, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF) && from.zeros < endOfTar:
-			t.hole(last, "the tar archive ends after this file without its end mark, so files may be missing")
+			t.hole(last, Hole{What: "the tar archive ends after this file without its end mark, so files may be missing"})
 			return nil
 		case errors.Is(err, io.EOF):
 			return nil

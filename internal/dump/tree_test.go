@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -16,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/dump"
 )
@@ -142,6 +146,18 @@ func TestAnArchiveWithinAnotherIsACollectionOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestTheTextNullOfRancherIsNullOrEmpty(t *testing.T) {
+	const pod = `{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "shop", "deletionTimestamp": "null", "annotations":"null",
+"labels": {"null": "null", "x": "say \"null\"", "y":"null"}}, "spec": {"tolerations": "null", "nodeName": "null"}}`
+	var got any
+	tree := dump.NewTree(func(string) dump.Visit { return func(o any, _ []time.Time) { got = o } })
+	err := tree.Folder("d", folder(map[string]string{"yamls/namespaced/shop/v1/pods.yaml": pod}))
+	want := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "shop", Labels: map[string]string{"null": "", "x": `say "null"`, "y": ""}}}
+	if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // In a folder, what is no object is skipped; what may have lost objects is a hole.
 func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
@@ -154,6 +170,11 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
 		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
 		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"a login page", "pods.json", "<html>", "d: pods.json: it is HTML, so a login page or a proxy has answered, and not the API server, so objects may be missing"},
+		{"a page in a file of another name", "index.json", "<html>", ""},
+		{"UTF-16", "nodes.json", "\xff\xfe{\x00", "d: nodes.json: it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place, so objects may be missing"},
+		{"the output of kubectl describe", "pods.txt", "Name:             web-0\nNamespace:        shop\n", ""},
+		{"an audit log", "audit.json", `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata"}`, ""},
 		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
 		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
@@ -163,6 +184,17 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
 		}
+	}
+}
+
+func TestOfManyHolesSomeAreNamed(t *testing.T) {
+	files := map[string]string{}
+	for i := range 1000 {
+		files[fmt.Sprintf("%d/pods.json", i)] = "{"
+	}
+	got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
+	if err != nil || len(got.holes) != 20 || got.holes[19] != "more files or objects of d can't be read" {
+		t.Errorf("%v, %q", err, got.holes)
 	}
 }
 
@@ -178,6 +210,51 @@ func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
 	})
 	if err != nil || got.objects[""] != 2 {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestEveryCompressionIsRead(t *testing.T) {
+	for name, text := range map[string]string{
+		"bzip2": "QlpoOTFBWSZTWfxaJvMAAAlfgAAQQAAgEAABAQAmK90KIAAxQNNDIyYhEyA00A9I8VmRDTSRlwCk1UpyPNn3oWx4V8g6bdEqQ+LuSKcKEh+LRN5g",
+		"xz":    "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAuYXBpVmVyc2lvbjogdjEKa2luZDogTm9kZQptZXRhZGF0YToge25hbWU6IG4xfQoAADg32IML0bH2AAFHL7BRbzQftvN9AQAAAAAEWVo=",
+		"gzip":  base64.StdEncoding.EncodeToString([]byte(compressed(t, "gzip", aNode))),
+		"zstd":  base64.StdEncoding.EncodeToString([]byte(compressed(t, "zstd", aNode))),
+	} {
+		got, err := names(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+		if diff := cmp.Diff([]string{"node n1"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestArchivesAreReadToALimitedDepth(t *testing.T) {
+	text := aNode
+	for depth := range 8 {
+		if got, err := names(strings.NewReader(text)); err != nil || len(got) != 1 {
+			t.Errorf("depth %d: %q, %v", depth, got, err)
+		}
+		text = compressed(t, "gzip", text)
+	}
+	const want = "too many archives are within each other; give this one alone"
+	if _, err := names(strings.NewReader(text)); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Whatever such files contain, they are of the system that packed an archive, or of programs that print what they got.
+func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
+	files := map[string]string{"nodes.yaml": aNode}
+	for _, name := range []string{
+		"__MACOSX/pods.yaml", "._pods.yaml", ".DS_Store", "a/logs.txt", "a/c.log", "a/c.log.1", "a/logs/c", "podlogs/a.json", "pod-logs/a.json",
+		"previous", "previous.json", "event-filter.html", "image.png",
+	} {
+		files[name] = aPod
+	}
+	for form, text := range map[string]string{"tar": tarOf(t, files), "zip": zipOf(t, files)} {
+		got, err := names(strings.NewReader(text))
+		if diff := cmp.Diff([]string{"node n1"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
+		}
 	}
 }
 

@@ -2,14 +2,14 @@ package dump
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -27,65 +27,44 @@ func Masked(value string) bool { return masked.MatchString(value) }
 
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
-var closed = jsonv2.JoinUnmarshalers(strict[v1.Taint](), strict[v1.Toleration](),
-	members(map[string]func(*metav1.ObjectMeta) any{
-		"name":              func(to *metav1.ObjectMeta) any { return &to.Name },
-		"namespace":         func(to *metav1.ObjectMeta) any { return &to.Namespace },
-		"uid":               func(to *metav1.ObjectMeta) any { return &to.UID },
-		"resourceVersion":   func(to *metav1.ObjectMeta) any { return &to.ResourceVersion },
-		"generation":        func(to *metav1.ObjectMeta) any { return &to.Generation },
-		"creationTimestamp": func(to *metav1.ObjectMeta) any { return &to.CreationTimestamp },
-		"deletionTimestamp": func(to *metav1.ObjectMeta) any { return &to.DeletionTimestamp },
-		"labels":            func(to *metav1.ObjectMeta) any { return &to.Labels },
-		"annotations":       func(to *metav1.ObjectMeta) any { return &to.Annotations },
-		"ownerReferences":   func(to *metav1.ObjectMeta) any { return &to.OwnerReferences },
-		"finalizers":        func(to *metav1.ObjectMeta) any { return &to.Finalizers },
-		"managedFields":     func(to *metav1.ObjectMeta) any { return &to.ManagedFields },
-	}),
-	members(map[string]func(*v1.PodStatus) any{
-		"phase":      func(to *v1.PodStatus) any { return &to.Phase },
-		"conditions": func(to *v1.PodStatus) any { return &to.Conditions },
-	}),
-	members(map[string]func(*policyv1.PodDisruptionBudgetSpec) any{
-		"selector":       func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.Selector },
-		"maxUnavailable": func(to *policyv1.PodDisruptionBudgetSpec) any { return &to.MaxUnavailable },
-		"unhealthyPodEvictionPolicy": func(to *policyv1.PodDisruptionBudgetSpec) any {
-			return &to.UnhealthyPodEvictionPolicy
-		},
-	}),
-	members(map[string]func(*v1.NodeSpec) any{
-		"taints": func(to *v1.NodeSpec) any { return &to.Taints },
-	}),
-	members(map[string]func(*v1.PodSpec) any{
-		"nodeName":           func(to *v1.PodSpec) any { return &to.NodeName },
-		"tolerations":        func(to *v1.PodSpec) any { return &to.Tolerations },
-		"priority":           func(to *v1.PodSpec) any { return &to.Priority },
-		"evictionResponders": func(to *v1.PodSpec) any { return &to.EvictionResponders },
-		"terminationGracePeriodSeconds": func(to *v1.PodSpec) any {
-			return &to.TerminationGracePeriodSeconds
-		},
-	}))
+var closed = json.JoinUnmarshalers(
+	strict[v1.Taint](), strict[v1.Toleration](),
+	members[metav1.ObjectMeta]("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+		"deletionTimestamp", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"),
+	members[v1.NodeSpec]("taints"),
+	members[v1.NodeStatus]("conditions"),
+	members[v1.PodSpec]("nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds"),
+	members[v1.PodStatus]("phase", "conditions"),
+	members[policyv1.PodDisruptionBudgetSpec]("selector", "maxUnavailable", "unhealthyPodEvictionPolicy"),
+)
 
 // strict decodes values of a type without members that the type does not have.
-func strict[T any]() *jsonv2.Unmarshalers {
-	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
+func strict[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
 		value, err := d.ReadValue()
 		if err != nil {
 			return err
 		}
-		return jsonv2.Unmarshal(value, to, jsonv2.RejectUnknownMembers(true))
+		return json.Unmarshal(value, to, json.RejectUnknownMembers(true))
 	})
 }
 
 // members decodes these members, and refuses others whose names differ in the case of letters or the last s only.
-func members[T any](fields map[string]func(to *T) any) *jsonv2.Unmarshalers {
-	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
+func members[T any](names ...string) *json.Unmarshalers {
+	fields := map[string]int{}
+	for i := range reflect.TypeFor[T]().NumField() {
+		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
+		if slices.Contains(names, name) {
+			fields[name] = i
+		}
+	}
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
 		if d.PeekKind() != '{' {
 			return errors.ErrUnsupported // null, or refused
 		}
 		_, err := d.ReadToken()
 		for err == nil && d.PeekKind() != '}' {
-			err = member(d, to, fields)
+			err = member(d, reflect.ValueOf(to).Elem(), fields)
 		}
 		if err == nil {
 			_, err = d.ReadToken()
@@ -94,14 +73,14 @@ func members[T any](fields map[string]func(to *T) any) *jsonv2.Unmarshalers {
 	})
 }
 
-func member[T any](d *jsontext.Decoder, to *T, fields map[string]func(to *T) any) error {
+func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
 	name := token.String()
-	if of := fields[name]; of != nil {
-		return jsonv2.UnmarshalDecode(d, of(to))
+	if i, ok := fields[name]; ok {
+		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
 	for right := range fields {
 		if strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s")) {
@@ -128,40 +107,15 @@ func impossible(object metav1.Object) (errs field.ErrorList) {
 	})
 }
 
-// withNulls returns an object of a tool that writes "null" for null and for "": a label or a value in a selector is "",
-// anything else is null.
+// nullText finds the text "null" that is a value or, with its colon, a name.
+var nullText = regexp.MustCompile(`[:\[,]\s*"null"(\s*:)?`)
+
+// withNulls returns an object of a tool that writes "null" for null and for "": as a string, null is decoded as "".
 func withNulls(object []byte) []byte {
-	var document map[string]any
-	if !bytes.Contains(object, []byte(`"null"`)) || json.Unmarshal(object, &document) != nil {
-		return object
-	}
-	text, err := json.Marshal(nulls(document, false))
-	if err != nil {
-		return object
-	}
-	return text
-}
-
-// texts are the members whose values are texts.
-var texts = regexp.MustCompile(`(?i)^(.*labels|annotations|values|data)$`)
-
-func nulls(value any, text bool) any {
-	switch v := value.(type) {
-	case string:
-		if v == "null" && text {
-			return ""
+	return nullText.ReplaceAllFunc(object, func(found []byte) []byte {
+		if bytes.HasSuffix(found, []byte(":")) {
+			return found
 		}
-		if v == "null" {
-			return nil
-		}
-	case []any:
-		for i := range v {
-			v[i] = nulls(v[i], text)
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = nulls(v[name], text || texts.MatchString(name))
-		}
-	}
-	return value
+		return bytes.Replace(found, []byte(`"null"`), []byte("null"), 1)
+	})
 }

@@ -20,6 +20,8 @@ type yamlReader struct {
 
 	piece  []byte // whole lines
 	begins int    // the line at which it begins
+	within bool   // the last line is in a spec or a status
+	long   bool   // and in a member of it that is long
 	at     int    // the line at which the piece begins that was converted last
 	api    bool   // the document has an apiVersion at the left margin
 	kind   bool   // and a kind
@@ -71,13 +73,39 @@ func (y *yamlReader) look() error {
 	}
 }
 
-// take adds the line to the piece.
-func (y *yamlReader) take() {
+// take adds the line with this text to the piece. A line that is not needed becomes empty, so that lines count on.
+func (y *yamlReader) take(text []byte) {
 	if len(y.piece) == 0 {
-		y.begins = y.line
+		y.begins, y.within, y.long = y.line, false, false
+	}
+	if y.skips(text) {
+		y.next = append(y.next[:0], '\n')
 	}
 	y.piece = append(y.piece, y.next...)
 	y.next = y.next[:0]
+}
+
+// skips reports whether a line belongs to a member of a spec or a status that is long and never needed, in the form of
+// kubectl. They are most of a pod, and parsing YAML takes time.
+func (y *yamlReader) skips(text []byte) bool {
+	column := 0 // of the members of the object
+	if y.items {
+		column = y.indent + 2
+	}
+	n := len(text) - len(bytes.TrimLeft(text, " "))
+	switch {
+	case n == len(text) || text[n] == '#' || n > column+2 || n == column+2 && text[n] == '-':
+	case n == column+2:
+		y.long = y.within && longMembers[string(text[n:])]
+	default:
+		y.within, y.long = n == column && (string(text[n:]) == "spec:" || string(text[n:]) == "status:"), false
+	}
+	return y.long
+}
+
+var longMembers = map[string]bool{
+	"containers:": true, "initContainers:": true, "volumes:": true, "containerStatuses:": true,
+	"initContainerStatuses:": true, "images:": true,
 }
 
 // add adds the next line to the piece to which it belongs. A line that ends a piece is looked at again.
@@ -95,9 +123,9 @@ func (y *yamlReader) add() error {
 		return y.finishItem()
 	case item:
 		y.next[y.indent] = ' '
-		y.take()
+		y.take(text)
 	case y.items && inner:
-		y.take()
+		y.take(text)
 	case y.items:
 		y.items = false
 	case ends && (!empty || y.list != ""), y.repeats(text):
@@ -114,7 +142,7 @@ func (y *yamlReader) add() error {
 		y.next = y.next[:0]
 		return y.open("]}")
 	default:
-		y.take()
+		y.take(text)
 	}
 	return nil
 }

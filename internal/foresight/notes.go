@@ -88,6 +88,8 @@ func (m *Model) tripNote(t Trip) string {
 func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	switch cause := m.reading.BudgetsUnknown; {
 	case cause == "":
+	case asked && len(m.budgets) > 0:
+		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown")
 	case asked:
 		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown; if there are no budgets, add "+
 			"--no-budgets")

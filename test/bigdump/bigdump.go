@@ -97,10 +97,14 @@ func (r *reader) generate() {
 	case number < 0:
 		fmt.Fprintf(&r.buffer, r.next+r.node, r.written, 0, r.written)
 	case number < pods:
-		fmt.Fprintf(&r.buffer, r.next+r.pod, number, number/replicas, number%r.cluster.Nodes)
+		r.buffer.WriteString(r.next + r.podOf(number))
 	case number == pods:
 		r.buffer.WriteString(r.ending)
 	}
 	r.next = r.between
 	r.written++
+}
+
+func (r *reader) podOf(number int) string {
+	return fmt.Sprintf(r.pod, number, number/replicas, number%r.cluster.Nodes)
 }
