@@ -211,6 +211,6 @@ func canNotWriteTheJournal(s *scene) {
 
 func noManagerRuns(s *scene) {
 	s.wait(65 * time.Second)
-	s.tells(0, "No manager is running; judged by the policies of the one that last wrote its journal at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
+	s.tells(0, "by the policies of a manager that no longer runs (its journal was last written at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
 	s.tells(1, "no manager is running", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "30s")
 }
