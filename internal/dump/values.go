@@ -42,6 +42,16 @@ var closed = jsonv2.JoinUnmarshalers(strict[v1.Taint](), strict[v1.Toleration]()
 		"finalizers":        func(to *metav1.ObjectMeta) any { return &to.Finalizers },
 		"managedFields":     func(to *metav1.ObjectMeta) any { return &to.ManagedFields },
 	}),
+	members(map[string]func(*v1.Node) any{
+		"metadata": func(to *v1.Node) any { return &to.ObjectMeta },
+		"spec":     func(to *v1.Node) any { return &to.Spec },
+		"status":   func(to *v1.Node) any { return &to.Status },
+	}),
+	members(map[string]func(*v1.Pod) any{
+		"metadata": func(to *v1.Pod) any { return &to.ObjectMeta },
+		"spec":     func(to *v1.Pod) any { return &to.Spec },
+		"status":   func(to *v1.Pod) any { return &to.Status },
+	}),
 	members(map[string]func(*v1.PodStatus) any{
 		"phase":      func(to *v1.PodStatus) any { return &to.Phase },
 		"conditions": func(to *v1.PodStatus) any { return &to.Conditions },
