@@ -108,6 +108,9 @@ func (m *Model) unknownRules() []string {
 	return nil
 }
 
+// unmanaged reports whether neither a Lease nor a journal exists.
+func (m *Model) unmanaged() bool { return m.reading.Journal.state.Config == nil && m.unknownConfig() == "" }
+
 // unknownConfig says why the configuration in force is not known; "" if it is, or if neither a Lease nor a journal
 // exists.
 func (m *Model) unknownConfig() string {
