@@ -109,7 +109,9 @@ func (m *Model) unknownRules() []string {
 }
 
 // unmanaged reports whether neither a Lease nor a journal exists.
-func (m *Model) unmanaged() bool { return m.reading.Journal.state.Config == nil && m.unknownConfig() == "" }
+func (m *Model) unmanaged() bool {
+	return m.reading.Journal.state.Config == nil && m.unknownConfig() == ""
+}
 
 // unknownConfig says why the configuration in force is not known; "" if it is, or if neither a Lease nor a journal
 // exists.
