@@ -53,6 +53,7 @@ func exampleFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(api.Close)
+	t.Setenv("API", api.URL)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "shop.kubeconfig"))
 	if err := prepareShop(api, dir); err != nil {
 		t.Fatal(err)
@@ -65,13 +66,19 @@ func played(t *testing.T, dir string, block []byte) []byte {
 	var out bytes.Buffer
 	for _, line := range regexp.MustCompile(`(?m)^\$ .*$`).FindAllString(string(block), -1) {
 		out.WriteString(line + "\n")
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimPrefix(line, "$ "))
+		cmd := shell(t, strings.TrimPrefix(line, "$ "))
 		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
 		if err := cmd.Run(); err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out.String())
 		}
 	}
 	return out.Bytes()
+}
+
+// shell returns a command of the docs. A manager answers at the port that they forward.
+func shell(t *testing.T, line string) *exec.Cmd {
+	line = strings.ReplaceAll(line, "http://127.0.0.1:8080", os.Getenv("API")+"/manager-leads")
+	return exec.CommandContext(t.Context(), "sh", "-c", line)
 }
 
 // yamls matches the examples of files.
@@ -128,10 +135,7 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 			t.Errorf("the help of %s has only %d examples", command, len(examples))
 		}
 		for _, example := range examples {
-			if strings.Contains(example[1], "--server") {
-				continue // tried by scripts
-			}
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", example[1])
+			cmd := shell(t, example[1])
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != exitOf(example[1]) {
@@ -157,7 +161,7 @@ func exitOf(example string) int {
 var offered = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
 // The commands for the reader's own cluster have valid flags and arguments. They run against the shop's API server,
-// except those that never end.
+// except the one that never ends.
 func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	dir := exampleFolder(t)
 	var text []byte
@@ -171,11 +175,11 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	tried := 0
 	for _, block := range offered.FindAllSubmatch(text, -1) {
 		for _, line := range regexp.MustCompile(`(?m)^(?:taint-manager|kubectl taint-manager) .*$`).FindAllString(string(block[1]), -1) {
-			if strings.Contains(line, "--watch") || strings.Contains(line, "--server") {
+			if strings.Contains(line, "--watch") {
 				continue // tried by scripts
 			}
 			tried++
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(line, "kubectl taint-manager", "kubectl-taint_manager", 1))
+			cmd := shell(t, strings.Replace(line, "kubectl taint-manager", "kubectl-taint_manager", 1))
 			cmd.Dir = dir
 			if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitOf(line) {
 				t.Errorf("%s: %v, want the exit code %d\n%s", line, err, exitOf(line), out)

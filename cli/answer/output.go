@@ -116,12 +116,7 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 		}
 		return []byte(names.String()), nil
 	case AsTable, AsWide, AsSummary:
-		return []byte(o.Text(cmd, func(t *Text) {
-			if before := a.Said().Before(); before != "" && !t.Bare {
-				t.Printf("%s\n", before)
-			}
-			show(t)
-		})), nil
+		return []byte(o.Text(cmd, show)), nil
 	}
 	return Document(a, o.Form)
 }

@@ -30,8 +30,9 @@ func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following
 	w := cmd.OutOrStdout()
 	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {
 		columns, rows, _ := terminal.Size(w)
-		text := o.output.Text(cmd, func(t *answer.Text) { writeFrame(t, now, columns, hint) })
-		_, err := io.WriteString(w, begin+strings.Join(frame(text, rows), lineEnd)+lineEnd+end)
+		last := footer(now, columns, hint)
+		text := o.output.Text(cmd, func(t *answer.Text) { writeFrame(t, now, columns, last) })
+		_, err := io.WriteString(w, begin+strings.Join(frame(text, len(last), rows), lineEnd)+lineEnd+end)
 		return err
 	}
 	var last *foresight.Pending
@@ -47,30 +48,43 @@ func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following
 	return draw(ownScreen, "\n", "", "", last)
 }
 
-// writeFrame writes the answer with its time and its notes, whose lines are as long as the terminal is wide; 0 means no
-// limit.
-func writeFrame(t *answer.Text, now *foresight.Pending, columns int, hint string) {
-	paragraph := func(text string) {
-		runes := []rune(terminal.Escape(text))
-		for line := range slices.Chunk(runes, cmp.Or(columns, len(runes))) {
-			t.WriteString(string(line) + "\n")
-		}
-	}
-	paragraph(taint.Stamp(now.At.Truncate(1e9)) + now.Focus.Words(now.OnNodes) + "." + hint)
-	for _, n := range now.All() {
-		paragraph("Note: " + n + ".")
-	}
+// writeFrame writes the answer, and then the last lines.
+func writeFrame(t *answer.Text, now *foresight.Pending, columns int, last []string) {
 	if len(now.Pods) == 0 && len(now.Incomplete) == 0 {
-		paragraph(emptyMessage(now))
+		last = slices.Concat(wrapped(emptyMessage(now), columns), last)
 	}
 	write(t, now)
+	for _, line := range last {
+		t.WriteString(line + "\n")
+	}
 }
 
-// frame returns the lines of a text that fit the rows of a terminal; 0 means no limit.
-func frame(text string, rows int) []string {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if most := max(1, rows-1); rows > 0 && len(lines) > most {
-		return append(lines[:most-1], "…")
+// footer returns the lines below the table: the notes, and the time of the answer.
+func footer(now *foresight.Pending, columns int, hint string) (lines []string) {
+	for _, n := range now.All() {
+		lines = append(lines, wrapped("Note: "+n+".", columns)...)
+	}
+	at := taint.Stamp(now.At.Truncate(1e9)) + now.Focus.Words(now.OnNodes) + "." + hint
+	return append(lines, wrapped(at, columns)...)
+}
+
+// wrapped returns the lines of a text, which are as long as the terminal is wide; 0 means no limit.
+func wrapped(text string, columns int) (lines []string) {
+	runes := []rune(terminal.Escape(text))
+	for line := range slices.Chunk(runes, cmp.Or(columns, len(runes))) {
+		lines = append(lines, string(line))
 	}
 	return lines
+}
+
+// frame returns the lines of a text that fit the rows of a terminal; 0 means no limit. A text that is too long is cut
+// before the footer, which keeps less than half of the rows.
+func frame(text string, footer, rows int) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	most := max(1, rows-1)
+	if rows == 0 || len(lines) <= most {
+		return lines
+	}
+	last := min(footer, (most-1)/2)
+	return slices.Concat(lines[:most-1-last], []string{"…"}, lines[len(lines)-last:])
 }

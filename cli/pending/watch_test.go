@@ -43,7 +43,7 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 // shown returns what a screen of that many columns has.
 func shown(now *foresight.Pending, columns int) string {
 	var t answer.Text
-	writeFrame(&t, now, columns, " Ctrl-C ends this.")
+	writeFrame(&t, now, columns, footer(now, columns, " Ctrl-C ends this."))
 	return t.String()
 }
 
@@ -53,20 +53,20 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 30, at)})
 	now.Notes = []string{"this is a note that is longer than a terminal of forty columns is wide"}
 	want := []string{
-		"2026-05-01T12:00:00Z. Ctrl-C ends this.",
-		"Note: this is a note that is longer than",
-		" a terminal of forty columns is wide.",
 		"2 evictions scheduled; next now.",
 		"",
 		"WHEN    AT         POD     NODE    STATE      TAINT",
 		"now     12:00:00Z  shop/a  node-1  scheduled  node.kubernetes.io/unreachable",
 		"in 30s  12:00:30Z  shop/b  node-1  scheduled  node.kubernetes.io/unreachable",
+		"Note: this is a note that is longer than",
+		" a terminal of forty columns is wide.",
+		"2026-05-01T12:00:00Z. Ctrl-C ends this.",
 	}
 	text := shown(now, 40)
 	for rows, want := range map[int][]string{
-		0: want, 9: want, 8: append(slices.Clone(want[:6]), "…"), 3: {want[0], "…"}, 2: {"…"}, 1: {"…"},
+		0: want, 9: want, 8: slices.Concat(want[:3], []string{"…"}, want[5:]), 3: {want[0], "…"}, 2: {"…"}, 1: {"…"},
 	} {
-		if diff := cmp.Diff(want, frame(text, rows)); diff != "" {
+		if diff := cmp.Diff(want, frame(text, 3, rows)); diff != "" {
 			t.Errorf("on %d rows (-want +got):\n%s", rows, diff)
 		}
 	}

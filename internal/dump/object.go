@@ -190,6 +190,7 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 		return nil
 	}
 	typed = asRead(typed, o.APIVersion)
+	dropMaskedUIDs(typed)
 	if errs := impossible(typed); len(errs) > 0 {
 		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
 			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})

@@ -25,12 +25,23 @@ var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
 // Masked reports whether a value is a mask of a redactor, or has one.
 func Masked(value string) bool { return masked.MatchString(value) }
 
+// dropMaskedUIDs removes the UIDs of an object that a redactor has masked: other objects may have the same mask.
+func dropMaskedUIDs(object metav1.Object) {
+	if Masked(string(object.GetUID())) {
+		object.SetUID("")
+	}
+	if e, isEvent := object.(*v1.Event); isEvent && Masked(string(e.InvolvedObject.UID)) {
+		e.InvolvedObject.UID = ""
+	}
+}
+
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
 var closed = json.JoinUnmarshalers(
 	strict[v1.Taint](), strict[v1.Toleration](),
 	members[metav1.ObjectMeta]("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 		"deletionTimestamp", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"),
+	members[v1.Node]("metadata", "spec", "status"), members[v1.Pod]("metadata", "spec", "status"),
 	members[v1.NodeSpec]("taints"),
 	members[v1.NodeStatus]("conditions"),
 	members[v1.PodSpec]("nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds"),

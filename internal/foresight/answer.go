@@ -56,18 +56,10 @@ func (r *Remarks) All() []string {
 
 // Headline ends the first sentence of an answer with by whose rules the pods were judged.
 func (r *Remarks) Headline(s string) string {
-	if r.By == byRunning {
+	if r.By != "" {
 		s += ", " + r.By
 	}
 	return s + "."
-}
-
-// Before returns the sentence that goes before the headline; "" if there is none.
-func (r *Remarks) Before() string {
-	if r.By == "" || r.By == byRunning {
-		return ""
-	}
-	return r.By + "."
 }
 
 // CannotSay returns an error if the answer is incomplete.

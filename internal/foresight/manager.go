@@ -63,15 +63,16 @@ func (m *Model) by() string {
 	case !m.reading.AsRunning || j.state.Config == nil:
 		return ""
 	case j.ended():
-		return "No manager is running; judged by the policies of the one that last wrote its journal at " +
-			taint.Stamp(j.state.Written)
+		return byPolicies + "a manager that no longer runs (its journal was last written at " +
+			taint.Stamp(j.state.Written) + ")"
 	case isDefault(j.state.Config):
 		return ""
 	}
-	return byRunning
+	return byPolicies + "the running manager"
 }
 
-const byRunning = "by the policies of the running manager"
+// byPolicies begins what is said of whose rules.
+const byPolicies = "by the policies of "
 
 // isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.
 func isDefault(c *journal.Config) bool {
@@ -105,6 +106,11 @@ func (m *Model) unknownRules() []string {
 			"may have changed", taint.Stamp(j.state.Written))}
 	}
 	return nil
+}
+
+// unmanaged reports whether neither a Lease nor a journal exists.
+func (m *Model) unmanaged() bool {
+	return m.reading.Journal.state.Config == nil && m.unknownConfig() == ""
 }
 
 // unknownConfig says why the configuration in force is not known; "" if it is, or if neither a Lease nor a journal

@@ -39,7 +39,8 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	unread := Lease{Unknown: "no lease"}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", nil)
 	absent := journal.StoredPartition{}
-	const ended = "No manager is running; judged by the policies of the one that last wrote its journal at 2026-05-01T11:00:00Z"
+	const byRunning = "by the policies of the running manager"
+	const ended = "by the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
 	const next = ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
 	for name, test := range map[string]struct {
 		lease      Lease

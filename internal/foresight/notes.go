@@ -67,7 +67,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
-	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil):
+	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil) && !m.unmanaged():
 		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
 			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))
 	}

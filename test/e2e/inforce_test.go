@@ -135,26 +135,24 @@ func lacksThePolicies(s *scene) {
 	s.tells(1, forbidden, noJournal, "pending", "-A")
 	s.tells(1, forbidden, noJournal, "pending", "-A", "--exit-code")
 	s.tells(2, "", noJournal, "pending", "--node", s.node, "--wait", "--timeout", "15s")
-	viewer := s.bound("policy-viewer", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
+	s.shell(s.T, commands(s.T, "dumps.md", "In a cluster")[0])
+	viewer, err := s.KubeconfigFor("policy-viewer", "GROUP")
+	must(s.T, err)
 	s.tells(0, byTheManager, viewer, "pending", "-A")
 	if said := s.tells(0, "", noJournal, "pending", "-A", "--config", "none"); strings.Contains(said, "running manager") {
 		s.Errorf("a file is given, and yet:\n%s", said)
 	}
 
 	dump := filepath.Join(s.TempDir(), "cluster.json")
-	write := func(args ...string) {
-		text, err := s.Kubectl(s.Context(), append(args, "-o", "json")...).Output()
-		must(s.T, err)
-		to, err := os.OpenFile(dump, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		must(s.T, err)
-		_, err = to.Write(text)
-		must(s.T, errors.Join(err, to.Close()))
+	lines := strings.Split(commands(s.T, "dumps.md", "In a dump")[0], "\n")
+	write := func(line string) { // kubectl fails for the pages of the journal that do not exist
+		s.shell(s.T, "cd '"+filepath.Dir(dump)+"'; bash -c '"+line+"' || true")
 	}
-	write("get", "nodes,pods,pdb", "-A", "--show-managed-fields")
+	write(lines[0])
 	lacks := dump + " has no ConfigMap kube-system/taint-manager-journal-state, " + next
 	s.tells(1, lacks, admin, "pending", "-f", dump)
 	s.tells(1, lacks, admin, "plan", "-f", dump, "--node", s.node, "--taint", "key:NoExecute")
-	write("-n", "kube-system", "get", "configmaps,leases")
+	write(lines[1])
 	s.tells(0, byTheManager, admin, "pending", "-f", dump)
 	s.tells(0, byTheManager, admin, "plan", "-f", dump, "--node", s.node, "--taint", "example.com/maintenance:NoSchedule")
 }
@@ -211,6 +209,6 @@ func canNotWriteTheJournal(s *scene) {
 
 func noManagerRuns(s *scene) {
 	s.wait(65 * time.Second)
-	s.tells(0, "No manager is running; judged by the policies of the one that last wrote its journal at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
+	s.tells(0, "by the policies of a manager that no longer runs (its journal was last written at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
 	s.tells(1, "no manager is running", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "30s")
 }
