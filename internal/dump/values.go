@@ -23,7 +23,9 @@ import (
 var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
 
 // Masked reports whether a value is a mask of a redactor, or has one.
-func Masked(value string) bool { return masked.MatchString(value) }
+func Masked(value string) bool {
+	return strings.ContainsAny(value, "*rRxX") && masked.MatchString(value) // no UID has one of these
+}
 
 // dropMaskedUIDs removes the UIDs of an object that a redactor has masked: other objects may have the same mask.
 func dropMaskedUIDs(object metav1.Object) {
@@ -56,11 +58,6 @@ var closed = jsonv2.JoinUnmarshalers(strict[v1.Taint](), strict[v1.Toleration]()
 		"metadata": func(to *v1.Node) any { return &to.ObjectMeta },
 		"spec":     func(to *v1.Node) any { return &to.Spec },
 		"status":   func(to *v1.Node) any { return &to.Status },
-	}),
-	members(map[string]func(*v1.Pod) any{
-		"metadata": func(to *v1.Pod) any { return &to.ObjectMeta },
-		"spec":     func(to *v1.Pod) any { return &to.Spec },
-		"status":   func(to *v1.Pod) any { return &to.Status },
 	}),
 	members(map[string]func(*v1.PodStatus) any{
 		"phase":      func(to *v1.PodStatus) any { return &to.Phase },
