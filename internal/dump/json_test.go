@@ -73,7 +73,6 @@ func TestAFieldThatIsMisspeltOrThereTwiceIsRefused(t *testing.T) {
 		`"metadata": {"name": "a", "name": "b"}`:                                                    `duplicate object member name`,
 		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "key": "n"}]}`:            `duplicate object member name`,
 		`"metadata": 7`: `JSON number`,
-		`"metadata": {"name": "a"}, "Spec": {"tolerations": []}`:                                                         `unknown field "Spec"; write spec`,
 		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "Spec": {"taints": []}`:                          `unknown field "Spec"; write spec`,
 		`"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "a"}, "spec": {"selectors": {}}`: `unknown field "selectors"; write selector`,
 	} {

@@ -23,7 +23,9 @@ import (
 var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
 
 // Masked reports whether a value is a mask of a redactor, or has one.
-func Masked(value string) bool { return masked.MatchString(value) }
+func Masked(value string) bool {
+	return strings.ContainsAny(value, "*rRxX") && masked.MatchString(value) // no UID has one of these
+}
 
 // dropMaskedUIDs removes the UIDs of an object that a redactor has masked: other objects may have the same mask.
 func dropMaskedUIDs(object metav1.Object) {
@@ -41,7 +43,7 @@ var closed = json.JoinUnmarshalers(
 	strict[v1.Taint](), strict[v1.Toleration](),
 	members[metav1.ObjectMeta]("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 		"deletionTimestamp", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"),
-	members[v1.Node]("metadata", "spec", "status"), members[v1.Pod]("metadata", "spec", "status"),
+	members[v1.Node]("metadata", "spec", "status"),
 	members[v1.NodeSpec]("taints"),
 	members[v1.NodeStatus]("conditions"),
 	members[v1.PodSpec]("nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds"),
