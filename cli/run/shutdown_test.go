@@ -171,14 +171,9 @@ func TestAProcessWhoseAPIServerIsDeadEndsWithinTheGracePeriod(t *testing.T) {
 func (d *doomed) run(t *testing.T, dies, signal time.Duration) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		d.dies = time.Now().Add(dies)
-		s := newSettings()
-		s.serving.BindPort, s.StatusAddress = 0, ""
-		to, err := transport.New(&rest.Config{Host: "http://api", Transport: d}, s.Configuration, "test")
-		must(t, err)
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		defer cancel()
-		p := &process{settings: s, clock: skew.New()}
-		must(t, p.assemble(to, prometheus.NewRegistry()))
+		p := d.process(t, newSettings())
 		ended := make(chan error, 1)
 		go func() { ended <- p.run(ctx) }()
 		time.Sleep(signal)
@@ -188,6 +183,16 @@ func (d *doomed) run(t *testing.T, dies, signal time.Duration) (took time.Durati
 		took = time.Since(began)
 	})
 	return took
+}
+
+// process returns a process with these settings that serves nothing.
+func (d *doomed) process(t *testing.T, s *settings) *process {
+	s.serving.BindPort, s.StatusAddress = 0, ""
+	to, err := transport.New(&rest.Config{Host: "http://api", Transport: d}, s.Configuration, "test")
+	must(t, err)
+	p := &process{settings: s, clock: skew.New()}
+	must(t, p.assemble(to, prometheus.NewRegistry()))
+	return p
 }
 
 func TestAStartThatWaitsForADeadAPIServerEndsAtOnce(t *testing.T) {
