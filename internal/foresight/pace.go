@@ -3,6 +3,7 @@ package foresight
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/dispatch"
@@ -80,22 +81,25 @@ func (r *rulesAt) turn(m *Model, at time.Time, p going) dispatch.Turn {
 	return t
 }
 
-// notePace notes the rates for which the eviction of one pod may wait, though they do not delay it alone.
+// notePace notes the limits for which the eviction of one pod may wait, though they do not delay it alone. The answer
+// about one pod does not know the others, on which the time depends.
 func (r *rulesAt) notePace(m *Model, remarks *Remarks, p going) {
-	if p.DeletedBy != "" {
+	if p.DeletedBy != "" || !r.ruleset.limited() {
 		return
 	}
+	var limits []string
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {
-		remarks.note("evictions start at %g/s at most (maxEvictionsPerSecond), so this one may wait for others", most)
-	}
-	if len(r.ruleset.config.Guards.Rates) == 0 {
-		return
+		limits = append(limits, fmt.Sprintf("maxEvictionsPerSecond lets evictions start at %g/s", most))
 	}
 	keys := r.turn(m, *p.At, p).TaintKeys
 	for _, rate := range r.ruleset.config.Guards.Rates {
 		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
-			remarks.note("rate %s lets evictions start at %g/s with a burst of %d, so this one may wait for others", rate.Name,
-				rate.EvictionsPerSecond, rate.Burst)
+			limits = append(limits, fmt.Sprintf("rate %s lets evictions start at %g/s with a burst of %d", rate.Name,
+				rate.EvictionsPerSecond, rate.Burst))
 		}
+	}
+	if len(limits) > 0 {
+		remarks.note("%s, so this one may wait for others that are due; if any of them waits, 'taint-manager pending -A' "+
+			"shows when the last one can start", strings.Join(limits, ", and "))
 	}
 }

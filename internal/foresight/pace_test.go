@@ -22,13 +22,13 @@ func TestThePaceOfARateAndOfTheLimitIsAnswered(t *testing.T) {
 	}{
 		"a rate":  {rate, "ReplicaSet/web", 1, 1},
 		"a limit": {limit, "ReplicaSet/web", 1, 1},
-		"both":    {both, "ReplicaSet/web", 1, 2},
+		"both":    {both, "ReplicaSet/web", 1, 1},
 		"neither": {foresight.Ruleset{}, "ReplicaSet/web", 0, 0},
 		"pods that the DaemonSet controller deletes": {both, "DaemonSet/web", 0, 0},
 	} {
 		pods := []any{pod("a", ownedBy(test.owner)), pod("b", ownedBy(test.owner))}
 		tainted := judgedBy(test.by, foresight.Focus{}, append(pods, node("n1", timed("gpu:NoExecute", -60)))...)
-		if got := strings.Count(strings.Join(explained(tainted, noon).Notes, "\n"), "so this one may wait for others"); got != test.notes {
+		if got := strings.Count(strings.Join(explained(tainted, noon).Notes, "\n"), "so this one may wait for others that are due"); got != test.notes {
 			t.Errorf("%s: explain has %d notes, want %d", name, got, test.notes)
 		}
 		q := ask("gpu:NoExecute")
