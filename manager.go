@@ -258,6 +258,6 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// Spared returns the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no such
-// taint that evicts, in no particular order.
-func (m *Manager) Spared() []string { return m.source.Spared() }
+// Spared returns the nodes that are not ready or unreachable by their NoSchedule taints, but have no such taint that
+// evicts, by name, and since when the condition Ready of each is not True; zero if that is unknown.
+func (m *Manager) Spared() map[string]time.Time { return m.source.Spared() }

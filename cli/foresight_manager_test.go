@@ -35,7 +35,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	case "tripped":
 		s.Manager.Trips, s.Manager.Idle = managersTrips(), []string{"breaker db can never trip: its nodeSelector selects no node"}
 	case "troubled":
-		s.Manager.Spared = []string{"n9", "n8"}
+		s.Manager.Spared = []status.SparedNode{{Name: "n9", NotReadySince: s.At.Add(-time.Hour)}, {Name: "n8"}}
 		s.Nodes = append(s.Nodes, status.Node{Name: "n8", Taints: []status.Taint{{Taint: "node.kubernetes.io/out-of-service:NoExecute"}}})
 		s.Evictions[1].Own = true
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}

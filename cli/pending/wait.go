@@ -42,7 +42,7 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 		}
 	}
 	for _, n := range manager.Notes {
-		if n != manager.Spared { // the cluster says it with the times
+		if n != manager.Spared { // the cluster says it, too
 			now.Notes = append(now.Notes, n)
 		}
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,7 +36,7 @@ type condition interface {
 	InForce() taintmanager.Policies
 	Trips() []breaker.TripRecord
 	IdleBreakers() []string
-	Spared() []string
+	Spared() map[string]time.Time
 }
 
 // page returns the options of the web page, with the notes in a path of their own.
@@ -46,7 +47,7 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
 		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
 		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
-		m.Idle, m.Spared = of.IdleBreakers(), slices.Sorted(slices.Values(of.Spared()))
+		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.Spared())
 		return m
 	}
 	pace := func(now time.Time, views []eviction.View, nodes []*taint.Node) *status.Pace {
@@ -90,6 +91,14 @@ func paceOf(f dispatch.Forecast) *status.Pace {
 		Rate: f.Rate, EvictionsPerSecond: f.PerSecond, Delayed: f.Delayed, Last: f.Last.UTC().Round(time.Second),
 		Evictions: f.Turns,
 	}
+}
+
+// sparedOf returns the nodes in the order of their names.
+func sparedOf(notReady map[string]time.Time) (list []status.SparedNode) {
+	for _, name := range slices.Sorted(maps.Keys(notReady)) {
+		list = append(list, status.SparedNode{Name: name, NotReadySince: notReady[name].UTC()})
+	}
+	return list
 }
 
 // textOf returns the text of an error; empty for nil.

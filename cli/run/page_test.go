@@ -93,7 +93,7 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 		defer servePage(klog.NewContext(t.Context(), log), p.page(of, nil), address)()
 		<-said
 		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
-			!strings.Contains(body, `"idle":["breaker b can never trip"],"spared":["n1","n2"]`) || !strings.Contains(body, `"warning":"the original runs, too"`) {
+			!strings.Contains(body, `"idle":["breaker b can never trip"],"spared":[{"name":"n1"},{"name":"n2","notReadySince":"1970-01-01T00:00:07Z"}]`) || !strings.Contains(body, `"warning":"the original runs, too"`) {
 			t.Errorf("got %s", body)
 		}
 	})
@@ -222,5 +222,7 @@ type underPolicies struct {
 
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
 func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }
-func (underPolicies) Spared() []string                 { return []string{"n2", "n1"} }
 func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }
+func (underPolicies) Spared() map[string]time.Time {
+	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}
+}

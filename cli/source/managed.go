@@ -43,9 +43,12 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 		}
 	}
 	tainted := len(named)
-	for _, name := range s.Manager.Spared {
-		if selected(name) {
-			named[name], spared = true, append(spared, foresight.SparedNode{Name: name, Released: released[name]})
+	for _, n := range s.Manager.Spared {
+		if selected(n.Name) {
+			named[n.Name] = true
+			spared = append(spared, foresight.SparedNode{
+				Name: n.Name, NotReady: n.NotReadySince, Released: released[n.Name],
+			})
 		}
 	}
 	pending.NoteSpared(spared)

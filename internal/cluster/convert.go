@@ -56,6 +56,16 @@ func Bound(p *v1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
+// NotReadySince returns since when the node's condition Ready is not True; zero if it is True, or if that is unknown.
+func NotReadySince(n *v1.Node) time.Time {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == v1.NodeReady && c.Status != v1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
 // TrueCondition returns the pod's condition of this type if it is True, otherwise nil.
 func TrueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
 	for i := range p.Status.Conditions {

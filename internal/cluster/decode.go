@@ -33,6 +33,8 @@ var (
 	nodeMetadata = numbers{1, 5, 6, 8, 11}
 	// taints
 	nodeSpec = numbers{5}
+	// conditions
+	nodeStatus = numbers{4}
 	// resourceVersion, continue
 	listMetadata = numbers{2, 3}
 )
@@ -79,6 +81,8 @@ func (n *node) Unmarshal(data []byte) error {
 			return decodeMetadata(&n.ObjectMeta, value, nodeMetadata)
 		case fieldSpec:
 			return nodeSpec.decode(&n.Spec, value)
+		case fieldStatus:
+			return nodeStatus.decode(&n.Status, value)
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ func usedOfNode(n *v1.Node) *v1.Node {
 		Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, CreationTimestamp: m.CreationTimestamp,
 		Labels: m.Labels, Annotations: usedAnnotations(m.Annotations), ManagedFields: managersOfTaints(m.ManagedFields),
 	}}
-	used.Spec.Taints = n.Spec.Taints
+	used.Spec.Taints, used.Status.Conditions = n.Spec.Taints, n.Status.Conditions
 	return used
 }
 
@@ -86,6 +86,9 @@ func richNode(taints ...v1.Taint) *v1.Node {
 	n.ManagedFields = []metav1.ManagedFieldsEntry{
 		{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`)},
 		{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:taints":{}}}`)},
+	}
+	n.Status.Conditions = []v1.NodeCondition{
+		{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: metav1.NewTime(time.Unix(7, 0))},
 	}
 	n.Spec.PodCIDR, n.Status.Images = "10.0.0.0/24", []v1.ContainerImage{{Names: []string{"a"}, SizeBytes: 7}}
 	return n

@@ -91,17 +91,18 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
-// Spared returns the names of the nodes that have an outage, but no taint that evicts because of it, in no particular
-// order.
-func (no *nodes) Spared() (names []string) {
+// Spared returns the nodes that have an outage, but no taint that evicts because of it, by name, with the times that
+// [NotReadySince] returns.
+func (no *nodes) Spared() map[string]time.Time {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
+	spared := map[string]time.Time{}
 	for name, state := range no.byName {
 		if state.OutageSpared() && !slices.ContainsFunc(state.Keys(), taint.ReportsOutage) {
-			names = append(names, name)
+			spared[name] = state.notReady
 		}
 	}
-	return names
+	return spared
 }
 
 // update takes in a node that the watch has shown. The handler is called before the delivery counts.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"maps"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ func (no *nodes) trim(n *v1.Node, listed bool) *v1.Node {
 	used := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
 	}}
-	used.Spec.Taints = slices.Clone(taint.Normalize(n.Spec.Taints))
+	used.Spec.Taints, used.Status.Conditions = slices.Clone(taint.Normalize(n.Spec.Taints)), n.Status.Conditions
 	needs := no.needs.Load()
 	if needs.NodeLabels {
 		used.Labels = n.Labels
@@ -34,9 +35,10 @@ func (no *nodes) trim(n *v1.Node, listed bool) *v1.Node {
 type nodeState struct {
 	*taint.Node
 
-	history journal.NodeHistory
-	version string // of the last observation
-	needs   *needs // at the last observation
+	history  journal.NodeHistory
+	version  string    // of the last observation
+	needs    *needs    // at the last observation
+	notReady time.Time // since when, at the last observation; see NotReadySince
 }
 
 // next returns the state of a node after an observation of it, and what the handler must be told. If a list shows the
@@ -48,7 +50,7 @@ func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, ch
 		old.history, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
 	history, change := no.historyAfter(&old, n, listed, needs)
-	now = nodeState{history: history, version: n.ResourceVersion, needs: needs}
+	now = nodeState{history: history, version: n.ResourceVersion, needs: needs, notReady: NotReadySince(n)}
 	now.Node = &taint.Node{
 		Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Labels: n.Labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
@@ -98,7 +100,8 @@ func (no *nodes) explained(old nodeState, r journal.Record, last journal.LastWat
 	})
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
-	return nodeState{Node: &node, history: history, version: old.version, needs: old.needs}, changed
+	old.Node, old.history = &node, history
+	return old, changed
 }
 
 // distinguishes reports whether a pod of the node tolerates one of the taints without a limit, and the other not. While

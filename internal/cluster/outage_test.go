@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -14,6 +16,7 @@ func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 	s := newStores()
 	noExecute := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}
 	noSchedule := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoSchedule}
+	since := time.Unix(7, 0)
 	other := v1.Taint{Key: "full", Effect: v1.TaintEffectNoSchedule}
 	for _, step := range []struct {
 		taints         []v1.Taint
@@ -25,8 +28,12 @@ func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 		{[]v1.Taint{other}, false, false},
 	} {
 		node := aNode(step.taints...)
+		node.Status.Conditions = []v1.NodeCondition{
+			{Type: v1.NodeMemoryPressure, Status: v1.ConditionUnknown, LastTransitionTime: metav1.NewTime(since.Add(-time.Hour))},
+			{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: metav1.NewTime(since)},
+		}
 		must(t, s.nodeStore.Update(node))
-		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared || len(s.Spared()) > 0 != step.spared {
+		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared || s.Spared()[node.Name].Equal(since) != step.spared {
 			t.Errorf("%v: outage %v, spared %v, %v", step.taints, n.Outage, n.OutageSpared(), s.Spared())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -100,14 +101,11 @@ type node struct {
 
 func nodeOf(n *v1.Node) *node {
 	fields := breaker.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Taints: n.Spec.Taints}
-	made := &node{Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion}
+	made := &node{
+		Node: fields, created: n.CreationTimestamp.Time, version: n.ResourceVersion, notReady: cluster.NotReadySince(n),
+	}
 	if written := journal.TaintsWritten(n.ManagedFields); written != nil {
 		made.written, made.writer = written.Time.Time, written.Manager
-	}
-	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Type == v1.NodeReady && c.Status != v1.ConditionTrue {
-			made.notReady = c.LastTransitionTime.Time
-		}
 	}
 	return made
 }

@@ -109,9 +109,9 @@ type Manager struct {
 	// Idle has a clause for each breaker that can't trip as it is meant to, whatever taints the present nodes get.
 	Idle []string `json:"idle,omitempty"`
 
-	// Spared are the names of the nodes that are not ready or unreachable by their NoSchedule taints, but have no such
-	// taint that evicts: no countdown runs because of the outage.
-	Spared []string `json:"spared,omitempty"`
+	// Spared are the nodes that are not ready or unreachable by their NoSchedule taints, but have no such taint that
+	// evicts: no countdown runs because of the outage.
+	Spared []SparedNode `json:"spared,omitempty"`
 
 	// Pace is how rates delay the evictions; left out if they delay none.
 	Pace *Pace `json:"pace,omitempty"`
@@ -131,6 +131,14 @@ type Trip struct {
 
 	// Reset is how the trip ends: "Automatic" or "Manual"; left out while the configuration has no such breaker.
 	Reset string `json:"reset,omitempty"`
+}
+
+// SparedNode is a node on which no countdown runs because of its outage.
+type SparedNode struct {
+	Name string `json:"name"`
+
+	// NotReadySince is since when the node's condition Ready is not True; left out if that is unknown.
+	NotReadySince time.Time `json:"notReadySince,omitzero"`
 }
 
 // Pace is how the limit that delays evictions the longest does so, if its buckets are full and each call succeeds.
