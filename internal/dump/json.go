@@ -98,16 +98,24 @@ func (j *jsonReader) place() string {
 // failure returns an error that names the defect of the text itself, and its place.
 func (j *jsonReader) failure(err error) error {
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
-	broken := j.text.broken()
-	switch {
-	case j.yaml != nil && j.yaml.err != nil && errors.Is(err, j.yaml.err):
-		return j.yaml.failure(broken)
+	broken := j.text.err
+	if errors.Is(broken, io.EOF) {
+		broken = nil // it has ended
+	}
+	switch y := j.yaml; {
+	case errors.Is(err, errTooLarge) && y != nil:
+		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", y.start(),
+			largest>>20)
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("the object near byte %d is larger than any that an API server has", j.begins)
-	case errors.Is(err, io.ErrUnexpectedEOF) && broken == nil:
-		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.text.read, j.to.read)
+	case broken != nil && errors.Is(err, broken) && y != nil:
+		return fmt.Errorf("reading it failed after line %d: %w", y.line-1, broken)
 	case broken != nil && errors.Is(err, broken):
 		return fmt.Errorf("reading it failed at byte %d: %w", j.text.read, broken)
+	case y != nil && y.err != nil && errors.Is(err, y.err):
+		return y.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.text.read, j.to.read)
 	case invalid:
 		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.to.read,
 			syntax.Err)

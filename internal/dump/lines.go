@@ -60,14 +60,6 @@ func (l *objectLines) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// broken returns the error of reading the text; nil if there is none but its end.
-func (l *objectLines) broken() error {
-	if errors.Is(l.err, io.EOF) {
-		return nil
-	}
-	return l.err
-}
-
 // next reads a line, or a part of a long one, that is not skipped; or an error.
 func (l *objectLines) next() error {
 	part, err := l.from.ReadSlice('\n')

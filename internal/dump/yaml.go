@@ -74,18 +74,6 @@ func (y *yamlReader) start() int {
 	return y.line
 }
 
-// failure returns the error with its line. broken is that of reading the text; nil if there is none.
-func (y *yamlReader) failure(broken error) error {
-	switch {
-	case errors.Is(y.err, errTooLarge):
-		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", y.start(),
-			largest>>20)
-	case broken != nil && errors.Is(y.err, broken):
-		return fmt.Errorf("reading it failed after line %d: %w", y.line-1, broken)
-	}
-	return y.err
-}
-
 // take adds the line with this text to the piece. A line that is not needed becomes empty, so that lines count on.
 func (y *yamlReader) take(text []byte) {
 	if len(y.piece) == 0 {
