@@ -53,7 +53,7 @@ func (j *jsonReader) value(of *object) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", shortened(value), j.place())
+	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", beginning(string(value), 80), j.place())
 }
 
 // elements reads the values of an array.

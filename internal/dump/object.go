@@ -203,7 +203,8 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 func (r *receiver) list(o *object) error {
 	switch more := o.leftOut(); {
 	case !o.Items.read && o.Items.other.Kind() != 'n':
-		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at, shortened(o.Items.other))
+		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at,
+			beginning(string(o.Items.other), 80))
 	case o.yaml && o.Kind == "":
 		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
 	case more != "":
@@ -221,20 +222,14 @@ func (r *receiver) list(o *object) error {
 	return nil
 }
 
-// shortened returns the beginning of a value in JSON, for a message. A string keeps its quotes.
-func shortened(value jsontext.Value) string {
-	const most = 80
-	short := beginning(string(value), most)
-	if value.Kind() == '"' && len(value) > most {
-		short += `"`
-	}
-	return short
-}
-
-// beginning returns a text, or its first characters if it is longer than most bytes.
+// beginning returns a text, or its first characters if it is longer than most bytes. A string of JSON keeps its quotes.
 func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	short := strings.ToValidUTF8(text[:most], "") + "..."
+	if text[0] == '"' {
+		short += `"`
+	}
+	return short
 }
