@@ -91,6 +91,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx 
 		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
 		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
+		Withdrawn:   func(uid types.UID) bool { return m.dispatcher.Withdrawn(uid) },
 		NodeRead: func(node string, sent time.Time, o eviction.Outcome) {
 			m.dispatcher.NodeRead(node, sent, o)
 		},

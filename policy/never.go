@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/taint-manager/taint-manager/internal/spelling"
 )
 
 // Never returns why the policy with this index decides no pair, whatever pods and nodes there are: "never decides:
@@ -109,7 +111,7 @@ func meantKind(kind string) string {
 			most = 1
 		}
 		switch {
-		case edits(strings.ToLower(name), strings.ToLower(right)) > most:
+		case spelling.Edits(strings.ToLower(name), strings.ToLower(right)) > most:
 		case right == "CronJob":
 			return "Job"
 		case right == "Deployment":
@@ -119,31 +121,6 @@ func meantKind(kind string) string {
 		}
 	}
 	return ""
-}
-
-// edits returns how many letters have to be added, removed, replaced or swapped with the next one to make b of a.
-func edits(a, b string) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row := []int{i + 1}
-		for j := range len(b) {
-			n := min(last[j+1], row[j]) + 1
-			switch {
-			case a[i] == b[j]:
-				n = min(n, last[j])
-			case i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]:
-				n = min(n, last[j]+1, before[j-1]+1)
-			default:
-				n = min(n, last[j]+1)
-			}
-			row = append(row, n)
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }
 
 // setWith returns the only effect with which Kubernetes and the usual tools set a taint; "" if there may be others.

@@ -99,7 +99,7 @@ func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 
 func (d *dumped) readFile(file string, to *dump.Tree) error {
 	err := d.visit(file, to)
-	if failed, ok := errors.AsType[*os.PathError](err); ok {
+	if failed, ok := errors.AsType[*os.PathError](err); ok && failed.Path == file {
 		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, howToWrite)
 	}
 	if err != nil {

@@ -23,6 +23,7 @@ type call struct {
 	waited    eviction.Wait // what the candidate has waited for before
 	namespace *namespace
 	started   time.Time
+	withdrawn bool    // while it was in flight
 	buckets   Buckets // of which it has taken tokens
 }
 

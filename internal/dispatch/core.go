@@ -170,15 +170,25 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 	return same
 }
 
-// withdraw removes a candidate; false if its call has begun, or if there is none.
+// withdraw removes a candidate; false if its call has begun, or if there is none. A call in flight is marked.
 func (c *Core) withdraw(uid types.UID) bool {
 	it := c.items[uid]
-	if it == nil || it.request != nil {
+	switch {
+	case it == nil:
+		return false
+	case it.request != nil:
+		it.withdrawn = true
 		return false
 	}
 	c.leave(it)
 	delete(c.items, uid)
 	return true
+}
+
+// Withdrawn reports whether a call that has begun was withdrawn since, also if the pod was offered again.
+func (c *Core) Withdrawn(uid types.UID) bool {
+	it := c.items[uid]
+	return it != nil && it.withdrawn
 }
 
 // settle permits the next offer of a pod whose call has ended, and returns the outcome.

@@ -65,8 +65,15 @@ func New(o Options) *Dispatcher {
 // if its outcome is not settled.
 func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c}).Taken }
 
-// Withdraw removes a candidate. It returns false if its call has begun.
+// Withdraw removes a candidate. It returns false if its call has begun; then Withdrawn reports true until the outcome
+// is settled.
 func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
+
+// Withdrawn reports whether the eviction of a pod was withdrawn after its call had begun. The pod had a reason to stay
+// meanwhile, so the call is to send no further request, even if the pod was offered again.
+func (d *Dispatcher) Withdrawn(uid types.UID) bool {
+	return locked(d, func(c *Core) bool { return c.Withdrawn(uid) })
+}
 
 // Settle returns the outcome of the last call for the UID once, after the call has ended; nil if there is none. Then
 // the pod may be offered again.

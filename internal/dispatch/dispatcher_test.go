@@ -251,6 +251,9 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			if u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
+			if !u.Withdrawn("0") {
+				t.Errorf("the call is not withdrawn while it is %s", when)
+			}
 			if when == "under way" && u.Settle("0") != nil {
 				t.Error("a call under way is settled")
 			}
@@ -265,6 +268,9 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		}
 		if !u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
+		}
+		if u.Withdrawn("0") {
+			t.Error("the second call is withdrawn from its beginning")
 		}
 	})
 }

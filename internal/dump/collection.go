@@ -2,6 +2,7 @@ package dump
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -101,10 +102,7 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	c, alone := t.collection(p), p.path == ""
 	hole := func(h Hole) { t.hole(p, h) }
 	if c.Tool != nil && c.Tool.writesErrors(p.path) {
-		return p.wrong(c.Tool.readErrors(r, hole))
-	}
-	if !alone && !mayHaveObjects(p.path) {
-		return nil
+		return c.Tool.readErrors(r, hole)
 	}
 	ahead, _ := r.Peek(r.Size()) // the next read returns an error again
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
@@ -122,10 +120,10 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 		c.Tool = &clusterInfo
 	}
 	switch {
-	case err == nil, !alone && to.wanted == 0 && !promising:
-		return nil
-	case alone:
+	case alone, errors.Is(err, errTooMuch):
 		return err
+	case err == nil, to.wanted == 0 && !promising:
+		return nil
 	}
 	hole(Hole{What: err.Error() + ", so objects may be missing"})
 	return nil

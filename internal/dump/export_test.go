@@ -6,3 +6,6 @@ import "io"
 func ReadAlone(r io.Reader, to Visit) error {
 	return NewTree(func(string) Visit { return to }).File("dump", r)
 }
+
+// Limit sets how many files and bytes are read.
+func (t *Tree) Limit(files int, bytes int64) { t.files, t.bytes = files, bytes }

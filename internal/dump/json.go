@@ -18,19 +18,17 @@ var oneOfEach = jsontext.AllowInvalidUTF8(true)
 // jsonReader reads objects, and lists and arrays of objects, however they are nested. It holds one object at a time.
 type jsonReader struct {
 	*jsontext.Decoder
-	from *meter
-	yaml *yamlReader // nil: the text is JSON
+	text *objectLines
+	yaml *yamlReader // converts the text; nil: it is JSON
 	to   *receiver
 
 	begins int64          // the byte near which the object being read begins
 	spare  jsontext.Value // memory for the members of the next object
 }
 
-// readObjects reads JSON, or YAML as it is converted.
-func readObjects(r io.Reader, yaml *yamlReader, to *receiver) error {
-	from := &meter{from: r}
-	to.by.Reset(from, lenient)
-	j := &jsonReader{Decoder: to.by, from: from, yaml: yaml, to: to}
+// readAll reads JSON to its end.
+func (j *jsonReader) readAll(from io.Reader) error {
+	j.Reset(from, lenient)
 	for {
 		switch err := j.value(nil); {
 		case errors.Is(err, io.EOF):
@@ -44,7 +42,7 @@ func readObjects(r io.Reader, yaml *yamlReader, to *receiver) error {
 // value reads an object, a list or an array, in this list; nil is none. It returns io.EOF at the end of the text.
 func (j *jsonReader) value(of *object) error {
 	j.begins = j.InputOffset()
-	j.from.allow(largest)
+	j.text.allow()
 	switch j.PeekKind() {
 	case '[':
 		return j.elements(of)
@@ -55,7 +53,7 @@ func (j *jsonReader) value(of *object) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", shortened(value), j.place())
+	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", beginning(string(value), 80), j.place())
 }
 
 // elements reads the values of an array.
@@ -97,45 +95,30 @@ func (j *jsonReader) place() string {
 	return fmt.Sprintf("near byte %d", j.begins)
 }
 
-// failure returns an error that names the defect of the JSON itself, and its place.
+// failure returns an error that names the defect of the text itself, and its place.
 func (j *jsonReader) failure(err error) error {
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
-	switch {
-	case j.yaml != nil && j.yaml.err != nil && errors.Is(err, j.yaml.err):
-		return j.yaml.err
+	broken := j.text.err
+	if errors.Is(broken, io.EOF) {
+		broken = nil // it has ended
+	}
+	switch y := j.yaml; {
+	case errors.Is(err, errTooLarge) && y != nil:
+		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", y.start(),
+			largest>>20)
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("the object near byte %d is larger than any that an API server has", j.begins)
-	case errors.Is(err, io.ErrUnexpectedEOF) && (j.from.err == nil || errors.Is(j.from.err, io.EOF)):
-		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.from.read, j.to.read)
-	case j.from.err != nil && errors.Is(err, j.from.err):
-		return fmt.Errorf("reading it failed at byte %d: %w", j.from.read, j.from.err)
+	case broken != nil && errors.Is(err, broken) && y != nil:
+		return fmt.Errorf("reading it failed after line %d: %w", y.line-1, broken)
+	case broken != nil && errors.Is(err, broken):
+		return fmt.Errorf("reading it failed at byte %d: %w", j.text.read, broken)
+	case y != nil && y.err != nil && errors.Is(err, y.err):
+		return y.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", j.text.read, j.to.read)
 	case invalid:
 		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.to.read,
 			syntax.Err)
 	}
 	return err
-}
-
-// largest is the maximum size of an object in bytes. The API server accepts at most 3 MiB.
-const largest = 32 << 20
-
-var errTooLarge = errors.New("more bytes than allowed")
-
-// meter counts the bytes that it reads, and returns errTooLarge after more than were allowed.
-type meter struct {
-	from       io.Reader
-	read, most int64
-	err        error // of the last call
-}
-
-// allow allows n more bytes, in addition to the bytes that a buffer reads ahead.
-func (m *meter) allow(n int64) { m.most = m.read + n }
-
-func (m *meter) Read(p []byte) (n int, err error) {
-	if m.read > m.most {
-		return 0, errTooLarge
-	}
-	n, m.err = m.from.Read(p)
-	m.read += int64(n)
-	return n, m.err
 }

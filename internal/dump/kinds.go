@@ -13,6 +13,8 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/spelling"
 )
 
 // wantedKind is a kind that is read, with kubectl's short name of it.
@@ -157,16 +159,5 @@ func (o *object) refused() string {
 func (w *wantedKind) resembles(name string) bool {
 	name, kind := strings.ToLower(name), strings.ToLower(w.kind)
 	singular := strings.TrimRight(name, "s")
-	return name == w.short || singular == w.short || near(singular, kind, 1+len(kind)/8)
-}
-
-// near reports whether at most n letters have to be inserted, removed or replaced to make one word of the other.
-func near(a, b string, n int) bool {
-	switch {
-	case n < 0 || a == "" || b == "":
-		return len(a)+len(b) <= n
-	case a[0] == b[0]:
-		return near(a[1:], b[1:], n)
-	}
-	return near(a[1:], b, n-1) || near(a, b[1:], n-1) || near(a[1:], b[1:], n-1)
+	return name == w.short || singular == w.short || spelling.Edits(singular, kind) <= 1+len(kind)/8
 }

@@ -19,21 +19,36 @@ const (
 // message is a line that kubectl writes to its standard error.
 var message = regexp.MustCompile(`^(Warning: |[EWI][0-9]{4} [0-9:.]+ )`)
 
-// objectLines reads a text without the logs of containers, and without messages of kubectl.
+// objectLines reads a text without the logs of containers, and without messages of kubectl. It returns errTooLarge
+// after more bytes than are allowed.
 type objectLines struct {
 	from *bufio.Reader
 	rest []byte // of a line that has been read
 	mid  bool   // the next bytes continue a line
 	logs bool   // there were logs
 	log  []byte // the line that ends the log that is being skipped
+
+	read, most int64 // bytes
+	err        error // of the last line
 }
 
+// largest is the maximum size of an object in bytes. The API server accepts at most 3 MiB.
+const largest = 32 << 20
+
+var errTooLarge = errors.New("more bytes than allowed")
+
+// allow allows the bytes of another object, in addition to those that a buffer has read ahead.
+func (l *objectLines) allow() { l.most = l.read + largest }
+
 func (l *objectLines) Read(p []byte) (n int, _ error) {
+	if l.read > l.most {
+		return 0, errTooLarge
+	}
 	for n < len(p) && (n == 0 || len(l.rest) > 0 || l.from.Buffered() > 0) {
 		if len(l.rest) == 0 {
-			if err := l.next(); err != nil && n == 0 {
-				return 0, err
-			} else if err != nil {
+			if l.err = l.next(); l.err != nil && n == 0 {
+				return 0, l.err
+			} else if l.err != nil {
 				break // the next read returns it again
 			}
 		}
@@ -41,6 +56,7 @@ func (l *objectLines) Read(p []byte) (n int, _ error) {
 		l.rest = l.rest[copied:]
 		n += copied
 	}
+	l.read += int64(n)
 	return n, nil
 }
 

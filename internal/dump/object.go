@@ -67,40 +67,35 @@ func (o *object) inherit(list *object) {
 	o.APIVersion, o.Kind = cmp.Or(o.APIVersion, list.APIVersion), cmp.Or(o.Kind, list.kindOfItems())
 }
 
-// leftOut counts the objects that follow on later pages of a list: "500 more pods were"; "" if there are none.
-func (o *object) leftOut() string {
-	var list struct {
-		Metadata struct {
-			Continue           jsontext.Value `json:"continue"`
-			RemainingItemCount jsontext.Value `json:"remainingItemCount"`
-		} `json:"metadata"`
-	}
-	_ = json.Unmarshal(o.Members, &list, lenient) // what can't be read is left out
-	thing := strings.ToLower(cmp.Or(o.kindOfItems(), "object"))
-	switch left := strings.Trim(string(list.Metadata.RemainingItemCount), `"`); left {
-	case "", "0", "null":
-	case "1":
-		return "1 more " + thing + " was"
-	default:
-		return shortened(jsontext.Value(left)) + " more " + thing + "s were"
-	}
-	switch string(list.Metadata.Continue) {
-	case "", `""`, "null":
-		return ""
-	}
-	return "more " + thing + "s were"
-}
-
-// told is what messages say of an object.
+// told is what messages say of an object or a list.
 type told struct {
 	Message  string
-	Metadata struct{ Namespace, Name string }
+	Metadata struct {
+		Namespace, Name, Continue string
+		RemainingItemCount        jsontext.Value
+	}
 }
 
 // tell returns what can be read of it.
 func (o *object) tell() (t told) {
 	_ = json.Unmarshal(o.Members, &t, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
 	return t
+}
+
+// leftOut counts the objects that follow on later pages of a list: "500 more pods were"; "" if there are none.
+func (o *object) leftOut() string {
+	list, thing := o.tell().Metadata, strings.ToLower(cmp.Or(o.kindOfItems(), "object"))
+	switch left := strings.Trim(string(list.RemainingItemCount), `"`); left {
+	case "1":
+		return "1 more " + thing + " was"
+	case "", "0", "null":
+		if list.Continue == "" {
+			return ""
+		}
+		return "more " + thing + "s were"
+	default:
+		return beginning(left, 80) + " more " + thing + "s were"
+	}
 }
 
 // name returns the object's namespace and name, as people write them.
@@ -208,7 +203,8 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 func (r *receiver) list(o *object) error {
 	switch more := o.leftOut(); {
 	case !o.Items.read && o.Items.other.Kind() != 'n':
-		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at, shortened(o.Items.other))
+		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at,
+			beginning(string(o.Items.other), 80))
 	case o.yaml && o.Kind == "":
 		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
 	case more != "":
@@ -226,20 +222,14 @@ func (r *receiver) list(o *object) error {
 	return nil
 }
 
-// shortened returns the beginning of a value in JSON, for a message. A string keeps its quotes.
-func shortened(value jsontext.Value) string {
-	const most = 80
-	short := beginning(string(value), most)
-	if value.Kind() == '"' && len(value) > most {
-		short += `"`
-	}
-	return short
-}
-
-// beginning returns a text, or its first characters if it is longer than most bytes.
+// beginning returns a text, or its first characters if it is longer than most bytes. A string of JSON keeps its quotes.
 func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	short := strings.ToValidUTF8(text[:most], "") + "..."
+	if text[0] == '"' {
+		short += `"`
+	}
+	return short
 }

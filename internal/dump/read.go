@@ -66,9 +66,9 @@ func beginsWith(r *bufio.Reader, mark string) bool {
 // read reads a file that is not compressed, with another buffer, plain. The error is a clause that says what is wrong
 // with it and where.
 func read(from, plain *bufio.Reader, to *receiver) error {
-	lines := &objectLines{from: from}
-	defer func() { to.logs = lines.logs }()
-	plain.Reset(lines)
+	text := &objectLines{from: from, most: largest}
+	defer func() { to.logs = text.logs }()
+	plain.Reset(text)
 	if beginsWith(plain, markUTF8) {
 		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
 	}
@@ -86,11 +86,12 @@ func read(from, plain *bufio.Reader, to *receiver) error {
 	default:
 		return errors.New(mistake)
 	}
+	j := &jsonReader{Decoder: to.by, text: text, to: to}
 	if isJSON(first) {
-		return readObjects(plain, nil, to)
+		return j.readAll(plain)
 	}
-	yaml := &yamlReader{from: plain}
-	return readObjects(yaml, yaml, to)
+	j.yaml = &yamlReader{from: plain, seen: map[string]bool{}}
+	return j.readAll(j.yaml)
 }
 
 // firstLine returns the text from the first character that is not a space to the end of the line, without consuming

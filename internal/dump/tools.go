@@ -136,17 +136,16 @@ func stem(name string) string {
 // IsArchive reports whether a file is an archive by its name.
 func IsArchive(name string) bool { return slices.Contains(archives, path.Ext(uncompressed(name))) }
 
-// mayHaveErrors reports whether some tool writes into this file which requests failed.
-func mayHaveErrors(name string) bool {
-	return slices.ContainsFunc(tools, func(t Tool) bool { return t.writesErrors(name) })
-}
-
-// mayHaveObjects reports whether a file at this path is read.
-func mayHaveObjects(name string) bool {
+// isRead reports whether a file at this path is read: it may have objects, or the errors of a tool.
+func isRead(name string) bool {
 	folder, file := path.Split(uncompressed(name))
-	excluded := func(segment string) bool { return slices.Contains(noFolders, segment) }
-	if slices.ContainsFunc(strings.Split(folder, "/"), excluded) {
-		return false
+	for segment := range strings.SplitSeq(folder, "/") {
+		if slices.Contains(noFolders, segment) {
+			return false
+		}
+	}
+	if tool, _ := toolOf(name); tool != nil && tool.writesErrors(name) {
+		return true
 	}
 	isNone := func(pattern string) bool { return matches(pattern, file) }
 	return !slices.ContainsFunc(noFiles, isNone) && (IsArchive(file) || slices.Contains(endings, path.Ext(file)))

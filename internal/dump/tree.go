@@ -28,21 +28,24 @@ const (
 	mostHoles = 20      // of a collection that are named
 )
 
+// errTooMuch ends the reading of a tree.
+var errTooMuch = errors.New("it has more")
+
 // Tree reads folders, archives and files. What one tool wrote into one folder is a [Collection].
 type Tree struct {
 	Collections map[string]*Collection // by their roots
 	Joined      string                 // the root of the collection to which files belong that are given alone
 
 	visit   func(root string) Visit
-	files   int
-	bytes   int64
+	files   int                        // that may still be read
+	bytes   int64                      // that may still be read
 	buffers [deepest + 2]*bufio.Reader // by depth
 	decoder jsontext.Decoder           // of one file after the other
 }
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
 func NewTree(visit func(root string) Visit) *Tree {
-	return &Tree{Collections: map[string]*Collection{}, visit: visit}
+	return &Tree{Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes}
 }
 
 // place is where a file is: in an argument, and there within archives.
@@ -66,14 +69,6 @@ func (p place) inner() string { return path.Join(p.archive, p.path) }
 
 // folder returns the folder of a file through all archives, with the argument.
 func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner())) }
-
-// wrong adds the path within the argument to an error.
-func (p place) wrong(err error) error {
-	if err == nil || p.inner() == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", p.inner(), err)
-}
 
 // in returns the place of a member of the archive that is at p.
 func (p place) in(name string) place {
@@ -106,18 +101,21 @@ func (t *Tree) File(argument string, r io.Reader) error {
 
 // member reads a file of a folder or an archive, unless its place says that it has no objects.
 func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
-	if t.files++; t.files > mostFiles {
-		return fmt.Errorf("it has more than %d files", mostFiles)
+	if t.files--; t.files < 0 {
+		return fmt.Errorf("%w than %d files", errTooMuch, mostFiles)
 	}
-	if !mayHaveObjects(p.path) && !mayHaveErrors(p.path) {
+	if !isRead(p.path) {
 		return nil
 	}
 	r, err := open()
-	if err != nil {
-		return p.wrong(err)
+	if err == nil {
+		defer r.Close()
+		err = t.content(p, r)
 	}
-	defer r.Close()
-	return t.content(p, r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	return nil
 }
 
 // buffer returns the buffer of a depth, over r. Files of one depth are read one after the other.
@@ -129,17 +127,18 @@ func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
 	return t.buffers[depth]
 }
 
-// limited reads at most as many bytes as the tree has left.
+// limited reads until the tree has no bytes left.
 type limited struct {
 	from io.Reader
 	tree *Tree
 }
 
 func (l limited) Read(p []byte) (int, error) {
-	n, err := l.from.Read(p)
-	if l.tree.bytes += int64(n); l.tree.bytes > mostBytes {
-		return n, fmt.Errorf("it has more than %d GiB", mostBytes>>30)
+	if l.tree.bytes < 0 {
+		return 0, fmt.Errorf("%w than %d GiB", errTooMuch, mostBytes>>30)
 	}
+	n, err := l.from.Read(p)
+	l.tree.bytes -= int64(n)
 	return n, err
 }
 
@@ -164,7 +163,7 @@ var compressions = []struct {
 // content reads what a file has: a text, or an archive, either of which may be compressed.
 func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
-		return p.wrong(errors.New("too many archives are within each other; give this one alone"))
+		return errors.New("too many archives are within each other; give this one alone")
 	}
 	ahead := t.buffer(p.depth, limited{r, t})
 	for _, c := range compressions {
@@ -173,7 +172,7 @@ func (t *Tree) content(p place, r io.Reader) error {
 		}
 		unpacked, err := c.open(ahead)
 		if err != nil {
-			return p.wrong(fmt.Errorf("it begins as %s does, and is not: %w", c.name, err))
+			return fmt.Errorf("it begins as %s does, and is not: %w", c.name, err)
 		}
 		if closer, ok := unpacked.(io.Closer); ok {
 			defer closer.Close()
@@ -191,6 +190,14 @@ func (t *Tree) content(p place, r io.Reader) error {
 	return t.text(p, ahead)
 }
 
+// damaged returns why an archive of this form can't be read.
+func damaged(form string, err error) error {
+	if errors.Is(err, errTooMuch) {
+		return err
+	}
+	return fmt.Errorf("the %s archive is damaged or cut off: %w", form, err)
+}
+
 // tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
 // to the package tar, so the mark of the end is looked for, too.
 func (t *Tree) tarball(p place, r io.Reader) error {
@@ -206,7 +213,7 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return p.wrong(fmt.Errorf("the tar archive is damaged or cut off: %w", err))
+			return damaged("tar", err)
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
@@ -241,7 +248,7 @@ func (e *ending) Read(p []byte) (int, error) {
 func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
 	archive, err := zipReader(file, ahead)
 	if err != nil {
-		return p.wrong(fmt.Errorf("the zip archive is damaged or cut off: %w", err))
+		return damaged("zip", err)
 	}
 	for _, f := range archive.File {
 		if !f.Mode().IsRegular() {

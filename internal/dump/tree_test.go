@@ -241,6 +241,39 @@ func TestArchivesAreReadToALimitedDepth(t *testing.T) {
 	}
 }
 
+// A small archive may have any number of files, and of bytes once it is decompressed.
+func TestATreeIsReadToALimitOfFilesAndOfBytes(t *testing.T) {
+	files := map[string]string{"a.yaml": aNode, "b.yaml": aPod, "c.log": aPod, "d.txt": strings.Repeat("x\n", 1<<19)}
+	read := func(count int, bytes int64, by func(*dump.Tree) error) error {
+		_, err := treeOf(func(tree *dump.Tree) error {
+			tree.Limit(count, bytes)
+			return by(tree)
+		})
+		return err
+	}
+	for form, by := range map[string]func(*dump.Tree) error{
+		"folder": func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) },
+		"tar":    func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(tarOf(t, files))) },
+		"zip":    func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(zipOf(t, files))) },
+		"tar.gz": func(tree *dump.Tree) error {
+			return tree.File("d", strings.NewReader(compressed(t, "gzip", tarOf(t, files))))
+		},
+		"tar in a zip": func(tree *dump.Tree) error {
+			return tree.File("d", strings.NewReader(zipOf(t, map[string]string{"e.tar": tarOf(t, files)})))
+		},
+	} {
+		if err := read(5, 8<<20, by); err != nil {
+			t.Errorf("%s, within the limits: %v", form, err)
+		}
+		if err := read(3, 8<<20, by); err == nil || !strings.HasSuffix(err.Error(), "it has more than 1048576 files") {
+			t.Errorf("%s, too many files: %v", form, err)
+		}
+		if err := read(5, 1<<19, by); err == nil || !strings.HasSuffix(err.Error(), "it has more than 64 GiB") {
+			t.Errorf("%s, too many bytes: %v", form, err)
+		}
+	}
+}
+
 // Whatever such files contain, they are of the system that packed an archive, or of programs that print what they got.
 func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
 	files := map[string]string{"nodes.yaml": aNode}
@@ -315,7 +348,7 @@ func TestALinkNeverLeavesTheFolder(t *testing.T) {
 	}
 }
 
-// Whatever files a tree has, reading it ends with objects or with an error.
+// Whatever files a tree has, reading it ends with objects or with an error, in bounded memory.
 func FuzzTree(f *testing.F) {
 	for _, seed := range []string{aNode, list, "PK\x03\x04", "\x1f\x8b", "BZh9", "\xfd7zXZ\x00", "==== START logs for container c of pod a/b ====\n", `{"kind": "PodList", "items": [`} {
 		f.Add("namespaces/shop/core/pods.yaml", seed, "x.tar.gz", seed)
@@ -327,8 +360,13 @@ func FuzzTree(f *testing.F) {
 			}
 			return tree.File("e", strings.NewReader(tarOf(t, map[string]string{"n" + name: text, "o" + other: more})))
 		}
-		if _, err := treeOf(by); err != nil && strings.TrimSpace(err.Error()) == "" {
+		var err error
+		grown := growth(func() { _, err = treeOf(by) })
+		if err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without words")
+		}
+		if grown > mostGrowth {
+			t.Errorf("the memory grows by %d MiB", grown>>20)
 		}
 	})
 }

@@ -37,18 +37,34 @@ func dropMaskedUIDs(object metav1.Object) {
 	}
 }
 
+// readMembers are the members that are read of an object, its metadata, its spec and its status, whatever its kind.
+var readMembers = []string{
+	"metadata", "spec", "status",
+	"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "labels",
+	"annotations", "ownerReferences", "finalizers", "managedFields",
+	"taints", "conditions",
+	"nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds", "phase",
+	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
+	"currentHealthy", "desiredHealthy", "expectedPods",
+	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
+}
+
+// mayBeRead reports whether a member is read, or refused because its name may stand for one that is.
+func mayBeRead(name string) bool {
+	return slices.ContainsFunc(readMembers, func(right string) bool { return meant(name, right) })
+}
+
+// meant reports whether a name may stand for the right one, from which it differs in the case of letters or the last s.
+func meant(name, right string) bool {
+	return strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s"))
+}
+
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
 var closed = json.JoinUnmarshalers(
-	strict[v1.Taint](), strict[v1.Toleration](),
-	members[metav1.ObjectMeta]("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
-		"deletionTimestamp", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"),
-	members[v1.Node]("metadata", "spec", "status"),
-	members[v1.NodeSpec]("taints"),
-	members[v1.NodeStatus]("conditions"),
-	members[v1.PodSpec]("nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds"),
-	members[v1.PodStatus]("phase", "conditions"),
-	members[policyv1.PodDisruptionBudgetSpec]("selector", "maxUnavailable", "unhealthyPodEvictionPolicy"),
+	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
+	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.PodSpec](), members[v1.PodStatus](),
+	members[policyv1.PodDisruptionBudgetSpec](),
 )
 
 // strict decodes values of a type without members that the type does not have.
@@ -62,12 +78,12 @@ func strict[T any]() *json.Unmarshalers {
 	})
 }
 
-// members decodes these members, and refuses others whose names differ in the case of letters or the last s only.
-func members[T any](names ...string) *json.Unmarshalers {
-	fields := map[string]int{}
+// members decodes the members of a type that are read, and refuses others whose names may stand for them.
+func members[T any]() *json.Unmarshalers {
+	fields := map[string]int{} // once, not for each object
 	for i := range reflect.TypeFor[T]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if slices.Contains(names, name) {
+		if slices.Contains(readMembers, name) {
 			fields[name] = i
 		}
 	}
@@ -96,7 +112,7 @@ func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error 
 		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
 	for right := range fields {
-		if strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s")) {
+		if meant(name, right) {
 			return fmt.Errorf("unknown field %q; write %s", name, right)
 		}
 	}

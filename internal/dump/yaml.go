@@ -21,10 +21,10 @@ type yamlReader struct {
 	piece  []byte // whole lines
 	begins int    // the line at which it begins
 	within bool   // the last line is in a spec or a status
-	long   bool   // and in a member of it that is long
+	unread bool   // and in a member of it that is not read
 	at     int    // the line at which the piece begins that was converted last
-	api    bool   // the document has an apiVersion at the left margin
-	kind   bool   // and a kind
+
+	seen map[string]bool // whether the document has an apiVersion and a kind at the left margin
 
 	list   string // what ends the list of the document in JSON; empty if it has none
 	items  bool   // lines belong to its items
@@ -58,25 +58,26 @@ func (y *yamlReader) look() error {
 		part, err := y.from.ReadSlice('\n')
 		y.next = append(y.next, part...)
 		switch {
-		case len(y.next)+len(y.piece) > largest:
-			begins := y.line
-			if len(y.piece) > 0 {
-				begins = y.begins
-			}
-			return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", begins,
-				largest>>20)
 		case err == nil, errors.Is(err, io.EOF):
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("reading it failed after line %d: %w", y.line-1, err)
+			return err
 		}
 	}
+}
+
+// start returns the line at which the piece begins.
+func (y *yamlReader) start() int {
+	if len(y.piece) > 0 {
+		return y.begins
+	}
+	return y.line
 }
 
 // take adds the line with this text to the piece. A line that is not needed becomes empty, so that lines count on.
 func (y *yamlReader) take(text []byte) {
 	if len(y.piece) == 0 {
-		y.begins, y.within, y.long = y.line, false, false
+		y.begins, y.within, y.unread = y.line, false, false
 	}
 	if y.skips(text) {
 		y.next = append(y.next[:0], '\n')
@@ -85,8 +86,8 @@ func (y *yamlReader) take(text []byte) {
 	y.next = y.next[:0]
 }
 
-// skips reports whether a line belongs to a member of a spec or a status that is long and never needed, in the form of
-// kubectl. They are most of a pod, and parsing YAML takes time.
+// skips reports whether a line belongs to a member of a spec or a status that is not read, in the form of kubectl. Such
+// members are most of a pod, and parsing YAML takes time.
 func (y *yamlReader) skips(text []byte) bool {
 	column := 0 // of the members of the object
 	if y.items {
@@ -96,16 +97,14 @@ func (y *yamlReader) skips(text []byte) bool {
 	switch {
 	case n == len(text) || text[n] == '#' || n > column+2 || n == column+2 && text[n] == '-':
 	case n == column+2:
-		y.long = y.within && longMembers[string(text[n:])]
+		if name, _, member := bytes.Cut(text[n:], []byte(":")); member {
+			plain := 'a' <= text[n] && text[n] <= 'z' // neither quoted nor with an anchor
+			y.unread = y.within && plain && !mayBeRead(string(bytes.TrimRight(name, " ")))
+		}
 	default:
-		y.within, y.long = n == column && (string(text[n:]) == "spec:" || string(text[n:]) == "status:"), false
+		y.within, y.unread = n == column && (string(text[n:]) == "spec:" || string(text[n:]) == "status:"), false
 	}
-	return y.long
-}
-
-var longMembers = map[string]bool{
-	"containers:": true, "initContainers:": true, "volumes:": true, "containerStatuses:": true,
-	"initContainerStatuses:": true, "images:": true,
+	return y.unread
 }
 
 // add adds the next line to the piece to which it belongs. A line that ends a piece is looked at again.
@@ -149,14 +148,12 @@ func (y *yamlReader) add() error {
 
 // repeats reports whether a line has an apiVersion or a kind although the document has one.
 func (y *yamlReader) repeats(text []byte) bool {
-	for name, has := range map[string]*bool{"apiVersion:": &y.api, "kind:": &y.kind} {
-		if bytes.HasPrefix(text, []byte(name)) {
-			before := *has
-			*has = true
-			return before
-		}
+	name, _, _ := bytes.Cut(text, []byte(":"))
+	repeated := y.seen[string(name)]
+	if string(name) == "apiVersion" || string(name) == "kind" {
+		y.seen[string(name)] = true
 	}
-	return false
+	return repeated
 }
 
 // isItem reports whether a line begins an item at this indentation; -1 is any, and becomes that of the line.
@@ -209,16 +206,14 @@ func (y *yamlReader) finish() error {
 			beginning(string(rest), 80))
 	}
 	y.out = append(y.out, '\n')
-	y.list, y.api, y.kind = "", false, false
+	y.list = ""
+	clear(y.seen)
 	return nil
 }
 
 // convert returns the piece as JSON; nil if it has nothing. It refuses duplicate keys.
 func (y *yamlReader) convert() ([]byte, error) {
-	y.at = y.line
-	if len(y.piece) > 0 {
-		y.at = y.begins
-	}
+	y.at = y.start()
 	text, err := yaml.YAMLToJSONStrict(y.piece)
 	y.piece = y.piece[:0]
 	if err != nil {

@@ -54,6 +54,10 @@ type ConfirmOptions struct {
 	// sent later than that.
 	PausedSince func() time.Time
 
+	// Withdrawn reports whether the eviction was withdrawn since its call began. Judge may permit it again: it does not
+	// know of a hold that has begun and ended meanwhile, after which deleteAfter counts anew.
+	Withdrawn func(uid types.UID) bool
+
 	// NodeRead receives the outcome of each GET of a node.
 	NodeRead func(node string, sent time.Time, o eviction.Outcome)
 
@@ -113,6 +117,10 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
 	if outcome.Kind == eviction.Unconfirmed && sent.Before(now) {
 		outcome, _ = c.confirmSince(ctx, e, func() time.Time { return now })
+	}
+	if outcome.Kind == proceed && c.Withdrawn(e.Pod.UID) {
+		why := "the verdict has changed: for a time during the call, the pod was not to be evicted"
+		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, false
 	}
 	return outcome, outcome.Kind == proceed
 }

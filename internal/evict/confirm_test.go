@@ -77,7 +77,8 @@ func newConfirming() *confirming {
 	o := ConfirmOptions{
 		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version }, Timeout: time.Minute,
 		Judge: func() policy.Judge { return policy.Judge{} }, Clock: machine{},
-		PausedSince: func() time.Time { return time.Time{} }, NodeRead: func(string, time.Time, eviction.Outcome) {},
+		PausedSince: func() time.Time { return time.Time{} }, Withdrawn: func(types.UID) bool { return false },
+		NodeRead: func(string, time.Time, eviction.Outcome) {},
 	}
 	c.Confirmed = &Confirmed{ConfirmOptions: o, getNode: c.get, reads: map[string]*nodeRead{}}
 	return c
@@ -450,6 +451,18 @@ func TestWhatTheCacheLearnsDuringARequestEndsTheCall(t *testing.T) {
 		c := newConfirming()
 		c.writing = time.Second
 		time.AfterFunc(c.writing/2, func() { c.cache.change(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) })
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
+			t.Errorf("got %+v with %d calls", o, len(c.made))
+		}
+	})
+}
+
+// A hold that begins and ends during a request is known to the one that withdraws the eviction, and not to the judge.
+func TestAnEvictionThatIsWithdrawnDuringARequestSendsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.writing = time.Second
+		c.Withdrawn = func(types.UID) bool { return time.Since(c.born) > c.writing/2 }
 		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
 			t.Errorf("got %+v with %d calls", o, len(c.made))
 		}

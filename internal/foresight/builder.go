@@ -322,6 +322,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 		}
 	}
 	m.leaveOutMasked()
+	m.doubtBudgets()
 	return m, nil
 }
 

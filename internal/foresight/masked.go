@@ -1,7 +1,11 @@
 package foresight
 
 import (
+	"fmt"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -43,10 +47,10 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
-	labels := m.masksLabels(n, p)
+	labelled := m.masksLabels(n, p)
 	for i := range taints {
 		t := &taints[i]
-		hidden := labels || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
+		hidden := labelled || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
 		if hidden && m.rules.concerns(t) {
 			return true
 		}
@@ -67,6 +71,35 @@ func (m *Model) masksLabels(n *node, p *pod) bool {
 		}
 	}
 	return false
+}
+
+// doubtBudgets notes the budgets that select by labels that are masked: they may cover any pod that has such a label.
+func (m *Model) doubtBudgets() {
+	if m.reading.Masked == nil || m.reading.BudgetsUnknown != "" || len(m.budgets) == 0 {
+		return
+	}
+	type label struct{ namespace, key string }
+	masked := map[label]bool{}
+	for _, p := range m.pods {
+		for key, value := range p.Labels {
+			if m.reading.Masked(value) {
+				masked[label{p.Namespace, key}] = true
+			}
+		}
+	}
+	var names []string
+	for _, b := range m.budgetsInOrder() {
+		needs, _ := b.selector.Requirements()
+		if slices.ContainsFunc(needs, func(r labels.Requirement) bool {
+			return r.Values().Len() > 0 && masked[label{b.Namespace, r.Key()}]
+		}) {
+			names = append(names, b.Namespace+"/"+b.Name)
+		}
+	}
+	if len(names) > 0 {
+		m.reading.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s select by labels that are masked (%s)",
+			m.reading.From, ShortList(names))
+	}
 }
 
 // hides reports whether a mask hides which toleration is the first that matches.

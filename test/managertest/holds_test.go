@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
@@ -136,6 +137,39 @@ func TestDeleteAfterCountsFromTheReleaseOfAPodThatAlsoGoesBecauseOfAnotherTaint(
 		r.set(t, taintmanager.Policies{Policies: []policy.Policy{drain, twoHours}})
 		time.Sleep(3 * time.Hour)
 		evictor.wantDeleted(t, "pod", 26*time.Hour)
+	})
+}
+
+// slowReads is a client whose GETs of nodes take four seconds.
+type slowReads struct{ *fake.Clientset }
+
+func (s slowReads) CoreV1() corev1.CoreV1Interface { return slowCore{s.Clientset.CoreV1()} }
+
+type slowCore struct{ corev1.CoreV1Interface }
+
+func (s slowCore) Nodes() corev1.NodeInterface { return slowNodes{s.CoreV1Interface.Nodes()} }
+
+type slowNodes struct{ corev1.NodeInterface }
+
+func (s slowNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (*v1.Node, error) {
+	time.Sleep(4 * time.Second)
+	return s.NodeInterface.Get(ctx, name, o)
+}
+
+// The deletion is due after two hours. Its call waits for the GET of the node while the hold begins and ends.
+func TestDeleteAfterCountsFromTheEndOfAHoldDuringTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor, client := budgeted{newClock()}, fake.NewClientset(taintedNode(), podOn("node", "pod"))
+		deletes := []policy.Policy{twoHours}
+		r := start(t, slowReads{client}, taintmanager.Options{
+			Evictor: evictor, Journal: newNotebook(), Policies: deletes,
+		})
+		time.Sleep(2*time.Hour + time.Second)
+		r.set(t, taintmanager.Policies{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}})
+		time.Sleep(2 * time.Second)
+		r.set(t, taintmanager.Policies{Policies: deletes})
+		time.Sleep(3 * time.Hour)
+		evictor.wantDeleted(t, "pod", 4*time.Hour)
 	})
 }
 

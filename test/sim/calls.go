@@ -43,6 +43,7 @@ func (p *process) connectEvictor() {
 	p.evictor = evict.Confirm(evict.ConfirmOptions{
 		Evictor: api, Client: client{p: p}, Reader: p.feed, Version: p.feed.Version,
 		Judge: func() policy.Judge { return p.governance.judge }, PausedSince: p.dispatcher.PausedSince, Clock: p,
+		Withdrawn: p.dispatcher.Withdrawn,
 		NodeRead: func(node string, sent time.Time, o eviction.Outcome) {
 			p.dispatcher.step(dispatch.NodeRead{Node: node, Sent: sent, Outcome: o})
 		},
