@@ -193,13 +193,9 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 
 // A message says where the differences from the original are listed; the list has every known difference.
 func TestTheDifferencesFromTheOriginalAreListedOnce(t *testing.T) {
-	semantics, err := os.ReadFile(filepath.Join("..", "docs", "semantics.md"))
+	list, err := os.ReadFile(filepath.Join("..", "docs", "reference", "differences.md"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	_, list, found := strings.Cut(string(semantics), "\n## What the original does otherwise\n")
-	if !found {
-		t.Fatal("docs/semantics.md has no such section, to which explain and plan refer")
 	}
 	compared, err := os.ReadFile(filepath.Join("..", "docs", "lab", "differential.md"))
 	if err != nil {
@@ -212,8 +208,8 @@ func TestTheDifferencesFromTheOriginalAreListedOnce(t *testing.T) {
 		t.Fatalf("docs/lab/differential.md lists %d corrections", len(rows))
 	}
 	for _, row := range rows[1:] { // after the heading
-		if n := strings.Count(list, "| "+row[1]+" |"); n != 1 {
-			t.Errorf("docs/semantics.md lists %q %d times", row[1], n)
+		if n := strings.Count(string(list), "| "+row[1]+" |"); n != 1 {
+			t.Errorf("docs/reference/differences.md lists %q %d times", row[1], n)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // original returns a clause that says how the original would decide otherwise about a pod that runs, as far as the
-// present state shows it; "" if it would decide alike. ours is the verdict by the rules. docs/semantics.md lists all
-// differences.
+// present state shows it; "" if it would decide alike. ours is the verdict by the rules. docs/reference/differences.md
+// lists all differences.
 func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
 	if taint.NeverEvicted(p) != 0 {
 		return ""

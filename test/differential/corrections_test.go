@@ -72,7 +72,7 @@ func plannedAnew() []correction {
 		},
 		{
 			"a taint was there before the controller began",
-			"Since when a taint is there", "It counts from its timeAdded where that can be believed, and not from before the pod was bound.",
+			"When a taint was added", "It counts from its timeAdded where that can be believed, and not from before the pod was bound.",
 			"It counts from when the controller saw it.",
 			func(m moment) bool { return m.listed && slices.ContainsFunc(m.after.claims, claim.startedElsewhen) },
 		},
@@ -84,7 +84,7 @@ func identified() []correction {
 	return []correction{
 		{
 			"a pod is replaced under its name",
-			"What the original does otherwise", "A pod is known by its UID.",
+			"The verdict", "A pod is known by its UID.",
 			"The countdown of the old pod may delete the new one.",
 			func(m moment) bool {
 				return m.before.runs() && m.after.pod != nil && !m.samePod()
@@ -92,7 +92,7 @@ func identified() []correction {
 		},
 		{
 			"a node is replaced under its name",
-			"Since when a taint is there", "A taint is its key and effect on one node, known by its UID.",
+			"When a taint was added", "A taint is its key and effect on one node, known by its UID.",
 			"The countdown goes on.",
 			func(m moment) bool {
 				return m.samePod() && m.before.runs() && m.after.runs() && m.before.node.uid != m.after.node.uid

@@ -217,8 +217,8 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 }
 
 // begin bounds the start of a taint that was absent when the node was shown last. The true moment is the lower bound.
-// After a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "Since
-// when a taint is there"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
+// After a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "When
+// a taint was added"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
 func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
 	if w := written(v.now); v.how == Relisted && t.TimeAdded == nil && w != nil {
