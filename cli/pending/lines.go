@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// lines writes a line for each pod that begins to hold a wait up, and when that changes. Notes follow the lines of the
-// state that they come with: a wait is not to be silent about them until its end, whose sentence is its answer.
+// lines writes a line for each pod that begins to hold a wait up, and when that changes. New notes follow these lines.
+// The answer of a wait is its last line, and notes must not be delayed until then.
 type lines struct {
 	w, notes io.Writer
 	shown    map[string]string // states and causes by UID
