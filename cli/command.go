@@ -47,7 +47,7 @@ const rootExamples = `  # Show what would be evicted if a node were tainted (rea
 // As kubectl-taint_manager the program is the plugin of kubectl, and its help and messages say "kubectl taint-manager";
 // as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
 func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
-	root, args := newCommand(ctx), argv[1:]
+	root, args := newCommand(), argv[1:]
 	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
 	case pluginFile:
 		asPlugin(root)
@@ -66,7 +66,7 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 			}
 		}
 	}
-	cmd, err := root.ExecuteC()
+	cmd, err := root.ExecuteContextC(ctx)
 	if (err == nil || errors.Is(err, answer.ErrWouldEvict)) && out.Err != nil {
 		err = fmt.Errorf("writing the output: %w", out.Err)
 	}
@@ -93,9 +93,9 @@ func exitCode(cmd *cobra.Command, err error) int {
 	return CannotRun
 }
 
-// newCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
-// results to the command's output and returns errors.
-func newCommand(ctx context.Context) *cobra.Command {
+// newCommand returns the command line as a cobra command, which may be executed once and ends with its context. It
+// prints results to the command's output and returns errors.
+func newCommand() *cobra.Command {
 	build := thisBuild()
 	root := &cobra.Command{
 		Use: "taint-manager", Long: rootHelp, Example: rootExamples, SilenceErrors: true, SilenceUsage: true,
@@ -111,21 +111,9 @@ func newCommand(ctx context.Context) *cobra.Command {
 	root.SetFlagErrorFunc(flags.Refuse)
 	root.SetHelpCommand(helpCommand())
 	agent, read := build.userAgent(), run.ReadConfig
-	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
-		versionCommand(),
-		asReadOnly(plan.Command(ctx, agent, read), "Show what would be evicted if nodes were tainted"),
-		asReadOnly(explain.Command(ctx, agent, read), "Explain whether, when and why a pod is evicted"),
-		asReadOnly(pending.Command(ctx, agent, read), "List scheduled evictions"))
+	root.AddCommand(run.Command(run.Build{Version: build.Version, UserAgent: agent}), run.ConfigCommand(),
+		versionCommand(), plan.Command(agent, read), explain.Command(agent, read), pending.Command(agent, read))
 	return root
-}
-
-// asReadOnly completes a command that changes nothing.
-func asReadOnly(cmd *cobra.Command, short string) *cobra.Command {
-	cmd.Short = short
-	if cmd.Args == nil {
-		cmd.Args, cmd.ValidArgsFunction = flags.NoArguments, cobra.NoFileCompletions
-	}
-	return cmd
 }
 
 // helpCommand prints the help of the command that its arguments name.

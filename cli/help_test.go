@@ -24,7 +24,7 @@ func TestHelpIsShort(t *testing.T) {
 			}
 		}
 	}
-	check(cli.NewCommand(t.Context()))
+	check(cli.NewCommand())
 }
 
 // sentences counts the words that end a sentence.

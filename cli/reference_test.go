@@ -25,7 +25,7 @@ import (
 func TestTheReferenceIsMadeFromTheCode(t *testing.T) {
 	answers := parseStructs(t, filepath.Join("..", "internal", "foresight"))
 	for command, kind := range map[string]string{"plan": "Plan", "explain": "Explanation", "pending": "Pending"} {
-		cmd, _, err := cli.NewCommand(t.Context()).Find([]string{command})
+		cmd, _, err := cli.NewCommand().Find([]string{command})
 		if err != nil {
 			t.Fatal(err)
 		}

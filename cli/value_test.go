@@ -14,7 +14,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	inside := regexp.MustCompile(`strconv|pars|syntax|invalid|failed|expected|of the type|%!`)
 	refused := 0
 	code := map[string]int{"plan": CannotRun, "explain": CannotRun, "pending": CannotRun} // the others exit with 2
-	root := newCommand(t.Context())
+	root := newCommand()
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

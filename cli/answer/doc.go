@@ -9,18 +9,21 @@ import (
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 // memoryLimit is the heap size above which garbage is collected more often, at the cost of time.
 const memoryLimit = 120 << 20
 
-// Command returns a command that may read a large cluster, with this help and these flags. Messages of its errors are
-// escaped. While it runs, the memory is limited, unless GOMEMLIMIT is set, so that garbage does not fill it.
+// Command returns a command without arguments that may read a large cluster, with this help and these flags. Messages
+// of its errors are escaped. While it runs, the memory is limited, unless GOMEMLIMIT is set, so that garbage does not
+// fill it.
 func Command(
-	use, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error,
+	use, short, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error,
 ) *cobra.Command {
-	cmd := &cobra.Command{Use: use, RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: use, Short: short, Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if before := debug.SetMemoryLimit(-1); before == math.MaxInt64 {
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 		}
@@ -28,11 +31,7 @@ func Command(
 			return terminal.SafeError{Err: err}
 		}
 		return nil
-	}}
-	for _, section := range sections.FlagSets {
-		cmd.Flags().AddFlagSet(section)
 	}
-	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
-	cmd.SetHelpFunc(terminal.SectionedHelp(help, sections))
+	terminal.AddFlags(cmd, help, sections)
 	return cmd
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -173,13 +172,4 @@ func Urgency(f *foresight.Prediction, from time.Time) terminal.Colour {
 		return terminal.Bad
 	}
 	return terminal.Warned
-}
-
-// StateColour returns the colour of a state of an eviction.
-func StateColour(state string) terminal.Colour {
-	switch state {
-	case status.Blocked, status.Refused, status.Delayed:
-		return terminal.Bad
-	}
-	return terminal.Plain
 }

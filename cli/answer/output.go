@@ -126,9 +126,7 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
-	if terminal.OnTerminal(w) {
-		t.columns, t.rows, _ = terminal.Size(w)
-	}
+	t.columns, t.rows, _ = terminal.Size(w) // 0 if it is no terminal
 	if t.Wide() {
 		t.columns = 0 // nothing is cut
 	}

@@ -25,11 +25,10 @@ type PodTable[P Listed] struct {
 	// Namespace, Node and Taint are those of all pods, if the text around the table names only one.
 	Namespace, Node, Taint string
 
-	When   func(P) string
-	Colour func(P) terminal.Colour // of WHEN
-	Short  func(P) string          // the reason
-	Whole  func(P) string          // the whole reason
-	Open   func(P) bool            // whether the eviction may be later than its time; nil if that is not known
+	When  func(P) string
+	Short func(P) string // the reason
+	Whole func(P) string // the whole reason
+	Open  func(P) bool   // whether the eviction may be later than its time; nil if that is not known
 
 	// State are columns before the taint, and Wider others of the wide form.
 	State, Wider []terminal.Column[P]
@@ -95,7 +94,7 @@ func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
 	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
 	return slices.Concat(
 		[]terminal.Column[P]{
-			{Heading: "WHEN", Text: pt.When, Colour: pt.Colour},
+			{Heading: "WHEN", Text: pt.When, Colour: func(p P) terminal.Colour { return Urgency(p.Predicted(), pt.At) }},
 			{Heading: "AT", Text: at},
 		}, who, pt.State,
 		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}}, wider,

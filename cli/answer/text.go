@@ -79,6 +79,3 @@ func Verb(n int, one, many string) string {
 
 // OneLine returns a text without line breaks.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// Differences is the document that lists where the built-in controller would decide differently.
-const Differences = "docs/reference/differences.md"

@@ -3,7 +3,6 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,15 +23,13 @@ type options struct {
 	at     string
 }
 
-// Command returns the command. It ends with ctx, and sends userAgent to API servers.
-func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
+// Command returns the command, which sends userAgent to API servers.
+func Command(userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("explain", help, o.flags(), func(cmd *cobra.Command, args []string) error {
-		return o.run(ctx, cmd, args)
-	})
+	cmd := answer.Command("explain", "Explain whether, when and why a pod is evicted", help, o.flags(), o.run)
 	cmd.Args = onePod
-	o.from.Complete(ctx, cmd, o.output.Forms())
-	pods := o.from.Names(ctx, "pods")
+	o.from.Complete(cmd, o.output.Forms())
+	pods := o.from.Names("pods")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 		cobra.ShellCompDirective,
 	) {
@@ -64,7 +61,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (o *options) run(cmd *cobra.Command, args []string) error {
 	at, err := answer.Moment(o.at)
 	if err := cmp.Or(o.output.Check(), o.from.Check(o.rules.File), err); err != nil {
 		return err
@@ -78,7 +75,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		return err
 	}
 	s.Rules, s.Running, s.At = rules, o.rules.Running(cmd), at
-	answered, err := o.explain(ctx, cmd, s)
+	answered, err := o.explain(cmd, s)
 	if err != nil {
 		return err
 	}
@@ -87,13 +84,13 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, args []string) er
 }
 
 // explain asks the cluster or the dump.
-func (o *options) explain(ctx context.Context, cmd *cobra.Command, s *source.Scope) (*foresight.Explanation, error) {
+func (o *options) explain(cmd *cobra.Command, s *source.Scope) (*foresight.Explanation, error) {
 	from, usual, err := o.from.Open(cmd, false)
 	if err != nil {
 		return nil, err
 	}
 	s.Focus.Namespace = cmp.Or(s.Focus.Namespace, usual)
-	m, err := source.Load(ctx, from, s)
+	m, err := source.Load(cmd.Context(), from, s)
 	if err != nil {
 		return nil, err
 	}

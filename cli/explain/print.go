@@ -201,8 +201,8 @@ func (t *text) remainder() {
 		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
 	if t.Original != "" {
-		t.Printf("\n%s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "kube-controller-manager would "+
-			"decide differently"), t.Original, answer.Differences)
+		t.Printf("\n%s: %s. docs/semantics.md#what-the-original-does-otherwise lists the differences.\n",
+			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Original)
 	}
 	for _, c := range t.Commands {
 		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)

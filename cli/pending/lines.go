@@ -12,21 +12,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// lines writes a line for each pod that begins to hold a wait up, and when that changes.
+// lines writes a line for each pod that begins to hold a wait up, and when that changes. New notes follow these lines.
+// The answer of a wait is its last line, and notes must not be delayed until then.
 type lines struct {
 	w, notes io.Writer
 	shown    map[string]string // states and causes by UID
 	noted    []string
 }
 
-// show writes the notes that are new, and the changes.
+// show writes the changes, and then the notes that are new.
 func (l *lines) show(now *foresight.Pending) error {
-	for _, n := range now.All() {
-		if !slices.Contains(l.noted, n) {
-			answer.Note(l.notes, n)
-			l.noted = append(l.noted, n)
-		}
-	}
 	before := l.shown
 	l.shown = map[string]string{}
 	for i := range now.Pods {
@@ -41,6 +36,12 @@ func (l *lines) show(now *foresight.Pending) error {
 		}
 		if _, err := io.WriteString(l.w, terminal.Escape(lineOf(p, now.At))+"\n"); err != nil {
 			return fmt.Errorf("printing a change: %w", err)
+		}
+	}
+	for _, n := range now.All() {
+		if !slices.Contains(l.noted, n) {
+			answer.Note(l.notes, n)
+			l.noted = append(l.noted, n)
 		}
 	}
 	return nil

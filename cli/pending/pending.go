@@ -2,7 +2,6 @@
 package pending
 
 import (
-	"context"
 	"errors"
 	"os"
 	"slices"
@@ -34,13 +33,11 @@ type options struct {
 	server   string
 }
 
-// Command returns the command. It ends with ctx, and sends userAgent to API servers.
-func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
+// Command returns the command, which sends userAgent to API servers.
+func Command(userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
-		return o.run(ctx, cmd)
-	})
-	o.from.Complete(ctx, cmd, o.output.Forms())
+	cmd := answer.Command("pending", "List scheduled evictions", help, o.flags(), o.run)
+	o.from.Complete(cmd, o.output.Forms())
 	return cmd
 }
 
@@ -70,7 +67,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
+func (o *options) run(cmd *cobra.Command, _ []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -82,9 +79,9 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 		return errors.New("--watch needs a terminal; elsewhere run 'taint-manager pending -o json' again and again")
 	}
 	if o.watch || o.wait {
-		return o.follow(ctx, cmd, rules)
+		return o.follow(cmd, rules)
 	}
-	pending, err := o.ask(ctx, cmd, rules)
+	pending, err := o.ask(cmd, rules)
 	if err != nil {
 		return err
 	}
@@ -96,13 +93,13 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // ask gets the scheduled evictions from the manager, or computes them.
-func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*foresight.Pending, error) {
+func (o *options) ask(cmd *cobra.Command, rules foresight.Ruleset) (*foresight.Pending, error) {
 	if o.server != "" {
 		manager, namespace, err := o.manager()
 		if err != nil {
 			return nil, err
 		}
-		return manager.Pending(ctx, namespace, o.nodes)
+		return manager.Pending(cmd.Context(), namespace, o.nodes)
 	}
 	at, err := answer.Moment(o.at)
 	if err != nil {
@@ -114,7 +111,7 @@ func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.R
 	}
 	s := o.scope(cmd, rules, namespace)
 	s.Focus.Nodes, s.At = &foresight.Selection{Names: o.nodes}, at
-	m, err := source.Load(ctx, from, s)
+	m, err := source.Load(cmd.Context(), from, s)
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +126,11 @@ func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace s
 	}
 }
 
-// manager returns the manager, which needs no kubeconfig, and the namespace in question: that of the flag, or that of
-// the kubeconfig's context. Empty stands for all.
+// manager returns the manager, which needs no kubeconfig, and the namespace in question: that of the flag or, unless it
+// is a wait, that of the kubeconfig's context. Empty stands for all.
 func (o *options) manager() (m *source.Manager, namespace string, err error) {
 	namespace = o.from.Namespace
-	if namespace == "" && !o.from.Everywhere {
+	if namespace == "" && !o.from.Everywhere && !o.wait {
 		if namespace, err = o.from.ContextNamespace(); err != nil {
 			return nil, "", err
 		}

@@ -30,14 +30,10 @@ func write(t *answer.Text, p *foresight.Pending) {
 	}
 	answer.WritePods(t, pods, answer.PodTable[pod]{
 		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
-		When:   func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Colour: func(pod pod) terminal.Colour { return answer.Urgency(&pod.Prediction, p.At) },
-		Short:  func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
-		Whole:  wholeReason,
-		State: []column{{
-			Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) },
-			Colour: func(p pod) terminal.Colour { return answer.StateColour(p.State) },
-		}},
+		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
+		Short: func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
+		Whole: wholeReason,
+		State: []column{{Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) }}},
 		Wider: []column{
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
 			{Heading: "SOURCE OF START", Text: func(p pod) string { return p.SinceFrom }},

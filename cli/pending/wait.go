@@ -41,12 +41,7 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 			now.Pods[n].State, now.Pods[n].Progress = p.State, p.Progress
 		}
 	}
-	for _, n := range manager.Notes {
-		if n != manager.Spared { // the cluster says it, too
-			now.Notes = append(now.Notes, n)
-		}
-	}
-	now.Paused = manager.Paused
+	now.Notes, now.Paused = append(now.Notes, manager.Notes...), manager.Paused
 	return now
 }
 

@@ -3,6 +3,7 @@ package pending
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,6 +48,13 @@ func (d *drain) has(state string) func(*foresight.Pending) {
 		}
 		now.Pods = []foresight.PendingPod{p}
 	}
+}
+
+// wait waits for a node, and returns the end and the lines.
+func wait(ctx context.Context, of following, timeout time.Duration) (end, said string, err error) {
+	var out strings.Builder
+	end, err = waitFor(ctx, of, &lines{w: &out, notes: io.Discard}, timeout)
+	return end, out.String(), err
 }
 
 func nothing(*foresight.Pending) {}
@@ -99,8 +107,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = c.states(d)
-			var out, notes strings.Builder
-			end, err := waitFor(t.Context(), d, &lines{w: &out, notes: &notes}, time.Minute)
+			end, out, err := wait(t.Context(), d, time.Minute)
 			took := time.Since(d.began)
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
@@ -109,7 +116,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 				t.Errorf("%s: after %v, want %v: %q, %v", name, took, c.ends, end, err)
 			}
 			var said strings.Builder
-			for line := range strings.Lines(out.String()) {
+			for line := range strings.Lines(out) {
 				_, change, _ := strings.Cut(strings.TrimSpace(line), " ")
 				said.WriteString(change + "|")
 			}
@@ -162,7 +169,7 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &heartbeats{drain{began: time.Now()}}
 				h.states = c.states(h)
-				_, err := waitFor(t.Context(), h, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, 2*time.Minute)
+				_, _, err := wait(t.Context(), h, 2*time.Minute)
 				took := time.Since(h.began)
 				switch {
 				case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != 2*time.Minute):
@@ -181,7 +188,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &drain{began: time.Now()}
 		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NoteSpared([]foresight.SparedNode{{Name: "n1"}}) }}
-		end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		end, _, err := wait(t.Context(), d, time.Minute)
 		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. ") || err != nil {
 			t.Errorf("got %q, %v", end, err)
 		}
@@ -201,7 +208,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
-			end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, 9*time.Second)
+			end, _, err := wait(t.Context(), d, 9*time.Second)
 			if end != "After 9s on n1: "+want+" tolerates the taints, 1 is a mirror pod." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
 			}
@@ -232,7 +239,7 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: c.then}
-			end, err := waitFor(t.Context(), d, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+			end, _, err := wait(t.Context(), d, time.Minute)
 			if err != nil {
 				end = err.Error()
 			}
@@ -248,7 +255,7 @@ func TestAnInterruptedWaitFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		end, err := waitFor(ctx, &drain{began: time.Now()}, &lines{w: new(strings.Builder), notes: new(strings.Builder)}, time.Minute)
+		end, _, err := wait(ctx, &drain{began: time.Now()}, time.Minute)
 		if end != "" || err == nil || errors.Is(err, answer.ErrWouldEvict) {
 			t.Errorf("got %q, %v", end, err)
 		}

@@ -27,8 +27,8 @@ type following interface {
 const minInterval = 100 * time.Millisecond
 
 // follow shows the scheduled evictions until it is interrupted, or waits until there are none.
-func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+func (o *options) follow(cmd *cobra.Command, rules foresight.Ruleset) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	of, err := o.following(ctx, cmd, rules)
 	if err != nil {
@@ -47,29 +47,24 @@ func (o *options) follow(ctx context.Context, cmd *cobra.Command, rules foresigh
 // following begins to watch the manager or the cluster; to wait, the cluster says what is left to go, and the manager,
 // if it is asked, what is in the way.
 func (o *options) following(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (following, error) {
-	if o.server != "" && !o.wait {
+	var asked *source.Followed
+	if o.server != "" {
 		manager, namespace, err := o.manager()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			asked, err = manager.Follow(ctx, namespace, o.nodes)
 		}
-		return manager.Follow(ctx, namespace, o.nodes)
+		if err != nil || !o.wait {
+			return asked, err
+		}
 	}
 	cluster, namespace, err := o.from.Live(o.from.Everywhere || o.wait)
 	if err != nil {
 		return nil, err
 	}
 	watched, err := cluster.Follow(ctx, o.scope(cmd, rules, namespace))
-	if err != nil || !o.wait {
+	if asked == nil {
 		return watched, err
 	}
-	if o.server == "" {
-		return watched, nil
-	}
-	manager, err := source.NewManager(o.server)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := manager.Follow(ctx, o.from.Namespace, o.nodes)
 	return &informed{watched, asked}, err
 }
 

@@ -28,15 +28,26 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: incomplete answer: half is not known.") {
 		t.Errorf("a screen has:\n%s", shown)
 	}
-	var out, notes strings.Builder
-	l := &lines{w: &out, notes: &notes}
+}
+
+// Cluster and manager may have the same note.
+func TestAWaitNotesOnceWhatIsNewAfterTheLinesOfThePods(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	held := pendingPod("a", "a", 30, at)
+	held.State = foresight.Held
+	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{held})
+	now.Notes, now.Incomplete = []string{"of both", "of both"}, []string{"half is not known"}
+	var out strings.Builder
+	l := &lines{w: &out, notes: &out}
 	for range 2 {
 		if err := l.show(now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := notes.String(); got != "Note: incomplete answer: half is not known.\n" {
-		t.Errorf("lines have %q", got)
+	const want = "2026-05-01T12:00:00Z held shop/a on node node-1, at 2026-05-01T12:00:30Z: because\n" +
+		"Note: of both.\nNote: incomplete answer: half is not known.\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -32,13 +32,11 @@ type options struct {
 	anyway   bool
 }
 
-// Command returns the command. It ends with ctx, and sends userAgent to API servers.
-func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
+// Command returns the command, which sends userAgent to API servers.
+func Command(userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("plan", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
-		return o.run(ctx, cmd)
-	})
-	o.from.Complete(ctx, cmd, o.output.Forms())
+	cmd := answer.Command("plan", "Show what would be evicted if nodes were tainted", help, o.flags(), o.run)
+	o.from.Complete(cmd, o.output.Forms())
 	return cmd
 }
 
@@ -67,7 +65,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
+func (o *options) run(cmd *cobra.Command, _ []string) error {
 	var question foresight.Question
 	var err error
 	if question.Selection, err = o.selection(); err != nil {
@@ -84,7 +82,7 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	plan, err := ask(ctx, from, scope, question)
+	plan, err := ask(cmd.Context(), from, scope, question)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/flags"
@@ -133,20 +134,20 @@ func (t *text) counts() (counts []string) {
 
 // deleted says until when the pods that wait for budgets are deleted, or nothing if one may wait without limit.
 func (t *text) deleted() string {
-	var last *foresight.Prediction
+	var last time.Time
 	for _, p := range t.Pods {
 		switch {
 		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p) || t.NeverGoes(p):
 		case p.DeleteAt == nil:
 			return ""
-		case last == nil || last.At.Before(*p.DeleteAt):
-			last = &foresight.Prediction{Evict: true, At: p.DeleteAt}
+		case last.Before(*p.DeleteAt):
+			last = *p.DeleteAt
 		}
 	}
-	if last == nil {
+	if last.IsZero() {
 		return ""
 	}
-	return " (deleted by " + answer.Clock(last, t.At) + " at the latest)"
+	return " (deleted by " + answer.ClockOf(t.At)(last) + " at the latest)"
 }
 
 // others counts the pods of the nodes that are evicted without the change, too, or held.

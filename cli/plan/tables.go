@@ -26,7 +26,7 @@ func (t *text) pods() {
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
-		When: t.when, Colour: t.urgency, Short: t.why, Whole: whole, Open: t.Waits, Wider: t.wider(),
+		When: t.when, Short: t.why, Whole: whole, Open: t.Waits, Wider: t.wider(),
 	}
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
@@ -100,14 +100,6 @@ func (t *text) why(p pod) string {
 
 // whole returns the whole reason.
 func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ") }
-
-// urgency returns the colour of the time of an eviction.
-func (t *text) urgency(p pod) terminal.Colour {
-	if t.Waits(p) {
-		return terminal.Warned
-	}
-	return answer.Urgency(&p.Prediction, t.At)
-}
 
 // group is a row of a summary: a group of pods.
 type group struct {

@@ -24,7 +24,6 @@ func (s *settings) addFlags() {
 	s.loggingFlags(section("logging"))
 	flags.FileVar(section("other"), &s.configFile, "config",
 		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags override the file.")
-	section("other").BoolP("help", "h", false, "print this help")
 	// the texts of this program, in addition to the shared texts
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. The default, 10270, is not used by any Kubernetes component.")

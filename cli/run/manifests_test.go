@@ -62,7 +62,7 @@ func TestTheManifestsArgumentsAreFlagsOfRun(t *testing.T) {
 		if args[0] != "run" {
 			t.Fatalf("%s: got %q", file, args)
 		}
-		if err := Command(t.Context(), Build{}).ParseFlags(args[1:]); err != nil {
+		if err := Command(Build{}).ParseFlags(args[1:]); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

@@ -35,8 +35,8 @@ type Build struct {
 	UserAgent string // for API servers
 }
 
-// Command returns the command "run". It runs until ctx ends or the process is signalled.
-func Command(ctx context.Context, b Build) *cobra.Command {
+// Command returns the command "run". It runs until its context ends or the process is signalled.
+func Command(b Build) *cobra.Command {
 	s := newSettings()
 	cmd := &cobra.Command{
 		Use: "run", Short: "Watch the cluster and evict pods", Args: flags.NoArguments,
@@ -47,13 +47,10 @@ func Command(ctx context.Context, b Build) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return effective.run(ctx, b)
+			return effective.run(cmd.Context(), b)
 		},
 	}
-	for _, section := range s.sections.FlagSets {
-		cmd.Flags().AddFlagSet(section)
-	}
-	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, s.sections))
+	terminal.AddFlags(cmd, runHelp, s.sections)
 	return cmd
 }
 

@@ -18,10 +18,11 @@ const completionPatience = 3 * time.Second
 
 // Complete sets the completion of the command's flags: --output completes with the forms, and others with names from
 // the cluster or with eviction methods. Other flags that take no file complete nothing.
-func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command, forms cobra.CompletionFunc) {
+func (f *Flags) Complete(cmd *cobra.Command, forms cobra.CompletionFunc) {
 	methods := []string{policy.Delete.Word(), policy.Evict.Word()}
 	completions := map[string]cobra.CompletionFunc{
-		"context": completion(f.contexts), "namespace": f.Names(ctx, "namespaces"), "node": f.Names(ctx, "nodes"),
+		"context":   completion(func(context.Context) []string { return f.contexts() }),
+		"namespace": f.Names("namespaces"), "node": f.Names("nodes"),
 		"eviction-method": cobra.FixedCompletions(methods, cobra.ShellCompDirectiveNoFileComp), "output": forms,
 	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -39,8 +40,8 @@ func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command, forms cobra.Co
 }
 
 // Names completes with the names of a resource in the cluster. If the cluster does not answer, it completes nothing.
-func (f *Flags) Names(ctx context.Context, resource string) cobra.CompletionFunc {
-	return completion(func() []string {
+func (f *Flags) Names(resource string) cobra.CompletionFunc {
+	return completion(func(ctx context.Context) []string {
 		cluster, namespace, err := f.Live(false)
 		if err != nil || f.Dumped() {
 			return nil
@@ -56,14 +57,14 @@ func (f *Flags) Names(ctx context.Context, resource string) cobra.CompletionFunc
 }
 
 // completion completes with these words.
-func completion(words func() []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return WithPrefix(typed, words()), cobra.ShellCompDirectiveNoFileComp
+func completion(words func(context.Context) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return withPrefix(typed, words(cmd.Context())), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// WithPrefix returns the words that begin with the text after the last comma.
-func WithPrefix(typed string, words []string) []cobra.Completion {
+// withPrefix returns the words that begin with the text after the last comma.
+func withPrefix(typed string, words []string) []cobra.Completion {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	var fitting []cobra.Completion
 	for _, word := range words {

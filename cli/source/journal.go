@@ -70,15 +70,9 @@ func (c *collected) addPage(m *v1.ConfigMap) {
 	if number < 0 || m.Namespace != c.location.namespace {
 		return
 	}
-	var written time.Time
-	if number == journal.StateObject {
-		state, _ := journal.DecodeState(m.Data) // what can't be read is found by Add
-		written = state.Written
-	} else {
-		partition, _, _ := journal.Decode(number, m.Data)
-		written = partition.Written
-	}
-	if c.to.IsNew("ConfigMap", m, written) {
+	// Each page begins as the state does. Add finds what can't be read.
+	head, _ := journal.DecodeState(map[string]string{journal.Head: m.Data[journal.Head]})
+	if c.to.IsNew("ConfigMap", m, head.Written) {
 		c.pages.Add(number, journal.StoredPartition{
 			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data,
 		}, nil)

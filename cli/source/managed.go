@@ -15,11 +15,14 @@ import (
 
 // Pending asks the manager which evictions it has of the pods in the namespace on these nodes; empty stands for all.
 func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string) (*foresight.Pending, error) {
-	s, err := m.snapshot(ctx)
-	if err != nil {
+	var s status.Snapshot
+	if _, err := m.get(ctx, "", &s); err != nil {
 		return nil, err
 	}
-	return pendingOf(s, namespace, nodes), nil
+	if err := m.check(s.TypeMeta, s.Manager); err != nil {
+		return nil, err
+	}
+	return pendingOf(&s, namespace, nodes), nil
 }
 
 // pendingOf returns what a manager has shown of the pods in the namespace on these nodes.

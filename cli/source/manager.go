@@ -58,15 +58,6 @@ func nameOf(given string, parsed *url.URL) string {
 // largestAnswer is the maximal size in bytes of an answer.
 const largestAnswer = 512 << 20
 
-// snapshot returns the manager's present state.
-func (m *Manager) snapshot(ctx context.Context) (*status.Snapshot, error) {
-	var s status.Snapshot
-	if _, err := m.get(ctx, "", &s); err != nil {
-		return nil, err
-	}
-	return &s, m.check(s.TypeMeta, s.Manager)
-}
-
 // get requests the snapshot, or what has changed since the snapshot with the tag, and reports whether anything has. An
 // answer other than these becomes an error in one sentence.
 func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, err error) {

@@ -65,7 +65,7 @@ func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	if errs := r.Settings.Validate(); len(errs) > 0 {
 		return foresight.Ruleset{}, flags.FieldErrors(errs, cmd.Flags().Changed)
 	}
-	return RulesOf(r.Settings)
+	return rulesOf(r.Settings)
 }
 
 // Running returns how the configuration of the running manager becomes rules: flags that are given override it. It
@@ -98,8 +98,8 @@ func flagsOf(c *config.Configuration) *pflag.FlagSet {
 	return &fs
 }
 
-// RulesOf returns the rules of a configuration.
-func RulesOf(c config.Configuration) (foresight.Ruleset, error) {
+// rulesOf returns the rules of a configuration.
+func rulesOf(c config.Configuration) (foresight.Ruleset, error) {
 	rules, err := foresight.NewRuleset(c.Policy(), c.Paused)
 	rules.MaxEvictionsPerSecond = c.Eviction.MaxEvictionsPerSecond
 	if err != nil {

@@ -219,7 +219,7 @@ func (tw *twins) compare(seen map[string]int) {
 	settings := config.Default()
 	settings.Policies, settings.Guards = p.Policies, p.Guards
 	settings.Paused = p.Paused
-	rules, err := RulesOf(settings)
+	rules, err := rulesOf(settings)
 	tw.must(err)
 	for number, page := range tw.journal.stored {
 		tw.must(tw.client.Tracker().Add(&v1.ConfigMap{

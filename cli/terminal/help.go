@@ -11,10 +11,14 @@ import (
 // pageWidth is the width of a help that is not printed on a terminal.
 const pageWidth = 100
 
-// SectionedHelp returns a help function that prints the text, and the flags in their sections, in the width of the
+// AddFlags adds flags to a command, and a help with this text and the flags in their sections, in the width of the
 // terminal.
-func SectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {
-	return func(cmd *cobra.Command, _ []string) {
+func AddFlags(cmd *cobra.Command, text string, sections cliflag.NamedFlagSets) {
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	sections.FlagSet("other").BoolP("help", "h", false, "print this help") // for the help; cobra has its own
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
 		columns, _, err := Size(w)
 		if err != nil { // not a terminal
@@ -26,5 +30,5 @@ func SectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Comm
 		for line := range strings.Lines(flags.String()) {
 			_, _ = fmt.Fprintln(w, strings.TrimRight(line, " \n")) // wrapping pads the lines of names
 		}
-	}
+	})
 }
