@@ -123,7 +123,7 @@ func (m *Model) unknownConfig() string {
 		return j.unread()
 	case m.reading.Dumped && j.state.Version == 0:
 		return m.reading.From + " has no " + j.stateName
-	case !j.state.absent:
+	case !j.read[journal.StateObject].absent:
 		return j.stateName + " has no " + journal.ConfigKey
 	case j.Lease.Unknown != "":
 		return j.Lease.Unknown + ", and there is no " + j.stateName
