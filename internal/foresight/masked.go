@@ -26,16 +26,6 @@ func maskedPods(n int) []string {
 		"can be said of them"}
 }
 
-// maskedPod returns a pod of this name that was left out, in any namespace if none is given; nil if there is none.
-func (m *Model) maskedPod(namespace, name string) *pod {
-	for _, p := range m.masked {
-		if p.Name == name && (namespace == "" || namespace == p.Namespace) {
-			return p
-		}
-	}
-	return nil
-}
-
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
 // taints of its node that may evict.
 func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
