@@ -66,6 +66,7 @@ func turns(views []eviction.View, nodes []*taint.Node) (list []dispatch.Turn) {
 	for _, n := range nodes {
 		labels[n.Name] = n.Labels
 	}
+	list = make([]dispatch.Turn, 0, len(views))
 	for i := range views {
 		v := &views[i]
 		if v.IsHeld() || v.DeletedBy != "" || v.State == eviction.InFlight || v.State == eviction.Done {

@@ -47,7 +47,7 @@ func NewJournal(name, state, grant string) *Journal {
 // Add adds a partition as it is stored, or the state, or the error of reading it. It returns false if an error does not
 // replace the last version that was read.
 func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
-	if before, again := j.read[number]; again && before.err == nil && err != nil {
+	if before, again := j.read[number]; again && before.err == nil && !before.absent && err != nil {
 		return false
 	}
 	if err == nil {

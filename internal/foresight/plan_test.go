@@ -33,9 +33,6 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
 		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 5m by toleration "gpu Exists"`},
 		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
-		{"a taint that evicts no pod", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
-		{"a finished pod", []string{gpu}, node("n1"), pod("a", in(v1.PodSucceeded)), "stays", "the pod has finished"},
-		{"a pod that goes already", []string{gpu}, node("n1"), pod("a", deleted), "stays", "the pod is already being deleted"},
 		{"a mirror pod", []string{gpu}, node("n1"), pod("a", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }), "stays", "mirrors"},
 		{
 			"another taint is there since an unknown time",
