@@ -1,6 +1,8 @@
 package foresight
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -29,30 +31,18 @@ func maskedPods(n int) []string {
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
 // taints of its node that may evict.
 func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
-	masked := m.reading.Masked
+	masked, needs := m.reading.Masked, &m.rules.needs
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
-	labels := m.masksLabels(n, p)
+	labelMasked := slices.ContainsFunc(needs.PodLabels, func(key string) bool { return masked(p.Labels[key]) })
+	for _, value := range n.Labels {
+		labelMasked = labelMasked || needs.NodeLabels && masked(value)
+	}
 	for i := range taints {
 		t := &taints[i]
-		hidden := labels || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
+		hidden := labelMasked || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
 		if hidden && m.rules.concerns(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// masksLabels reports whether a label is masked that a policy may select by.
-func (m *Model) masksLabels(n *node, p *pod) bool {
-	for _, key := range m.rules.needs.PodLabels {
-		if m.reading.Masked(p.Labels[key]) {
-			return true
-		}
-	}
-	for _, value := range n.Labels {
-		if m.rules.needs.NodeLabels && m.reading.Masked(value) {
 			return true
 		}
 	}

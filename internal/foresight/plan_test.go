@@ -275,13 +275,6 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no taint gpu:NoExecute is on n1" {
 		t.Errorf("nothing to be removed: got %v", err)
 	}
-	another := node("n1")
-	another.UID = "another"
-	for _, twice := range [][]any{{node("n1"), node("n1", parsed("gpu:NoSchedule"))}, {node("n1"), another}, {node("n1"), pod("a"), pod("a", tolerates("gpu", 1))}} {
-		if _, err = planned(ask("gpu:NoExecute"), twice...); err == nil || !strings.Contains(err.Error(), " is there twice in ") {
-			t.Errorf("twice: got %v", err)
-		}
-	}
 }
 
 func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
