@@ -187,7 +187,7 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &drain{began: time.Now()}
-		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NoteSpared([]foresight.SparedNode{{Name: "n1"}}) }}
+		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NotePods([]foresight.SparedNode{{Name: "n1"}}) }}
 		end, _, err := wait(t.Context(), d, time.Minute)
 		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. ") || err != nil {
 			t.Errorf("got %q, %v", end, err)

@@ -55,42 +55,28 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		if in.Paused || len(in.Guards.Rates) == 0 && most == 0 {
 			return nil
 		}
-		return paceOf(dispatch.Foresee(turns(now, views, nodes), in.Guards.Rates, most))
+		return (*status.Pace)(dispatch.Foresee(now, turns(views, nodes), in.Guards.Rates, most))
 	}
 	return status.Options{Source: of, History: &p.history, Manager: manager, Pace: pace, Remarks: notes}
 }
 
-// turns returns when the evictions that have not started may start, in the order of these times.
-func turns(now time.Time, views []eviction.View, nodes []*taint.Node) (list []dispatch.Turn) {
+// turns returns when the evictions that have not started may start.
+func turns(views []eviction.View, nodes []*taint.Node) (list []dispatch.Turn) {
 	labels := make(map[string]map[string]string, len(nodes))
 	for _, n := range nodes {
 		labels[n.Name] = n.Labels
 	}
+	list = make([]dispatch.Turn, 0, len(views))
 	for i := range views {
 		v := &views[i]
 		if v.IsHeld() || v.DeletedBy != "" || v.State == eviction.InFlight || v.State == eviction.Done {
 			continue
 		}
-		t := dispatch.Turn{
+		list = append(list, dispatch.Turn{
 			At: v.Verdict.At, TaintKeys: []string{v.Verdict.Taint.Key}, NodeLabels: labels[v.Verdict.Node],
-		}
-		if t.At.Before(now) {
-			t.At = now
-		}
-		list = append(list, t)
+		})
 	}
-	slices.SortFunc(list, func(a, b dispatch.Turn) int { return a.At.Compare(b.At) })
 	return list
-}
-
-func paceOf(f dispatch.Forecast) *status.Pace {
-	if f.Delayed == 0 {
-		return nil
-	}
-	return &status.Pace{
-		Rate: f.Rate, EvictionsPerSecond: f.PerSecond, Delayed: f.Delayed, Last: f.Last.UTC().Round(time.Second),
-		Evictions: f.Turns,
-	}
 }
 
 // sparedOf returns the nodes in the order of their names.

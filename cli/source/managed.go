@@ -36,8 +36,6 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	}
 	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
 	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
-	pending.NoteReturned()
-	pending.NoteOwn()
 	pending.Pace = (*foresight.Pace)(s.Manager.Pace)
 	named, released, spared := map[string]bool{}, map[string]bool{}, []foresight.SparedNode(nil)
 	for i := range s.Nodes {
@@ -54,7 +52,7 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 			})
 		}
 	}
-	pending.NoteSpared(spared)
+	pending.NotePods(spared)
 	unnamed := slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return named[name] })
 	if len(unnamed) == 0 {
 		pending.TaintedNodes = &tainted

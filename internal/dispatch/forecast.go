@@ -14,31 +14,40 @@ type Turn struct {
 	NodeLabels map[string]string // of its node
 }
 
-// Forecast is what one limit lets start of a number of evictions.
+// Forecast says how a limit delays evictions.
 type Forecast struct {
-	Rate      string  // name of the rate; empty for the limit of all calls
-	PerSecond float64 // evictions
-	Turns     int     // number of evictions that the limit counts, and that start by Last
-	Delayed   int     // number of those that it delays
+	Rate               string // its name; empty for the limit of all calls
+	EvictionsPerSecond float64
+	Delayed            int // number of evictions that the limit delays
+
+	// Last is when the last of them can start at the earliest, as the last of this number of Evictions.
 	Last      time.Time
+	Evictions int
 }
 
-// Foresee returns the limit that delays an eviction the longest, and when the last eviction that it delays starts at
-// the earliest: each limit is taken alone, its buckets are full at first, and each call succeeds. Delayed is 0 if no
-// limit delays an eviction by a second. The turns must be in the order of their times.
-func Foresee(turns []Turn, rates []policy.Rate, callsPerSecond float64) (longest Forecast) {
-	if len(turns) == 0 {
-		return longest
+// Foresee returns the limit that delays an eviction the longest from now on: each limit is taken alone, its buckets are
+// full at first, and each call succeeds. It returns nil if no limit delays an eviction by a second. It sorts the turns,
+// which may be in any order; those that were due earlier are due now.
+func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond float64) *Forecast {
+	for i := range turns {
+		turns[i].At = later(turns[i].At, now)
 	}
+	slices.SortFunc(turns, func(a, b Turn) int { return a.At.Compare(b.At) })
+	var longest Forecast
 	for i := range rates {
 		r := &rates[i]
-		full := NewRates(turns[0].At.Add(-refillOf(r).capacity()), rates[i:i+1])
-		longest = longest.orLater(foresee(turns, Forecast{Rate: r.Name, PerSecond: r.EvictionsPerSecond}, full.start))
+		full := NewRates(now.Add(-refillOf(r).capacity()), rates[i:i+1])
+		one := Forecast{Rate: r.Name, EvictionsPerSecond: r.EvictionsPerSecond}
+		longest = longest.orLater(foresee(turns, one, full.start))
 	}
 	if calls := newPace(callsPerSecond); calls.interval > 0 {
-		longest = longest.orLater(foresee(turns, Forecast{PerSecond: callsPerSecond}, calls.start))
+		longest = longest.orLater(foresee(turns, Forecast{EvictionsPerSecond: callsPerSecond}, calls.start))
 	}
-	return longest
+	if longest.Delayed == 0 {
+		return nil
+	}
+	longest.Last = longest.Last.UTC().Round(time.Second)
+	return &longest
 }
 
 // foresee lets the turns start one after the other. The function returns when a turn starts; zero if the limit does not
@@ -53,7 +62,7 @@ func foresee(turns []Turn, f Forecast, start func(t *Turn) time.Time) Forecast {
 		counted++
 		if at.Sub(turns[i].At) >= time.Second {
 			f.Delayed++
-			f.Last, f.Turns = later(f.Last, at), counted
+			f.Last, f.Evictions = later(f.Last, at), counted
 		}
 	}
 	return f

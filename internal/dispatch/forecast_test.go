@@ -21,23 +21,24 @@ func TestForeseeSaysWhenTheLastDelayedEvictionStarts(t *testing.T) {
 		turns []Turn
 		rates []policy.Rate
 		calls float64
-		want  Forecast
+		want  *Forecast
 	}{
-		"nothing goes":              {nil, []policy.Rate{slow}, 1, Forecast{}},
-		"there is no limit":         {[]Turn{turn(0, "a", "m"), turn(0, "a", "m")}, nil, 0, Forecast{}},
-		"one is in the burst":       {[]Turn{turn(0, "a", "m")}, []policy.Rate{slow}, 0, Forecast{}},
-		"the second waits":          {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0, Forecast{"slow", 0.001, 2, 1, at(1000)}},
-		"the second is due late":    {[]Turn{turn(0, "a", "m"), turn(1000, "b", "m")}, []policy.Rate{slow}, 0, Forecast{}},
-		"the third is not delayed":  {[]Turn{turn(0, "a", "m"), turn(0, "b", "m"), turn(5000, "b", "m")}, []policy.Rate{slow}, 0, Forecast{"slow", 0.001, 2, 1, at(1000)}},
-		"another taint":             {[]Turn{turn(0, "a", "k"), turn(0, "b", "k")}, []policy.Rate{slow}, 0, Forecast{}},
-		"another taint, too":        {[]Turn{turn(0, "a", "m", "k"), turn(0, "b", "m", "k")}, []policy.Rate{slow}, 0, Forecast{}},
-		"each zone has its bucket":  {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, Forecast{}},
-		"a zone has used its burst": {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, Forecast{"zones", 0.1, 3, 1, at(10)}},
-		"all calls":                 {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 0.001, Forecast{"", 0.001, 2, 1, at(999.98)}},
-		"the slower one counts":     {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0.5, Forecast{"slow", 0.001, 2, 1, at(1000)}},
-		"less than a second":        {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 10, Forecast{}},
+		"nothing goes":              {nil, []policy.Rate{slow}, 1, nil},
+		"there is no limit":         {[]Turn{turn(0, "a", "m"), turn(0, "a", "m")}, nil, 0, nil},
+		"one is in the burst":       {[]Turn{turn(0, "a", "m")}, []policy.Rate{slow}, 0, nil},
+		"the second waits":          {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0, &Forecast{"slow", 0.001, 1, at(1000), 2}},
+		"the second is due late":    {[]Turn{turn(0, "a", "m"), turn(1000, "b", "m")}, []policy.Rate{slow}, 0, nil},
+		"the third is not delayed":  {[]Turn{turn(0, "a", "m"), turn(0, "b", "m"), turn(5000, "b", "m")}, []policy.Rate{slow}, 0, &Forecast{"slow", 0.001, 1, at(1000), 2}},
+		"in any order, one overdue": {[]Turn{turn(10, "b", "m"), turn(-2000, "a", "m")}, []policy.Rate{slow}, 0, &Forecast{"slow", 0.001, 1, at(1000), 2}},
+		"another taint":             {[]Turn{turn(0, "a", "k"), turn(0, "b", "k")}, []policy.Rate{slow}, 0, nil},
+		"another taint, too":        {[]Turn{turn(0, "a", "m", "k"), turn(0, "b", "m", "k")}, []policy.Rate{slow}, 0, nil},
+		"each zone has its bucket":  {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, nil},
+		"a zone has used its burst": {[]Turn{turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{zones}, 0, &Forecast{"zones", 0.1, 1, at(10), 3}},
+		"all calls":                 {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 0.001, &Forecast{"", 0.001, 1, at(1000), 2}},
+		"the slower one counts":     {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0.5, &Forecast{"slow", 0.001, 1, at(1000), 2}},
+		"less than a second":        {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 10, nil},
 	} {
-		if diff := cmp.Diff(c.want, Foresee(c.turns, c.rates, c.calls)); diff != "" {
+		if diff := cmp.Diff(c.want, Foresee(began, c.turns, c.rates, c.calls)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -85,7 +85,6 @@ func asRead(object metav1.Object, apiVersion string) metav1.Object {
 		if apiVersion == "policy/v1" {
 			break
 		}
-		o.APIVersion = apiVersion // the same of policy/v1 counts instead
 		if s := o.Spec.Selector; s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 			o.Spec.Selector = nil // in policy/v1beta1, it selects no pod
 		}

@@ -166,36 +166,12 @@ func TestPodsThatNeverGoByEvictAreApartFromThoseWhoseTurnComes(t *testing.T) {
 	}
 }
 
-// The count of blocked pods is that of the pods with a budget in the way, be it that they go anyway. Only with the
-// method evict they wait.
-func TestTheCountOfBlockedPodsIsThatOfThePodsThatBudgetsBlock(t *testing.T) {
+func TestAPodThatGoesAnywayWaitsForBudgetsToo(t *testing.T) {
 	web := labelled("app", "web")
-	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
-		rules, err := foresight.NewRuleset(policy.Config{Method: method}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := load(rules, foresight.Focus{}, foresight.Reading{}, node("n1"), node("n2", timed("disk:NoExecute", 0)), budget("web", 1),
-			pod("here", web), pod("there", web, on("n2"), tolerates("disk", 120)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Plan(ask("gpu:NoExecute"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocked := 0
-		for _, pod := range p.Pods {
-			if len(pod.BlockedBy) > 0 {
-				blocked++
-			}
-		}
-		waiting := 0
-		if method == policy.Evict {
-			waiting = 1
-		}
-		if blocked != 1 || p.Total.Blocked != 1 || p.Total.Waiting != 0 || p.Total.AllWaiting != waiting {
-			t.Errorf("%s: %d pods are blocked, total %+v", method, blocked, p.Total)
-		}
+	m := judgedBy(rulesOf(t, policy.Config{Method: policy.Evict}), foresight.Focus{}, node("n1"), node("n2", timed("disk:NoExecute", 0)),
+		budget("web", 1), pod("here", web), pod("there", web, on("n2"), tolerates("disk", 120)))
+	p, err := m.Plan(ask("gpu:NoExecute"))
+	if err != nil || p.Total.Blocked != 1 || p.Total.Waiting != 0 || p.Total.AllWaiting != 1 {
+		t.Errorf("%v, total %+v", err, p.Total)
 	}
 }

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -108,10 +109,22 @@ type Builder struct {
 type version struct {
 	uid      uint64 // a hash
 	revision uint64 // its resourceVersion as a number, or a hash of its content
+	numbered bool   // the revision is the resourceVersion
 	created  int64
 	written  int64 // when the object says that it was written
-	numbered bool  // the revision is the resourceVersion
-	beta     bool  // it is of policy/v1beta1
+}
+
+// compare returns a positive number if v is newer than the other state of the object, a negative one if it is older,
+// and 0 if that is not known. Of one UID the higher resourceVersion is newer, of two UIDs the object that was created
+// later, and otherwise the one that says that it was written later.
+func (v *version) compare(other *version) (order int) {
+	switch {
+	case v.uid != other.uid:
+		order = cmp.Compare(v.created, other.created)
+	case v.numbered && other.numbered:
+		order = cmp.Compare(v.revision, other.revision)
+	}
+	return cmp.Or(order, cmp.Compare(v.written, other.written))
 }
 
 // added is an object that was added.
@@ -128,7 +141,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 		seen: map[uint64]added{}, uids: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
-			budgets: map[string]BudgetPlan{}, lacking: lacking{counts: map[lack]int{}},
+			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacking: lacking{counts: map[lack]int{}},
 		},
 	}
 }
@@ -156,26 +169,15 @@ func (b *Builder) Add(object any) {
 		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) && b.isNew("PodDisruptionBudget", o) {
 			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
 		}
-	case *v1.Event:
-		b.addEvent(o)
+	case *v1.Event: // it may be there in two API versions
+		if b.isNew("event", o) {
+			b.events[o.Namespace+"/"+o.Name] = o
+		}
 	case *v1.Namespace:
 		if b.isNew("namespace", o) {
 			b.namespaces[o.Name] = o.Labels
 		}
 	}
-}
-
-// addEvent adds an event, which may be there in two API versions.
-func (b *Builder) addEvent(e *v1.Event) {
-	_, repeated := b.seen[b.nameOf("event", e)]
-	if !b.isNew("event", e) {
-		return
-	}
-	if repeated {
-		same := func(other v1.Event) bool { return other.Namespace == e.Namespace && other.Name == e.Name }
-		b.events = slices.DeleteFunc(b.events, same)
-	}
-	b.events = append(b.events, *e)
 }
 
 func (b *Builder) addPod(p *v1.Pod) {
@@ -226,9 +228,6 @@ func (b *Builder) nameOf(kind string, o metav1.Object) uint64 {
 
 // versionOf returns the state of an object.
 func (b *Builder) versionOf(o metav1.Object) (v version) {
-	if budget, ok := o.(*policyv1.PodDisruptionBudget); ok {
-		v.beta, budget.APIVersion = budget.APIVersion == "policy/v1beta1", ""
-	}
 	v.uid, v.created = maphash.Comparable(b.seed, o.GetUID()), o.GetCreationTimestamp().Unix()
 	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
 		v.revision, v.numbered = revision, true
@@ -241,46 +240,33 @@ func (b *Builder) versionOf(o metav1.Object) (v version) {
 
 func (b *Builder) isNew(kind string, o metav1.Object) bool { return b.IsNew(kind, o, time.Time{}) }
 
-// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. Of
-// one UID the higher resourceVersion is newer, of two UIDs the object that was created later, and otherwise the one
-// that says that it was written later. If that does not tell, the object is repeated. A budget of policy/v1 counts
-// instead of the same of policy/v1beta1.
+// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. If
+// it can't be said which state is newer, the object is repeated.
 func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	name, now := b.nameOf(kind, o), b.versionOf(o)
 	now.written = written.UnixMicro()
-	before, repeated := b.seen[name]
+	before, found := b.seen[name]
 	same := before.version
-	same.beta = now.beta
-	switch {
-	case !repeated:
-		b.seen[name] = added{version: now}
-		return true
-	case same == now && before.beta:
-		b.seen[name] = added{version: now}
-		return !now.beta
+	same.created, same.written = now.created, now.written
+	switch order := now.compare(&before.version); {
+	case !found:
 	case same == now:
 		return false
-	}
-	newer, ordered := now.created > before.created, now.created != before.created
-	if now.uid == before.uid {
-		newer, ordered = now.revision > before.revision, now.numbered && before.numbered
-	}
-	if !ordered {
-		newer, ordered = now.written > before.written, now.written != before.written
-	}
-	if !ordered {
+	case order == 0:
 		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
 		return false
-	}
-	b.superseded++
-	if newer {
+	case order < 0:
+		b.superseded++
+		return false
+	default:
+		b.superseded++
 		b.remove(&before)
 		if kind == "pod" {
 			b.podsIn[o.GetNamespace()]--
 		}
-		b.seen[name] = added{version: now}
 	}
-	return newer
+	b.seen[name] = added{version: now}
+	return true
 }
 
 // remove removes the older state of a pod; other objects are replaced by their names.

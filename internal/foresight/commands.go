@@ -50,15 +50,7 @@ func commands(p *pod, e *Explanation) []Command {
 			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}
 	}
-	return append(list, deletion(p.Namespace, p.Name))
-}
-
-// deletion returns the command that deletes a pod.
-func deletion(namespace, name string) Command {
-	return Command{
-		"delete this pod now, ignoring budgets",
-		"kubectl delete pod " + shellWord(name) + " -n " + shellWord(namespace),
-	}
+	return append(list, Command{"delete this pod now, ignoring budgets", "kubectl delete " + pod})
 }
 
 // tolerating returns the JSON patch by which a pod tolerates the taints without a limit. The first toleration that

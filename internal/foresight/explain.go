@@ -2,6 +2,8 @@ package foresight
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,13 +21,13 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	if found := m.Find(name); namespace == "" && len(found) > 0 {
 		namespace = found[0]
 	}
-	p := m.named(namespace, name)
+	p := named(maps.Values(m.pods), namespace, name)
 	own, earlier := m.eventsOf(namespace, name, p)
 	e := &Explanation{
 		Header: header("Explanation", at), Pod: ExplainedPod{PodRef: PodRef{Namespace: namespace, Name: name}},
 		Events: own, EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
-	if hidden := m.maskedPod(namespace, name); p == nil && hidden != nil {
+	if hidden := named(slices.Values(m.masked), namespace, name); p == nil && hidden != nil {
 		return nil, fmt.Errorf("pod %s cannot be explained: it is in %s, but a masked value in a taint, a toleration or a "+
 			"label may decide", hidden.Key(), m.reading.From)
 	}
@@ -54,14 +56,14 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = append(m.unknownRules(), m.reading.Missing...)
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
-	if note := SparedNote(m.spared([]string{p.Node})); note != "" {
+	if note := sparedNote(m.spared([]string{p.Node})); note != "" {
 		e.Notes = append(e.Notes, note)
 	}
 	if e.Prediction.Own = isOwn(m.self(), p, e.Prediction); e.Prediction.Own {
 		e.noteOwn([]string{p.Key()})
 	}
 	if e.Prediction.Evict {
-		by.notePace(m, &e.Remarks, going{p, e.Prediction})
+		by.notePace(&e.Remarks, going{p, e.Prediction})
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
@@ -86,8 +88,11 @@ func (m *Model) podWarnings(p *pod) []string {
 		return nil
 	}
 	rules, taints := m.rules.config.Rules, n.Taints
-	if p.Daemon && !taint.OutageIn(taints, v1.TaintEffectNoExecute) { // its controller adds tolerations of an outage
-		taints = slices.Concat(taints, outage())
+	if p.Daemon { // its controller adds tolerations of an outage, whose two taints take each other's place
+		there := func(t v1.Taint) bool {
+			return slices.ContainsFunc(n.Taints, func(has v1.Taint) bool { return has.MatchTaint(&t) })
+		}
+		taints = slices.Concat(taints, slices.DeleteFunc(outage(), there))
 	}
 	return slices.Concat(shadowed(&p.Pod, taints, rules), displaced(&p.Pod, outage(), rules), p.responders())
 }
@@ -106,10 +111,10 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	return list
 }
 
-// named returns the pod of this name, or nil.
-func (m *Model) named(namespace, name string) *pod {
-	for _, p := range m.pods {
-		if p.Namespace == namespace && p.Name == name {
+// named returns the one of these pods that has this name, in any namespace if none is given; nil if there is none.
+func named(pods iter.Seq[*pod], namespace, name string) *pod {
+	for p := range pods {
+		if p.Name == name && (namespace == "" || namespace == p.Namespace) {
 			return p
 		}
 	}

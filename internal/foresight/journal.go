@@ -21,11 +21,13 @@ type Journal struct {
 	// when the reading began, by this machine's clock.
 	Now, Read time.Time
 
-	name       string // in messages
-	stateName  string
-	grant      string // the command that permits to get them
-	partitions map[int]readPartition
-	state      readState
+	name, stateName string // in messages
+	grant           string // the command that permits to get them
+
+	read       map[int]readObject // by number
+	partitions map[int]journal.Partition
+	state      journal.State
+	guards     *breaker.Record // of the state, with the times of the API server's clock; nil if there is none
 }
 
 // readObject is how an object of the journal was read.
@@ -34,66 +36,45 @@ type readObject struct {
 	err    error
 }
 
-// readPartition is a partition, or the reason why it could not be read.
-type readPartition struct {
-	readObject
-	journal.Partition
-}
-
-// readState is the state, or the reason why it could not be read.
-type readState struct {
-	readObject
-	journal.State
-
-	guards *breaker.Record // with the times of the API server's clock; nil if there is none
-}
-
 // NewJournal returns a journal of which nothing was read. For messages are the names of its ConfigMaps and of that of
 // the state, and the command that permits a user to get them.
 func NewJournal(name, state, grant string) *Journal {
-	return &Journal{name: name, stateName: state, grant: grant, partitions: map[int]readPartition{}}
+	return &Journal{
+		name: name, stateName: state, grant: grant, read: map[int]readObject{}, partitions: map[int]journal.Partition{},
+	}
 }
 
 // Add adds a partition as it is stored, or the state, or the error of reading it. It returns false if an error does not
 // replace the last version that was read.
 func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
-	read := readObject{absent: stored.Version == "", err: err}
-	if number == journal.StateObject {
-		if err != nil && j.state.err == nil && !j.state.Written.IsZero() {
-			return false
-		}
-		j.state = stateOf(stored, read)
-		return true
-	}
-	if before, ok := j.partitions[number]; err != nil && ok && before.err == nil {
+	if before, again := j.read[number]; again && before.err == nil && !before.absent && err != nil {
 		return false
 	}
-	partition := readPartition{readObject: read}
 	if err == nil {
-		if partition.Partition, _, err = journal.Decode(number, stored.Data); err != nil {
-			partition.err = fmt.Errorf("%s: %w", stored.Name, err)
+		if err = j.decode(number, stored.Data); err != nil {
+			err = fmt.Errorf("%s: %w", stored.Name, err)
 		}
 	}
-	j.partitions[number] = partition
+	j.read[number] = readObject{stored.Version == "", err}
 	return true
 }
 
-// stateOf returns the state as it was read.
-func stateOf(stored journal.StoredPartition, read readObject) readState {
-	s := readState{readObject: read}
-	if read.err != nil {
-		return s
+func (j *Journal) decode(number int, data map[string]string) (err error) {
+	if number != journal.StateObject {
+		j.partitions[number], _, err = journal.Decode(number, data)
+		return err
 	}
-	if s.State, s.err = journal.DecodeState(stored.Data); s.err != nil {
-		s.err = fmt.Errorf("%s: %w", stored.Name, s.err)
+	j.guards = nil
+	j.state, err = journal.DecodeState(data)
+	if len(j.state.Guards) == 0 {
+		return err
 	}
-	if len(s.Guards) > 0 {
-		record, err := breaker.Decode(s.Guards)
-		if s.guards = &record; err != nil {
-			s.guards, s.err = nil, fmt.Errorf("%s: %w", stored.Name, err)
-		}
+	record, broken := breaker.Decode(j.state.Guards)
+	if broken != nil {
+		return broken
 	}
-	return s
+	j.guards = &record
+	return err
 }
 
 // record returns the record of a node; without a UID if there is none.
@@ -105,24 +86,24 @@ func (j *Journal) record(node string) journal.Record {
 func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	number := journal.PartitionOf(node)
 	partition := j.partitions[number]
-	last := j.state.LastWatchOf(number, &partition.Partition)
+	last := j.state.LastWatchOf(number, &partition)
 	if j.isWritten(at) {
 		last.Watched = at
 	}
 	return last
 }
 
-// guards returns the record of guards and holds as a manager reads it at this time.
-func (j *Journal) guards(now time.Time) breaker.Journaled {
-	if j.state.guards == nil {
+// journaled returns the record of guards and holds as a manager reads it at this time.
+func (j *Journal) journaled(now time.Time) breaker.Journaled {
+	if j.guards == nil {
 		return breaker.Journaled{}
 	}
-	return breaker.Journaled{Record: j.state.guards.Converted(skew.Instant{Time: now}.Enter), Known: true}
+	return breaker.Journaled{Record: j.guards.Converted(skew.Instant{Time: now}.Enter), Known: true}
 }
 
 // hasHold reports whether the record of guards and holds has a hold of this kind.
 func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
-	return j.state.guards != nil && slices.ContainsFunc(j.state.guards.Holds, of)
+	return j.guards != nil && slices.ContainsFunc(j.guards.Holds, of)
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".
@@ -139,7 +120,7 @@ func (j *Journal) Missing() string {
 // unread returns a clause about an object that can't be read, or "".
 func (j *Journal) unread() string {
 	for number := range journal.StateObject + 1 {
-		switch err := j.object(number).err; {
+		switch err := j.read[number].err; {
 		case apierrors.IsForbidden(err):
 			return "this user may not get " + j.name + " ('" + j.grant + "' grants it)"
 		case err != nil:
@@ -152,33 +133,21 @@ func (j *Journal) unread() string {
 // absent returns how many of the objects do not exist.
 func (j *Journal) absent() (n int) {
 	for number := range journal.StateObject + 1 {
-		countIf(&n, j.object(number).absent || number < journal.StateObject && j.partitions[number].Records == nil)
+		countIf(&n, j.read[number].absent || number < journal.StateObject && j.partitions[number].Records == nil)
 	}
 	return n
-}
-
-func (j *Journal) object(number int) readObject {
-	if number == journal.StateObject {
-		return j.state.readObject
-	}
-	return j.partitions[number].readObject
 }
 
 // writtenEvery is more than the time between two writings of the state, while a leader can write it.
 const writtenEvery = time.Minute
 
-// isWritten reports whether the journal was being written at this time.
-func (j *Journal) isWritten(at time.Time) bool { return at.Sub(j.lastWritten()) <= writtenEvery }
-
-// lastWritten returns when anything that was read of the journal was last written.
-func (j *Journal) lastWritten() time.Time {
-	last := j.state.Written
+// isWritten reports whether anything that was read of the journal was being written at this time.
+func (j *Journal) isWritten(at time.Time) bool {
+	written := at.Sub(j.state.Written) <= writtenEvery
 	for _, p := range j.partitions {
-		if p.Written.After(last) {
-			last = p.Written
-		}
+		written = written || at.Sub(p.Written) <= writtenEvery
 	}
-	return last
+	return written
 }
 
 // clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock

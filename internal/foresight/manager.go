@@ -59,6 +59,7 @@ func (m *Model) heartbeat() *Heartbeat {
 
 // by says by whose rules pods are judged; "" if by those of --config, or by the default ones.
 func (m *Model) by() string {
+	const byPolicies = "by the policies of "
 	switch j := m.reading.Journal; {
 	case !m.reading.AsRunning || j.state.Config == nil:
 		return ""
@@ -70,9 +71,6 @@ func (m *Model) by() string {
 	}
 	return byPolicies + "the running manager"
 }
-
-// byPolicies begins what is said of whose rules.
-const byPolicies = "by the policies of "
 
 // isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.
 func isDefault(c *journal.Config) bool {
@@ -123,7 +121,7 @@ func (m *Model) unknownConfig() string {
 		return j.unread()
 	case m.reading.Dumped && j.state.Version == 0:
 		return m.reading.From + " has no " + j.stateName
-	case !j.state.absent:
+	case !j.read[journal.StateObject].absent:
 		return j.stateName + " has no " + journal.ConfigKey
 	case j.Lease.Unknown != "":
 		return j.Lease.Unknown + ", and there is no " + j.stateName

@@ -30,43 +30,21 @@ func maskedPods(n int) []string {
 		"can be said of them"}
 }
 
-// maskedPod returns a pod of this name that was left out, in any namespace if none is given; nil if there is none.
-func (m *Model) maskedPod(namespace, name string) *pod {
-	for _, p := range m.masked {
-		if p.Name == name && (namespace == "" || namespace == p.Namespace) {
-			return p
-		}
-	}
-	return nil
-}
-
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
 // taints of its node that may evict.
 func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
-	masked := m.reading.Masked
+	masked, needs := m.reading.Masked, &m.rules.needs
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
-	labelled := m.masksLabels(n, p)
+	labelMasked := slices.ContainsFunc(needs.PodLabels, func(key string) bool { return masked(p.Labels[key]) })
+	for _, value := range n.Labels {
+		labelMasked = labelMasked || needs.NodeLabels && masked(value)
+	}
 	for i := range taints {
 		t := &taints[i]
-		hidden := labelled || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
+		hidden := labelMasked || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
 		if hidden && m.rules.concerns(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// masksLabels reports whether a label is masked that a policy may select by.
-func (m *Model) masksLabels(n *node, p *pod) bool {
-	for _, key := range m.rules.needs.PodLabels {
-		if m.reading.Masked(p.Labels[key]) {
-			return true
-		}
-	}
-	for _, value := range n.Labels {
-		if m.rules.needs.NodeLabels && m.reading.Masked(value) {
 			return true
 		}
 	}

@@ -84,7 +84,7 @@ type objects struct {
 	podsIn     map[string]int         // number of pods by namespace, whatever the focus
 	replicas   map[ownerKey]*replicas // of pods that are not kept
 	budgets    map[string]BudgetPlan
-	events     []v1.Event
+	events     map[string]*v1.Event // of pods, by namespace and name
 	lacking    lacking
 }
 
@@ -176,9 +176,11 @@ func (o *objects) Find(name string) []string {
 			list = append(list, p.Namespace)
 		}
 	}
-	for i := range o.events {
-		if of := &o.events[i].InvolvedObject; len(list) == 0 && of.Name == name {
-			list = append(list, of.Namespace)
+	if len(list) == 0 {
+		for _, e := range o.events {
+			if e.InvolvedObject.Name == name {
+				list = append(list, e.InvolvedObject.Namespace)
+			}
 		}
 	}
 	slices.Sort(list)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
+	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -67,7 +68,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
-	case j.state.guards == nil && (m.rules.Guarded() || j.state.err != nil) && !m.unmanaged():
+	case j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged():
 		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
 			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))
 	}
@@ -86,13 +87,14 @@ func (m *Model) tripNote(t Trip) string {
 
 // addBudgetsUnknown adds that PodDisruptionBudgets are not known: if an eviction asks them, the answer is incomplete.
 func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
-	switch cause := m.reading.BudgetsUnknown; {
+	cause, next := m.reading.BudgetsUnknown, ""
+	if len(m.budgets) == 0 {
+		next = "; if there are no budgets, add --no-budgets"
+	}
+	switch {
 	case cause == "":
-	case asked && len(m.budgets) > 0:
-		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown")
 	case asked:
-		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown; if there are no budgets, add "+
-			"--no-budgets")
+		r.Incomplete = append(r.Incomplete, cause+", so blocked evictions are unknown"+next)
 	default:
 		r.note("%s, so their effect is unknown", cause)
 	}

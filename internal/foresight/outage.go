@@ -30,9 +30,9 @@ func (m *Model) spared(names []string) (nodes []SparedNode) {
 	return nodes
 }
 
-// SparedNote returns a note that says why no countdown has begun on these nodes, or why it has ended, and what to do;
+// sparedNote returns a note that says why no countdown has begun on these nodes, or why it has ended, and what to do;
 // "" if there are no such nodes.
-func SparedNote(nodes []SparedNode) string {
+func sparedNote(nodes []SparedNode) string {
 	if len(nodes) == 0 {
 		return ""
 	}

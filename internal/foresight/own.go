@@ -42,28 +42,6 @@ func isOwn(self, p *pod, by *Prediction) bool {
 	return self != nil && by.Evict && by.DeletedBy == "" && (p == self || p.ReplicaOf(&self.Pod))
 }
 
-// compareOwn orders pods with the same deadline: those of this program come last.
-func compareOwn(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// NoteOwn notes when the pods of this program go.
-func (p *Pending) NoteOwn() {
-	var names []string
-	for i := range p.Pods {
-		if p.Pods[i].Own {
-			names = append(names, p.Pods[i].String())
-		}
-	}
-	p.noteOwn(names)
-}
-
 // noteOwn notes when the pods of this program go.
 func (r *Remarks) noteOwn(names []string) {
 	if len(names) == 0 {

@@ -52,38 +52,31 @@ func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
 	}
 	var turns []dispatch.Turn
 	for _, p := range pods {
-		if p.DeletedBy == "" {
-			turns = append(turns, r.turn(m, at, p))
+		if p.DeletedBy != "" {
+			continue
 		}
+		t := dispatch.Turn{At: *p.At, TaintKeys: r.taintKeys(p), NodeLabels: m.nodes[p.Node].Labels}
+		if p.Earliest != nil {
+			t.At = *p.Earliest
+		}
+		turns = append(turns, t)
 	}
-	slices.SortFunc(turns, func(a, b dispatch.Turn) int { return a.At.Compare(b.At) })
-	f := dispatch.Foresee(turns, r.ruleset.config.Guards.Rates, r.ruleset.MaxEvictionsPerSecond)
-	if f.Delayed == 0 {
-		return nil
-	}
-	return &Pace{f.Rate, f.PerSecond, f.Delayed, *utc(f.Last.Round(time.Second)), f.Turns}
+	return (*Pace)(dispatch.Foresee(at, turns, r.ruleset.config.Guards.Rates, r.ruleset.MaxEvictionsPerSecond))
 }
 
-// turn returns when a pod may go at the earliest, and because of which taints.
-func (r *rulesAt) turn(m *Model, at time.Time, p going) dispatch.Turn {
-	t := dispatch.Turn{At: *p.At, NodeLabels: m.nodes[p.Node].Labels}
-	if p.Earliest != nil {
-		t.At = *p.Earliest
-	}
-	if t.At.Before(at) {
-		t.At = at
-	}
+// taintKeys returns the keys of the taints because of which a pod goes, sooner or later.
+func (r *rulesAt) taintKeys(p going) (keys []string) {
 	const ever = 1 << 62 // all taints of the node evict by then
 	ways, _ := r.Ways(&p.Pod, &r.nodes[p.Node].latest.Node, policy.Calls{}, p.At.Add(ever))
 	for i := range ways {
-		t.TaintKeys = append(t.TaintKeys, ways[i].Action.Taint.Key)
+		keys = append(keys, ways[i].Action.Taint.Key)
 	}
-	return t
+	return keys
 }
 
 // notePace notes the limits for which the eviction of one pod may wait, though they do not delay it alone. The answer
 // about one pod does not know the others, on which the time depends.
-func (r *rulesAt) notePace(m *Model, remarks *Remarks, p going) {
+func (r *rulesAt) notePace(remarks *Remarks, p going) {
 	if p.DeletedBy != "" || !r.ruleset.limited() {
 		return
 	}
@@ -91,7 +84,7 @@ func (r *rulesAt) notePace(m *Model, remarks *Remarks, p going) {
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {
 		limits = append(limits, fmt.Sprintf("maxEvictionsPerSecond lets evictions start at %g/s", most))
 	}
-	keys := r.turn(m, *p.At, p).TaintKeys
+	keys := r.taintKeys(p)
 	for _, rate := range r.ruleset.config.Guards.Rates {
 		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
 			limits = append(limits, fmt.Sprintf("rate %s lets evictions start at %g/s with a burst of %d", rate.Name,

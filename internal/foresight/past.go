@@ -27,6 +27,8 @@ type PastEviction struct {
 
 	Obstacle   string     `json:"obstacle,omitempty"`   // what was in the way last; empty if nothing was
 	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when that was in the way
+
+	cancelled string // says when and why the eviction was cancelled, if a probable cause is known
 }
 
 // pastOf returns the eviction that the events of one pod tell, in the order of their times. At is zero if they report
@@ -40,10 +42,11 @@ func pastOf(events []Event) (past PastEviction) {
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
 		case e.Reason != EvictionReason:
 		case strings.HasPrefix(e.Message, "Cancelling "): // as the original's, which has no annotations
-			past = PastEviction{}
+			past = PastEviction{cancelled: e.cancellation()}
 		default:
 			said := e.Annotations
 			past.Node, past.At, past.Taint = said[eviction.NodeAnnotation], e.Time, said[eviction.TaintAnnotation]
+			past.cancelled = ""
 			if due, err := time.Parse(time.RFC3339, said[eviction.DeadlineAnnotation]); err == nil {
 				past.Due = &due
 			}
@@ -52,24 +55,14 @@ func pastOf(events []Event) (past PastEviction) {
 	return past
 }
 
-// cancellation says when and why the last eviction was cancelled, if no later one began and the event names a probable
-// cause; otherwise "".
-func cancellation(events []Event) (words string) {
-	for i := range events {
-		e := &events[i]
-		if e.Reason != EvictionReason {
-			continue
-		}
-		words = ""
-		guess := func(cause string) bool { return strings.Contains(e.Message, cause) }
-		if strings.HasPrefix(e.Message, "Cancelling ") &&
-			slices.ContainsFunc([]string{eviction.OutageSpared, eviction.DeletedByDaemonSet}, guess) {
-			_, cause, _ := strings.Cut(e.Message, ": ")
-			cause, _, _ = strings.Cut(cause, "; it was to go")
-			words = "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
-		}
+// cancellation says when and why an eviction was cancelled, if the event names a probable cause; otherwise "".
+func (e *Event) cancellation() string {
+	if !strings.Contains(e.Message, eviction.OutageSpared) && !strings.Contains(e.Message, eviction.DeletedByDaemonSet) {
+		return ""
 	}
-	return words
+	_, cause, _ := strings.Cut(e.Message, ": ")
+	cause, _, _ = strings.Cut(cause, "; it was to go")
+	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
 // words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
@@ -98,16 +91,15 @@ func (p *PastEviction) words(was, of string) string {
 // addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
 // way of an overdue pod. earlier has the events of earlier pods of its name.
 func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
-	past, cancelled := pastOf(e.Events), cancellation(e.Events)
+	past := pastOf(e.Events)
 	switch {
 	case p == nil || p.Terminating:
-		e.History = m.historyOf(e, &past, cancelled)
+		e.History = m.historyOf(e, &past)
 	case e.Overdue() && past.Obstacle != "":
 		e.Blocker = "the eviction is " + past.Obstacle + " (event of " + taint.Stamp(*past.ObstacleAt) + ")"
 		return
-	case cancelled != "":
-		e.History = cancelled
-		return
+	case past.cancelled != "":
+		e.History = past.cancelled
 	default:
 		past = predecessor(earlier)
 		if !past.At.IsZero() {
@@ -120,13 +112,13 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	}
 }
 
-// historyOf says how a pod went that is going or gone; cancelled is the result of cancellation.
-func (m *Model) historyOf(e *Explanation, past *PastEviction, cancelled string) string {
+// historyOf says how a pod went that is going or gone.
+func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	switch cause := m.reading.EventsUnknown; {
 	case !past.At.IsZero():
 		return past.words("", "its ")
-	case cancelled != "":
-		return cancelled
+	case past.cancelled != "":
+		return past.cancelled
 	case e.Disruption != nil && e.Disruption.Reason == "DeletionByTaintManager":
 		return "evicted because of a taint, according to its condition DisruptionTarget"
 	case cause != "":
@@ -150,25 +142,30 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 // are its own if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
-	for _, e := range m.eventsAbout(namespace, name) {
-		uid, about := e.InvolvedObject.UID, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message, e.Annotations}
-		if p == nil || uid == p.UID && uid != "" || (uid == "" || p.UID == "") && !about.Time.Before(p.created) {
-			own = append(own, about)
+	about := func(e *v1.Event) bool {
+		return e.InvolvedObject.Namespace == namespace && e.InvolvedObject.Name == name
+	}
+	for _, e := range m.eventsThat(about) {
+		uid, event := e.InvolvedObject.UID, Event{*utc(eventTime(e)), e.Type, e.Reason, e.Message, e.Annotations}
+		if p == nil || uid == p.UID && uid != "" || (uid == "" || p.UID == "") && !event.Time.Before(p.created) {
+			own = append(own, event)
 		} else {
-			earlier[uid] = append(earlier[uid], about)
+			earlier[uid] = append(earlier[uid], event)
 		}
 	}
 	return own, earlier
 }
 
-// eventsAbout returns the events about pods of this name, in the order of their times.
-func (m *Model) eventsAbout(namespace, name string) (list []*v1.Event) {
-	for i := range m.events {
-		if of := &m.events[i].InvolvedObject; of.Namespace == namespace && of.Name == name {
-			list = append(list, &m.events[i])
+// eventsThat returns the events that satisfy a condition, in the order of their times, and then of their names.
+func (m *Model) eventsThat(satisfy func(*v1.Event) bool) (list []*v1.Event) {
+	for _, e := range m.events {
+		if satisfy(e) {
+			list = append(list, e)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *v1.Event) int { return eventTime(a).Compare(eventTime(b)) })
+	slices.SortFunc(list, func(a, b *v1.Event) int {
+		return cmp.Or(eventTime(a).Compare(eventTime(b)), strings.Compare(a.Name, b.Name))
+	})
 	return list
 }
 

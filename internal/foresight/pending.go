@@ -105,9 +105,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
 	pending.noteOverdue(m.readBefore(at))
-	pending.NoteOwn()
-	pending.NoteReturned()
-	pending.NoteSpared(m.spared(nodes))
+	pending.NotePods(m.spared(nodes))
 	return pending
 }
 
@@ -123,9 +121,18 @@ func (p *Pending) noteOverdue(read time.Time) {
 	}
 }
 
-// NoteSpared notes the nodes that are dead, but have no taint that evicts.
-func (p *Pending) NoteSpared(nodes []SparedNode) {
-	if p.Spared = SparedNote(nodes); p.Spared != "" {
+// NotePods notes the pods that go last, those that have come back, and the nodes that are dead, but have no taint that
+// evicts.
+func (p *Pending) NotePods(spared []SparedNode) {
+	var own []string
+	for i := range p.Pods {
+		if p.Pods[i].Own {
+			own = append(own, p.Pods[i].String())
+		}
+	}
+	p.noteOwn(own)
+	p.noteReturned()
+	if p.Spared = sparedNote(spared); p.Spared != "" {
 		p.Notes = append(p.Notes, p.Spared)
 	}
 }
@@ -150,7 +157,7 @@ func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *P
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
 	slices.SortFunc(pods, func(a, b PendingPod) int {
-		return cmp.Or(a.At.Compare(*b.At), compareOwn(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace),
+		return cmp.Or(a.At.Compare(*b.At), trueLast(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace),
 			strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: pods}

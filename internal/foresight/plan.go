@@ -294,15 +294,22 @@ func effect(with, without *Prediction) string {
 
 // inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
 func inOrder(a, b *PlannedPod) int {
-	switch {
-	case a.Evict && !b.Evict:
-		return -1
-	case b.Evict && !a.Evict:
-		return 1
-	case a.Evict && !a.At.Equal(*b.At):
-		return a.At.Compare(*b.At)
+	order := trueLast(!a.Evict, !b.Evict)
+	if a.Evict && b.Evict {
+		order = a.At.Compare(*b.At)
 	}
-	return cmp.Or(compareOwn(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	return cmp.Or(order, trueLast(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// trueLast orders two values: false comes before true.
+func trueLast(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // replicasOf counts the pods of each owner.

@@ -14,21 +14,19 @@ import (
 // rounds returns how often pods went from each place within the hour before this time, as far as a manager's events of
 // pods that are gone say so.
 func (m *Model) rounds(at time.Time) eviction.Rounds {
-	events := slices.Clone(m.events)
-	slices.SortStableFunc(events, func(a, b v1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
 	rounds := eviction.Rounds{}
-	for i := range events {
-		e, when := &events[i], eventTime(&events[i])
-		said, age := e.Annotations, at.Sub(when)
-		bound, err := time.Parse(time.RFC3339, said[eviction.BoundAnnotation])
-		gone := m.pods[e.InvolvedObject.UID] == nil
-		if e.Reason != EvictionReason || err != nil || !gone || age < 0 || age > time.Hour {
-			continue
+	lately := func(e *v1.Event) bool {
+		age := at.Sub(eventTime(e))
+		return e.Reason == EvictionReason && m.pods[e.InvolvedObject.UID] == nil && age >= 0 && age <= time.Hour
+	}
+	for _, e := range m.eventsThat(lately) {
+		said := e.Annotations
+		if bound, err := time.Parse(time.RFC3339, said[eviction.BoundAnnotation]); err == nil {
+			rounds.Add(eviction.Place{
+				Namespace: e.InvolvedObject.Namespace, Workload: said[eviction.WorkloadAnnotation],
+				Node: said[eviction.NodeAnnotation], Key: withoutValue(said[eviction.TaintAnnotation]).Key,
+			}, bound, eventTime(e))
 		}
-		rounds.Add(eviction.Place{
-			Namespace: e.InvolvedObject.Namespace, Workload: said[eviction.WorkloadAnnotation],
-			Node: said[eviction.NodeAnnotation], Key: withoutValue(said[eviction.TaintAnnotation]).Key,
-		}, bound, when)
 	}
 	return rounds
 }
@@ -40,8 +38,8 @@ func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
 	}, p.Bound)
 }
 
-// NoteReturned notes the pods that have come back to their nodes again and again.
-func (p *Pending) NoteReturned() {
+// noteReturned notes the pods that have come back to their nodes again and again.
+func (p *Pending) noteReturned() {
 	var names []string
 	for i := range p.Pods {
 		if pod := &p.Pods[i]; pod.Returned > 0 {

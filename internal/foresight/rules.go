@@ -22,8 +22,6 @@ type Ruleset struct {
 	set    *policy.Set
 	needs  policy.Needs
 	paused bool
-
-	guarded bool // there are breakers
 }
 
 // NewRuleset compiles a configuration. It returns an error if the configuration is not valid.
@@ -32,15 +30,14 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 	if len(problems) > 0 {
 		return Ruleset{}, problems.ToAggregate()
 	}
-	guarded := len(c.Guards.Breakers) > 0
-	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, guarded: guarded}, nil
+	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused}, nil
 }
 
 // Needs returns the data that the policies use.
 func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
-func (r *Ruleset) Guarded() bool { return r.guarded }
+func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 
 // evictMethod is the method evict, as answers write it.
 const evictMethod = "evict"

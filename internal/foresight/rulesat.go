@@ -29,18 +29,14 @@ type Trip struct {
 
 // String says that the breaker is tripped for the group, and what ends the trip, if that is known.
 func (t Trip) String() string {
+	tripped := "breaker " + breaker.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 	switch policy.Reset(t.Reset) {
 	case policy.Manual:
-		return t.tripped() + ", until resetBefore is set"
+		return tripped + ", until resetBefore is set"
 	case policy.Automatic:
-		return t.tripped() + ", and resets once few enough nodes have been affected for resetAfter"
+		return tripped + ", and resets once few enough nodes have been affected for resetAfter"
 	}
-	return t.tripped()
-}
-
-// tripped says that the breaker is tripped for the group.
-func (t Trip) tripped() string {
-	return "breaker " + breaker.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
+	return tripped
 }
 
 // rulesAt judges the pods of a model by a ruleset, with the taints and the facts of one moment.
@@ -69,7 +65,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 	if by.Guarded() {
 		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
 	}
-	journaled := m.reading.Journal.guards(from)
+	journaled := m.reading.Journal.journaled(from)
 	if journaled.Known {
 		core.Foresee(from, journaled)
 	} else { // the ends of holds are not known, and the present leader may know them
@@ -106,8 +102,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 // not older than the record of guards that was read with the objects.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
-	if s := &m.reading.Journal.state; s.guards != nil && s.Written.After(read) {
-		read = s.Written
+	if j := m.reading.Journal; j.guards != nil && j.state.Written.After(read) {
+		read = j.state.Written
 	}
 	if m.reading.At.IsZero() || read.After(at) {
 		return at

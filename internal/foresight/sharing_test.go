@@ -22,32 +22,6 @@ func TestOnlyPodsWithTheSameLabelsShareThem(t *testing.T) {
 	})
 }
 
-func TestOnlyPodsWithTheSameTolerationsShareThem(t *testing.T) {
-	seconds, none := int64(3), int64(0)
-	different := [][]v1.Toleration{
-		nil,
-		{{}},
-		{{Key: "a"}},
-		{{Value: "a"}},
-		{{Key: "a b"}},
-		{{Key: "a", Value: "b"}},
-		{{Key: "a"}, {Key: "b"}},
-		{{Key: "b"}, {Key: "a"}},
-		{{Operator: "Exists"}},
-		{{Effect: "NoExecute"}},
-		{{TolerationSeconds: &seconds}},
-		{{TolerationSeconds: &none}},
-		{{Key: "a", TolerationSeconds: &seconds}},
-		{{Key: "a\" \""}},
-	}
-	s := sharing{}
-	for i, list := range different {
-		if share(s, list); len(s) != i+1 {
-			t.Errorf("%v is shared with another list", list)
-		}
-	}
-}
-
 func TestReplicasShareTheirLabelsAndTolerations(t *testing.T) {
 	s := sharing{}
 	var pods [2]pod

@@ -63,6 +63,13 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	if got := explain(agent(), node("n1")).Warnings; got != nil {
 		t.Errorf("without a catch-all: %q", got)
 	}
+	notReady, unreachable := timed(v1.TaintNodeNotReady+":NoExecute", -5), timed(v1.TaintNodeUnreachable+":NoExecute", -5)
+	if got := explain(agent(tolerates("", 60)), node("n1", notReady)).Warnings; !slices.Contains(got, want) {
+		t.Errorf("while the node has the taint whose place this one may take: %q", got)
+	}
+	if got := explain(agent(tolerates("", 60)), node("n1", unreachable)).Warnings; len(got) != 1 {
+		t.Errorf("while the node has the taint: %q", got)
+	}
 }
 
 func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
