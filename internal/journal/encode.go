@@ -20,10 +20,10 @@ const (
 // Encode returns the stored form of a partition, and the names of the nodes that do not fit: those whose oldest taint
 // is the youngest. The same content always gives the same data.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
-	data = map[string]string{Head: encodeHead(heading{formatVersion, p.Written.UTC(), p.LastWatch})}
+	data = map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
 	room := partitionBudget - Size(data)
 	for _, node := range oldestFirst(p.Records) {
-		text, err := encodeRecord(p.Records[node])
+		text, err := json.Marshal(p.Records[node]) // fails for years that JSON cannot represent
 		if size := len(node) + len(text); err != nil || len(text) > entryBudget || size > room {
 			leftOut = append(leftOut, node)
 			continue
@@ -44,20 +44,4 @@ func oldestFirst(records map[string]Record) []string {
 	return slices.SortedFunc(maps.Keys(records), func(a, b string) int {
 		return cmp.Or(oldest[a].Compare(oldest[b]), cmp.Compare(a, b))
 	})
-}
-
-// encodeRecord returns an error for times that JSON cannot represent.
-func encodeRecord(r Record) ([]byte, error) {
-	e := entry{UID: string(r.UID), Version: r.Version, List: r.List, Taints: make([][]entryState, len(r.Taints))}
-	for i, states := range r.Taints {
-		e.Taints[i] = make([]entryState, len(states))
-		for j := range states {
-			s := &states[j]
-			e.Taints[i][j] = entryState{
-				Taint: s.Taint, Since: s.Start.UTC(), Past: s.Ended, From: s.From, Found: s.Found,
-				Relisted: s.Listed.UTC(),
-			}
-		}
-	}
-	return json.Marshal(e)
 }

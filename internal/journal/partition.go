@@ -1,12 +1,9 @@
 package journal
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"maps"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -43,40 +40,12 @@ type Partition struct {
 	Records map[string]Record
 }
 
-// Head is the key of the entry that describes the partition or the state. No node can have this name. It is part of the
-// format.
+// Head is the key of the entry that describes the partition or the state, a [Heartbeat]. No node can have this name. It
+// is part of the format.
 const Head = "_journal"
 
-// formatVersion is the version of the format below.
+// formatVersion is the version of the format.
 const formatVersion = 1
-
-// heading is the JSON form of the entry [Head] of a partition.
-type heading struct {
-	Version int       `json:"version"`
-	Written time.Time `json:"written"`
-
-	LastWatch
-}
-
-// entry is the JSON form of one node's record.
-type entry struct {
-	UID     string         `json:"uid"`
-	Version string         `json:"version,omitempty"`
-	List    string         `json:"list,omitempty"`
-	Taints  [][]entryState `json:"taints"`
-}
-
-// entryState is the JSON form of one state of a taint.
-type entryState struct {
-	v1.Taint
-
-	Since time.Time `json:"since"`
-	Past  bool      `json:"past,omitempty"`
-	From  string    `json:"from,omitempty"`
-	Found bool      `json:"found,omitempty"`
-
-	Relisted time.Time `json:"relisted,omitzero"`
-}
 
 // Entries returns the partition's data without the entry [Head].
 func Entries(data map[string]string) map[string]string {
@@ -91,13 +60,4 @@ func Size(data map[string]string) (bytes int) {
 		bytes += len(key) + len(value)
 	}
 	return bytes
-}
-
-// encodeHead returns the entry [Head].
-func encodeHead(head any) string {
-	text, err := json.Marshal(head)
-	if err != nil {
-		return `{"version":1}` // only for years that JSON cannot represent
-	}
-	return string(text)
 }

@@ -1,25 +1,56 @@
 package journal
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Record is the journal's record of one tainted node.
+// Record is the journal's record of one tainted node. Its JSON form is part of the format.
 type Record struct {
 	// UID of the node: a node with the same name and another UID is another node.
-	UID types.UID
+	UID types.UID `json:"uid"`
 
 	// Version is the node's resourceVersion when the writer last saw its taints change, or a later one of a record that
 	// the writer has read. A process uses the record once it has watched the nodes up to this version.
-	Version string
+	Version string `json:"version,omitempty"`
 
 	// List is a fingerprint of all taints of the node; empty if each that is recorded has its timeAdded.
-	List string
+	List string `json:"list,omitempty"`
 
 	// Taints has the states of each taint.
-	Taints [][]TaintState
+	Taints [][]TaintState `json:"taints"`
 }
+
+// TaintState is a state of a taint, with what the journal keeps of it.
+type TaintState struct {
+	v1.Taint
+
+	// Since and Relisted are those of [taint.State], on the monotonic clock of this process. Start and Listed are the
+	// same by the API server's clock, in UTC. What was read is recorded unchanged.
+	Since    time.Time `json:"-"`
+	Start    time.Time `json:"since"`
+	Relisted time.Time `json:"-"`
+	Listed   time.Time `json:"relisted,omitzero"`
+
+	// Ended means that the node no longer carries the taint in this state.
+	Ended bool `json:"past,omitempty"`
+
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
+	// was first seen without it; empty while it lasts, and if unknown.
+	From string `json:"from,omitempty"`
+	To   string `json:"-"`
+
+	// Found means that a list was the first to show the state, so it may have begun before.
+	Found bool `json:"found,omitempty"`
+}
+
+// afterAbsence reports whether the writer of the state had seen the node without it before it began.
+func (s *TaintState) afterAbsence() bool { return !s.Found || !s.Listed.IsZero() }
 
 // find returns the states of the taint, or nil.
 func (r *Record) find(t *v1.Taint) []TaintState {
@@ -27,6 +58,39 @@ func (r *Record) find(t *v1.Taint) []TaintState {
 		if counts(&states[0].Taint, t) {
 			return states
 		}
+	}
+	return nil
+}
+
+// validate returns an error unless the record, as it is stored, tells when taints began.
+func (r *Record) validate() error {
+	switch {
+	case r.UID == "":
+		return errors.New("it has no uid")
+	case len(r.Taints) == 0:
+		return errors.New("it has no taints")
+	}
+	for i, states := range r.Taints {
+		if !slices.ContainsFunc(states, func(s TaintState) bool { return !s.Ended }) {
+			return fmt.Errorf("taint %d has no present state", i)
+		}
+		for j := range states {
+			if err := states[j].validate(); err != nil {
+				return fmt.Errorf("taint %d: state %d: %w", i, j, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *TaintState) validate() error {
+	switch {
+	case s.Key == "":
+		return errors.New("it has no key")
+	case s.Effect != v1.TaintEffectNoExecute && s.Effect != v1.TaintEffectNoSchedule:
+		return fmt.Errorf("its effect is %.40q; only NoExecute and NoSchedule are allowed", s.Effect)
+	case s.Start.IsZero():
+		return errors.New("it does not say since when")
 	}
 	return nil
 }

@@ -40,9 +40,10 @@ type process struct {
 	records   map[string]journal.Record
 	explained map[string]journal.LastWatch
 	guards    []string
-	began     float64 // 0: not yet
-	troubles  map[store.Kind]int
-	last      store.Delivery
+	began     float64            // 0: not yet
+	troubles  map[store.Kind]int // how many objects have each
+	having    map[string]bool
+	last      journal.LastWatch
 	slow      float64 // how long each call takes
 	calls     []call
 	done      int
@@ -59,14 +60,13 @@ func newServer() *server { return &server{fault: func(string, int) error { retur
 func (s *server) start(t *testing.T, change ...func(*store.CoreOptions)) *process {
 	p := &process{
 		t: t, server: s, now: 1, records: map[string]journal.Record{}, explained: map[string]journal.LastWatch{},
-		troubles: map[store.Kind]int{},
+		troubles: map[store.Kind]int{}, having: map[string]bool{},
 	}
 	o := store.CoreOptions{Source: p, Leading: func() bool { return p.term > 0 }, Identity: "me", Config: []byte(`{"method":"Delete"}`)}
 	for _, c := range change {
 		c(&o)
 	}
 	p.core = store.NewCore(o)
-	p.step(store.Synced{})
 	return p
 }
 
@@ -107,10 +107,12 @@ func (p *process) step(in store.Input) {
 		p.began = p.now
 	}
 	for _, t := range do.Troubles {
-		switch {
-		case t.New:
+		switch id := fmt.Sprint(t.Kind, t.Number); {
+		case t.Text != "" && !p.having[id]:
 			p.troubles[t.Kind]++
+			p.having[id] = true
 		case t.Text == "":
+			delete(p.having, id)
 			if p.troubles[t.Kind]--; p.troubles[t.Kind] == 0 {
 				delete(p.troubles, t.Kind)
 			}
@@ -189,7 +191,7 @@ func (p *process) taint(version string) {
 
 // watched tells the core that the node watch has delivered this version now.
 func (p *process) watched(version string) {
-	p.last = store.Delivery{At: at(p.now), Version: version}
+	p.last = journal.LastWatch{Watched: at(p.now), Reached: version}
 	p.step(store.Watched{Last: p.last})
 }
 
@@ -544,14 +546,6 @@ func TestADryRunReadsAndDoesNotWrite(t *testing.T) {
 	p.lead().until(100)
 	if p.began != 40 || len(p.explained) != 1 || len(s.writes) > 0 {
 		t.Errorf("it has begun at %v; explained %v, written %v", p.began, p.explained, s.writes)
-	}
-}
-
-func TestWithoutAJournalATermBeginsAtOnce(t *testing.T) {
-	p := newServer().start(t, func(o *store.CoreOptions) { o.None = true }).until(5)
-	p.lead().until(6)
-	if p.began != 5 || len(p.guards) != 1 || p.guards[0] != "" {
-		t.Errorf("it has begun at %v; guards %q", p.began, p.guards)
 	}
 }
 

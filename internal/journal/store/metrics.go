@@ -1,9 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -16,16 +13,15 @@ const (
 	writeFailed   = "failed"
 )
 
-// Metrics are the metrics of one [Keeper].
-type Metrics struct {
+// metrics are the metrics of one [Keeper].
+type metrics struct {
 	writes   *prometheus.CounterVec
 	problems *prometheus.GaugeVec
 	entries  prometheus.Gauge
 }
 
-// NewMetrics registers the metrics; nil registers none.
-func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
-	m := &Metrics{
+func newMetrics() *metrics {
+	m := &metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_journal_writes_total",
 			Help: "Writes of ConfigMaps of the journal, by result.",
@@ -39,22 +35,17 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Help: "Nodes that the journal of this leader has a record of.",
 		}),
 	}
-	if r != nil {
-		if err := errors.Join(r.Register(m.writes), r.Register(m.problems), r.Register(m.entries)); err != nil {
-			return nil, fmt.Errorf("registering metrics of the journal: %w", err)
-		}
-	}
 	for _, p := range phrases {
 		m.problems.WithLabelValues(string(p.kind)).Add(0)
 	}
 	for _, result := range []string{writeOK, writeConflict, writeRefused, writeFailed} {
 		m.writes.WithLabelValues(result)
 	}
-	return m, nil
+	return m
 }
 
 // wrote counts a write.
-func (m *Metrics) wrote(err error) {
+func (m *metrics) wrote(err error) {
 	result := writeFailed
 	switch {
 	case err == nil:

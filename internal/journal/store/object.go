@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,7 @@ import (
 type object struct {
 	*Core
 	number int
-	name   string // for messages; empty until it was read
+	name   string // for messages
 
 	busy  bool          // a call of this term is not answered
 	retry time.Time     // no read or write starts before; a flush resets it
@@ -32,7 +33,7 @@ type object struct {
 
 	dirty   bool              // there may be something to write
 	sent    map[string]string // by the last write
-	beat    time.Time         // when the state was last written
+	beat    time.Time         // when the state was last written; zero for a partition
 	records int               // the nodes that it records
 
 	problems map[Kind]string
@@ -55,7 +56,7 @@ func (o *object) reached() bool {
 		return true
 	}
 	for _, r := range o.partition.Records {
-		if journal.IsNewer(r.Version, o.last.Version) {
+		if journal.IsNewer(r.Version, o.last.Reached) {
 			return false
 		}
 	}
@@ -75,14 +76,14 @@ func (o *object) readIfDue() {
 
 // answered processes the answer to a read.
 func (o *object) answered(in Read) {
-	o.busy = false
+	o.busy, o.name = false, cmp.Or(in.Content.Name, o.name)
 	o.fail(unread, in.Err)
 	if in.Err != nil {
 		o.useless = apierrors.IsForbidden(in.Err)
 		o.readLater()
 		return
 	}
-	o.name, o.version, o.data = in.Content.Name, in.Content.Version, in.Content.Data
+	o.version, o.data = in.Content.Version, in.Content.Data
 	o.opened, o.retry = true, time.Time{}
 	if o.applied {
 		o.readGuards()
@@ -97,17 +98,16 @@ func (o *object) answered(in Read) {
 
 // readLater puts the next read off after a failure.
 func (o *object) readLater() {
-	if o.putOff(); !o.useless && o.pause > longestUnread {
-		o.pause, o.retry = longestUnread, o.now.Add(longestUnread)
-	}
 	if o.useless {
-		o.retry = o.now.Add(longestRetry)
+		o.putOff(longestRetry)
+	} else {
+		o.putOff(longestUnread)
 	}
 }
 
-// putOff puts the next call off after a failure.
-func (o *object) putOff() {
-	o.pause = min(max(2*o.pause, time.Second), longestRetry)
+// putOff puts the next call off after a failure, twice as long as after the one before.
+func (o *object) putOff(longest time.Duration) {
+	o.pause = min(max(2*o.pause, time.Second), longest)
 	o.retry = o.now.Add(o.pause)
 }
 
@@ -142,13 +142,13 @@ func (o *object) explain() {
 		return
 	}
 	p, last := o.partition, o.partition.LastWatch
-	if state := o.objects[journal.StateObject].state; state != nil {
+	if state := o.Core.state().state; state != nil {
 		last = state.LastWatchOf(o.number, p)
 	}
 	o.partition = nil
 	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
 		r := p.Records[node]
-		if !journal.IsNewer(r.Version, o.last.Version) && o.options.Source.Explain(node, r, last) {
+		if !journal.IsNewer(r.Version, o.last.Reached) && o.options.Source.Explain(node, r, last) {
 			o.effects.Explained = append(o.effects.Explained, node)
 		}
 	}
@@ -164,11 +164,12 @@ func (o *object) readGuards() {
 
 // writeDue returns when the object is checked for changes to write; false if it is not.
 func (o *object) writeDue() (time.Time, bool) {
-	beats := o.isState() && !o.beat.IsZero()
-	if o.phase == beginning && !o.isState() {
-		return time.Time{}, false // the first call waits for the state alone
+	first := leading
+	if o.isState() {
+		first = beginning // the first call waits for the state alone
 	}
-	if !o.writes() || !o.opened || !o.applied || o.busy || !o.dirty && !beats {
+	due := o.dirty || !o.beat.IsZero()
+	if o.phase < first || o.options.ReadOnly || !o.opened || !o.applied || o.busy || !due {
 		return time.Time{}, false
 	}
 	bounds := []time.Time{o.paced, o.retry}
@@ -205,7 +206,9 @@ func (o *object) write() {
 		o.problem(unwritten, "") // a write that has failed is stored nevertheless
 		return
 	}
-	o.busy, o.beat = true, o.now
+	if o.busy = true; o.isState() {
+		o.beat = o.now
+	}
 	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
 		Name: o.name, Version: o.version, Data: o.sent,
 	}})
@@ -254,5 +257,5 @@ func (o *object) written(in Written) {
 		return // it is read at once
 	}
 	o.fail(unwritten, in.Err)
-	o.putOff()
+	o.putOff(longestRetry)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 
@@ -35,32 +34,13 @@ var phrases = []struct {
 	{full, "cannot hold all nodes"},
 }
 
-// logInterval is the time in which no further problem of the same kind and object is logged.
-const logInterval = time.Minute
-
 // problem notes a problem of the object; an empty text removes it.
 func (o *object) problem(k Kind, text string) {
 	text = truncate.Text(text)
-	before := o.problems[k]
-	if text == before {
-		return
+	if text != o.problems[k] {
+		o.problems[k] = text
+		o.effects.Troubles = append(o.effects.Troubles, Trouble{o.name, o.number, k, text})
 	}
-	o.problems[k] = text
-	if text == "" {
-		delete(o.problems, k)
-	}
-	o.effects.Troubles = append(o.effects.Troubles, Trouble{o.label(), k, before == "", text})
-}
-
-// label returns the name of the object for messages.
-func (o *object) label() string {
-	switch {
-	case o.name != "":
-		return o.name
-	case o.isState():
-		return "the state"
-	}
-	return fmt.Sprintf("partition %d", o.number)
 }
 
 // fail notes an error as a problem; nil removes it.
@@ -87,60 +67,38 @@ func joined[T any](values []T, most int, separator string) string {
 // troubles counts the problems of all objects and logs them. It is safe for concurrent use.
 type troubles struct {
 	logger  logr.Logger
-	metrics *Metrics
+	metrics *metrics
 
 	mu      sync.Mutex
-	objects map[Kind]int // that have such a problem
-	logged  map[string]time.Time
+	objects map[Kind]map[int]bool // that have such a problem
 }
 
-func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	return &troubles{logger: logger, metrics: m, objects: map[Kind]int{}, logged: map[string]time.Time{}}
+func newTroubles(logger logr.Logger, m *metrics) *troubles {
+	t := &troubles{logger: logger, metrics: m, objects: map[Kind]map[int]bool{}}
+	for _, p := range phrases {
+		t.objects[p.kind] = map[int]bool{}
+	}
+	return t
 }
 
-// note notes a change of a problem.
+// note notes a change of a problem, and logs it if the object had no problem of this kind, or no object has it any
+// more.
 func (t *troubles) note(one *Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if one.New {
-		t.add(one.Kind, 1)
+	objects := t.objects[one.Kind]
+	known := objects[one.Number]
+	if objects[one.Number] = true; one.Text == "" {
+		delete(objects, one.Number)
 	}
-	if one.Text != "" {
-		t.log(one)
-		return
-	}
-	t.add(one.Kind, -1)
-	if t.objects[one.Kind] == 0 {
+	t.metrics.problems.WithLabelValues(string(one.Kind)).Set(float64(len(objects)))
+	switch {
+	case one.Text != "" && !known:
+		t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind,
+			"object", one.Object, "problem", one.Text)
+	case len(objects) == 0:
 		t.logger.Info("A problem of the journal is over", "kind", one.Kind)
 	}
-}
-
-// log logs a problem. Problems that seldom concern one object only are logged once for all of them.
-func (t *troubles) log(one *Trouble) {
-	topic := string(one.Kind)
-	if one.Kind != unread && one.Kind != unwritten {
-		topic += one.Object
-	}
-	if last, ok := t.logged[topic]; ok && time.Since(last) < logInterval {
-		return
-	}
-	t.logged[topic] = time.Now()
-	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "object",
-		one.Object, "problem", one.Text)
-}
-
-// forget removes all problems without logging that.
-func (t *troubles) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for k, n := range t.objects {
-		t.add(k, -n)
-	}
-}
-
-func (t *troubles) add(k Kind, n int) {
-	t.objects[k] += n
-	t.metrics.problems.WithLabelValues(string(k)).Set(float64(t.objects[k]))
 }
 
 // summary returns a short description of all problems; nil if there are none.
@@ -149,7 +107,7 @@ func (t *troubles) summary() error {
 	defer t.mu.Unlock()
 	var parts []string
 	for _, p := range phrases {
-		if n := t.objects[p.kind]; n > 0 {
+		if n := len(t.objects[p.kind]); n > 0 {
 			parts = append(parts, fmt.Sprintf("ConfigMaps that %s: %d", p.phrase, n))
 		}
 	}
