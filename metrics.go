@@ -57,10 +57,10 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	}
 	var errs []error
 	m := me.manager
-	own := []prometheus.Collector{me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect)}
-	for _, c := range slices.Concat(
-		m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), m.journal.Collectors(), own,
-	) {
+	own := []prometheus.Collector{
+		me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect), m.journal.Collector(),
+	}
+	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
 	err := errors.Join(errs...)

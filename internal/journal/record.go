@@ -1,9 +1,6 @@
 package journal
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -58,39 +55,6 @@ func (r *Record) find(t *v1.Taint) []TaintState {
 		if counts(&states[0].Taint, t) {
 			return states
 		}
-	}
-	return nil
-}
-
-// validate returns an error unless the record, as it is stored, tells when taints began.
-func (r *Record) validate() error {
-	switch {
-	case r.UID == "":
-		return errors.New("it has no uid")
-	case len(r.Taints) == 0:
-		return errors.New("it has no taints")
-	}
-	for i, states := range r.Taints {
-		if !slices.ContainsFunc(states, func(s TaintState) bool { return !s.Ended }) {
-			return fmt.Errorf("taint %d has no present state", i)
-		}
-		for j := range states {
-			if err := states[j].validate(); err != nil {
-				return fmt.Errorf("taint %d: state %d: %w", i, j, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (s *TaintState) validate() error {
-	switch {
-	case s.Key == "":
-		return errors.New("it has no key")
-	case s.Effect != v1.TaintEffectNoExecute && s.Effect != v1.TaintEffectNoSchedule:
-		return fmt.Errorf("its effect is %.40q; only NoExecute and NoSchedule are allowed", s.Effect)
-	case s.Start.IsZero():
-		return errors.New("it does not say since when")
 	}
 	return nil
 }

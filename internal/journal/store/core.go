@@ -24,10 +24,7 @@ const (
 	beatEvery = 20 * time.Second
 
 	// longestRetry is the longest time between two attempts to read or to write an object.
-	longestRetry = 30 * time.Second
-
-	// longestUnread is the longest time between two attempts to read an object that may be read.
-	longestUnread = 4 * time.Second
+	longestRetry = 10 * time.Second
 
 	// pollInterval is the time between two checks how far the nodes were read, and whether this process leads.
 	pollInterval = 50 * time.Millisecond
@@ -89,7 +86,7 @@ type Core struct {
 
 	guards     json.RawMessage
 	config     []byte
-	listed     bool            // the last state lists partitions that were not stored
+	listed     int             // how many partitions the last state lists as not stored
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -102,7 +99,7 @@ func NewCore(o CoreOptions) *Core {
 	c := &Core{options: o, config: o.Config}
 	for number := range journal.StateObject + 1 {
 		c.objects = append(c.objects, &object{
-			Core: c, number: number, name: fmt.Sprint("object ", number), problems: map[Kind]string{},
+			Core: c, number: number, name: fmt.Sprint("object ", number), problems: map[Kind]bool{},
 		})
 	}
 	return c
@@ -238,14 +235,6 @@ func (c *Core) next() (next time.Time) {
 	return next
 }
 
-// Records returns the number of nodes that the partitions record.
-func (c *Core) Records() (n int) {
-	for _, o := range c.objects {
-		n += o.records
-	}
-	return n
-}
-
 // lastWatch returns when this process last watched, by the API server's clock.
 func (c *Core) lastWatch() journal.LastWatch {
 	last := c.last
@@ -258,16 +247,16 @@ func (c *Core) lastWatch() journal.LastWatch {
 // heartbeat returns the state's entry of this moment.
 func (c *Core) heartbeat() journal.Heartbeat {
 	unstored := c.unstored()
-	c.listed = len(unstored) > 0
+	c.listed = len(unstored)
 	return journal.Heartbeat{
 		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: unstored,
 	}
 }
 
-// unlist makes the state be written again once the partitions that it lists are stored.
+// unlist makes the state be written again once it lists more partitions than are not stored.
 func (c *Core) unlist() {
-	if c.listed && len(c.unstored()) == 0 {
-		c.listed, c.state().dirty = false, true
+	if unstored := len(c.unstored()); unstored < c.listed {
+		c.listed, c.state().dirty = unstored, true
 	}
 }
 

@@ -81,7 +81,7 @@ type Effects struct {
 	// Began is the number of the term that has begun: the first call is allowed; else 0. It is set once in a term.
 	Began int
 
-	// Troubles are the problems that have changed.
+	// Troubles are the problems that have begun or are over.
 	Troubles []Trouble
 
 	// Done are the channels of Flush and ConfigSet that are answered.
@@ -107,10 +107,9 @@ type Write struct {
 	Content journal.StoredPartition
 }
 
-// Trouble is a change of one problem of one object.
+// Trouble is a problem of an object that has begun or is over.
 type Trouble struct {
 	Object string // its name
-	Number int
 	Kind   Kind
 	Text   string // empty if the problem is over
 }

@@ -59,15 +59,15 @@ type Keeper struct {
 	options  Options
 	core     *Core       // only Run's goroutine uses it
 	timer    *time.Timer // of the next step; likewise
-	troubles *troubles
-	metrics  *metrics
+	problems *prometheus.GaugeVec
 	ended    chan struct{}
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	inputs []Input // that were not processed
-	latest term
+	mu      sync.Mutex
+	inputs  []Input // that were not processed
+	latest  term
+	trouble error
 }
 
 // term is a period of leadership: from when it is asked for until its context ends.
@@ -90,14 +90,15 @@ func New(o Options) *Keeper {
 	if o.Objects == nil {
 		o.Objects, o.ReadOnly = nothing{}, true
 	}
-	m := newMetrics()
-	k := &Keeper{
-		options: o, metrics: m, troubles: newTroubles(o.Logger, m),
-		ended: make(chan struct{}), wake: make(chan struct{}, 1),
-	}
+	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "taint_manager_journal_problems",
+		Help: "ConfigMaps of the journal that have a problem of this kind.",
+	}, []string{"kind"})
 	core := o.CoreOptions
 	core.Leading = k.leads
 	k.core = NewCore(core)
+	k.showProblems()
 	return k
 }
 
@@ -156,9 +157,7 @@ func (k *Keeper) take() (inputs []Input) {
 // step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
-	for i := range effects.Troubles {
-		k.troubles.note(&effects.Troubles[i])
-	}
+	k.report(effects.Troubles)
 	for _, node := range effects.Explained {
 		k.options.Explained(node)
 	}
@@ -172,7 +171,6 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	for _, w := range effects.Writes {
 		k.running.Go(func() { k.write(ctx, now.ctx, w) })
 	}
-	k.metrics.entries.Set(float64(k.core.Records()))
 	if effects.Began != 0 && effects.Began == now.number {
 		close(now.began)
 	}
@@ -182,6 +180,31 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if k.timer.Stop(); !effects.Next.IsZero() {
 		k.timer.Reset(time.Until(effects.Next))
 	}
+}
+
+// report logs the problems that have begun or are over, and shows all.
+func (k *Keeper) report(changes []Trouble) {
+	for _, t := range changes {
+		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
+			log.Info("A problem of the journal is over")
+		} else {
+			log.Info("A problem of the journal: what it lacks counts as not recorded", "problem", t.Text)
+		}
+	}
+	if len(changes) > 0 {
+		k.showProblems()
+	}
+}
+
+// showProblems sets the metric and the description of the present problems.
+func (k *Keeper) showProblems() {
+	problems := k.core.problemCounts()
+	for _, p := range phrases {
+		k.problems.WithLabelValues(string(p.kind)).Set(float64(problems[p.kind]))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trouble = trouble(problems)
 }
 
 // call bounds a call: it is cancelled when its term ends, and when Run does.
@@ -204,7 +227,6 @@ func (k *Keeper) write(ctx, term context.Context, w Write) {
 	ctx, cancel := call(ctx, term)
 	defer cancel()
 	version, err := k.options.Objects.Write(ctx, w.Number, w.Content)
-	k.metrics.wrote(err)
 	k.put(Written{w.Term, w.Number, version, err})
 }
 
@@ -269,11 +291,13 @@ func (k *Keeper) await(ctx context.Context, done <-chan struct{}) bool {
 	return false
 }
 
-// Collectors returns the metrics of the journal.
-func (k *Keeper) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{k.metrics.writes, k.metrics.problems, k.metrics.entries}
-}
+// Collector returns the metric of the journal.
+func (k *Keeper) Collector() prometheus.Collector { return k.problems }
 
 // Trouble returns nil while the journal works; otherwise it returns a short description of the problem. It names
 // neither nodes nor servers, so that it may be shown to everybody; the log names them.
-func (k *Keeper) Trouble() error { return k.troubles.summary() }
+func (k *Keeper) Trouble() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trouble
+}

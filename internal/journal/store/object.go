@@ -2,9 +2,11 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,19 +33,18 @@ type object struct {
 	partition *journal.Partition // what was read first in the term, until it is applied
 	state     *journal.State     // likewise
 
-	dirty   bool              // there may be something to write
-	sent    map[string]string // by the last write
-	beat    time.Time         // when the state was last written; zero for a partition
-	records int               // the nodes that it records
+	dirty bool              // there may be something to write
+	sent  map[string]string // by the last write
+	beat  time.Time         // when the state was last written; zero for a partition
 
-	problems map[Kind]string
+	problems map[Kind]bool
 }
 
 // reset begins a term, or ends one: nothing is known of the object.
 func (o *object) reset() {
 	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
 	for _, k := range slices.Sorted(maps.Keys(o.problems)) {
-		o.problem(k, "")
+		o.problem(k, nil)
 	}
 }
 
@@ -77,37 +78,26 @@ func (o *object) readIfDue() {
 // answered processes the answer to a read.
 func (o *object) answered(in Read) {
 	o.busy, o.name = false, cmp.Or(in.Content.Name, o.name)
-	o.fail(unread, in.Err)
+	o.problem(unread, in.Err)
 	if in.Err != nil {
 		o.useless = apierrors.IsForbidden(in.Err)
-		o.readLater()
+		o.putOff()
 		return
 	}
 	o.version, o.data = in.Content.Version, in.Content.Data
-	o.opened, o.retry = true, time.Time{}
 	if o.applied {
 		o.readGuards()
+	} else if err := o.open(); err != nil {
+		o.useless = true
+		o.putOff()
 		return
 	}
-	o.pause = 0
-	if err := o.open(); err != nil {
-		o.opened, o.useless = false, true
-		o.readLater()
-	}
-}
-
-// readLater puts the next read off after a failure.
-func (o *object) readLater() {
-	if o.useless {
-		o.putOff(longestRetry)
-	} else {
-		o.putOff(longestUnread)
-	}
+	o.opened, o.retry = true, time.Time{}
 }
 
 // putOff puts the next call off after a failure, twice as long as after the one before.
-func (o *object) putOff(longest time.Duration) {
-	o.pause = min(max(2*o.pause, time.Second), longest)
+func (o *object) putOff() {
+	o.pause = min(max(2*o.pause, time.Second), longestRetry)
 	o.retry = o.now.Add(o.pause)
 }
 
@@ -119,16 +109,16 @@ func (o *object) open() error {
 		known := len(o.data) == 0 || state.Version != 0
 		if known {
 			o.state = &state
-			o.fail(invalid, err)
+			o.problem(invalid, err)
 			err = nil
 		}
-		o.fail(version, err)
+		o.problem(version, err)
 		return err
 	}
 	p, dropped, err := journal.Decode(o.number, o.data)
-	o.fail(version, err)
-	o.problem(invalid, joined(dropped, 10, "; "))
-	o.partition, o.records = &p, len(p.Records)
+	o.problem(version, err)
+	o.problem(invalid, errors.Join(dropped...))
+	o.partition = &p
 	return err
 }
 
@@ -203,7 +193,7 @@ func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
 	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
-		o.problem(unwritten, "") // a write that has failed is stored nevertheless
+		o.problem(unwritten, nil) // a write that has failed is stored nevertheless
 		return
 	}
 	if o.busy = true; o.isState() {
@@ -221,23 +211,22 @@ func (o *object) content() map[string]string {
 	}
 	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
 	data, leftOut := journal.Encode(p)
-	o.records = len(p.Records) - len(leftOut)
-	text := ""
+	var err error
 	if len(leftOut) > 0 {
-		text = fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
-			joined(leftOut, 5, ", "))
+		err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+			strings.Join(leftOut, ", "))
 	}
-	o.problem(full, text)
+	o.problem(full, err)
 	return data
 }
 
 // stateContent returns the content of the state.
 func (o *object) stateContent() map[string]string {
-	guards, text := o.guards, ""
+	guards, err := o.guards, error(nil)
 	if len(guards) > journal.MaxGuards {
-		guards, text = nil, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then"
+		guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
 	}
-	o.problem(full, text)
+	o.problem(full, err)
 	return journal.EncodeState(o.heartbeat(), guards, o.config)
 }
 
@@ -248,7 +237,7 @@ func (o *object) written(in Written) {
 	o.paced = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
 	if in.Err == nil {
 		o.version, o.data, o.pause, o.retry = in.Version, o.sent, 0, time.Time{}
-		o.problem(unwritten, "")
+		o.problem(unwritten, nil)
 		return
 	}
 	o.dirty, o.opened = true, false
@@ -256,6 +245,6 @@ func (o *object) written(in Written) {
 	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
 		return // it is read at once
 	}
-	o.fail(unwritten, in.Err)
-	o.putOff(longestRetry)
+	o.problem(unwritten, in.Err)
+	o.putOff()
 }
