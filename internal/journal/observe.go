@@ -94,13 +94,12 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 		found := &finding{
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
 		}
-		switch {
-		case known != nil && !again:
-			next.again = known.through(found)
-		case o.added(&taints[0]):
+		if o.added(&taints[0]) {
 			found.before = "" // it was not observed then
-			fallthrough
-		default:
+		}
+		if known != nil && !again {
+			next.again = known.through(found)
+		} else {
 			next.found = found
 		}
 	}

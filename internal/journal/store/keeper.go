@@ -199,8 +199,8 @@ func (k *Keeper) report(changes []Trouble) {
 // showProblems sets the metric and the description of the present problems.
 func (k *Keeper) showProblems() {
 	problems := k.core.problemCounts()
-	for _, p := range phrases {
-		k.problems.WithLabelValues(string(p.kind)).Set(float64(problems[p.kind]))
+	for _, kind := range kinds() {
+		k.problems.WithLabelValues(string(kind)).Set(float64(problems[kind]))
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

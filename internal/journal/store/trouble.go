@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -19,17 +18,8 @@ const (
 	full      Kind = "full"
 )
 
-// phrases describe the kinds of problems, in the order in which they are reported.
-var phrases = []struct {
-	kind   Kind
-	phrase string
-}{
-	{unread, "can't be read"},
-	{unwritten, "can't be written"},
-	{version, "are of an unknown version"},
-	{invalid, "have invalid entries"},
-	{full, "cannot hold all nodes"},
-}
+// kinds returns all kinds of problems, in the order in which they are reported.
+func kinds() []Kind { return []Kind{unread, unwritten, version, invalid, full} }
 
 // problem notes a problem of the object; nil removes it.
 func (o *object) problem(k Kind, err error) {
@@ -59,13 +49,13 @@ func (c *Core) problemCounts() map[Kind]int {
 // trouble returns a short description of the problems; nil if there are none.
 func trouble(problems map[Kind]int) error {
 	var parts []string
-	for _, p := range phrases {
-		if n := problems[p.kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("ConfigMaps that %s: %d", p.phrase, n))
+	for _, k := range kinds() {
+		if n := problems[k]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, k))
 		}
 	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return errors.New(strings.Join(append(parts, "the log says more"), "; "))
+	return fmt.Errorf("ConfigMaps with problems: %s; the log says more", strings.Join(parts, ", "))
 }
