@@ -126,7 +126,11 @@ func (k *Keeper) Run(ctx context.Context) {
 // them: by then all changes up to it are known.
 func (k *Keeper) processInputs(ctx context.Context) {
 	last := k.options.Watched()
-	for _, in := range k.take() {
+	k.mu.Lock()
+	inputs := k.inputs
+	k.inputs = nil
+	k.mu.Unlock()
+	for _, in := range inputs {
 		k.step(ctx, in)
 	}
 	k.step(ctx, Watched{last})
@@ -144,14 +148,6 @@ func (k *Keeper) put(in Input) {
 	case k.wake <- struct{}{}:
 	default:
 	}
-}
-
-// take returns the inputs that wait.
-func (k *Keeper) take() (inputs []Input) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	inputs, k.inputs = k.inputs, nil
-	return inputs
 }
 
 // step passes one input to the core, and its effects on.
