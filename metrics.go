@@ -15,13 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-const (
-	// walkEvery is the shortest time between two walks over the evictions.
-	walkEvery = 5 * time.Second
-
-	// walkTimeout bounds how long a scrape waits for a walk.
-	walkTimeout = time.Second
-)
+// walkTimeout bounds how long a scrape waits for the shards, which walk over their evictions.
+const walkTimeout = time.Second
 
 // metrics shows the manager when it is asked, and counts what policies and breakers decide.
 type metrics struct {
@@ -30,9 +25,8 @@ type metrics struct {
 	trips     *prometheus.CounterVec
 	repeats   prometheus.Counter
 
-	mu     sync.Mutex
-	walked time.Time
-	last   []shard.Pending // what each shard has answered last
+	mu   sync.Mutex
+	last []shard.Pending // what each shard has answered last
 }
 
 func newMetrics(m *Manager) *metrics {
@@ -63,15 +57,13 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	}
 	var errs []error
 	m := me.manager
-	own := []prometheus.Collector{me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect)}
+	own := []prometheus.Collector{
+		me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect), m.journal.Collector(),
+	}
 	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
-	return notRegistered(errors.Join(errs...))
-}
-
-// notRegistered returns an error with which metrics could not be registered, and its remedy.
-func notRegistered(err error) error {
+	err := errors.Join(errs...)
 	if err == nil {
 		return nil
 	}
@@ -122,7 +114,7 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 		show("rate_tokens", "Evictions that each rate permits now, in the group of nodes that has the fewest.",
 			float64(level.Tokens), "rate", level.Rate)
 		show("rate_waiting", "Evictions that are due and wait for each rate, or did until their present call; those apart "+
-			"that are blocked, refused or delayed. At most 5 s old. From the leader; 0 elsewhere, and in a dry run.",
+			"that are blocked, refused or delayed. From the leader; 0 elsewhere, and in a dry run.",
 			float64(pending.Rates[level.Rate]), "rate", level.Rate)
 	}
 	if m.Paused() {
@@ -130,8 +122,8 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 	}
 	for _, p := range eviction.AllPending() {
 		show("pending_evictions", "Evictions by state, each in exactly one. A call under way does not change the state. "+
-			"At most 5 s old. From the leader; 0 elsewhere, and in a dry run.", float64(pending.Counts[p]), "state", p.String())
-		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. At most 5 s old. From "+
+			"From the leader; 0 elsewhere, and in a dry run.", float64(pending.Counts[p]), "state", p.String())
+		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. From "+
 			"the leader; 0 elsewhere, and in a dry run.", sinceDeadline(pending.Oldest[p]), "state", p.String())
 	}
 	show("leading", "1 while this replica leads, by its own clock; 0 in a dry run.", oneIf(m.evicts()))
@@ -141,8 +133,6 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 		show("breaker_tripped_groups", "Groups of nodes for which a breaker is tripped now.", float64(n), "breaker",
 			name)
 	}
-	show("evictions_scheduled", "Deprecated: use taint_manager_pending_evictions. Evictions that wait for their deadline, "+
-		"for their next call or for their turn, on each replica.", float64(m.Scheduled()))
 }
 
 // evicts reports whether this process leads and may evict.
@@ -159,24 +149,11 @@ func pause(p *shard.Pending) {
 	}
 }
 
-// walk counts the evictions of all shards, at most walkEvery ago. A shard that does not answer counts with its
-// last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
+// walk counts the evictions of all shards, which are asked at the same time. A shard that does not answer counts with
+// its last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
 func (me *metrics) walk() shard.Pending {
 	me.mu.Lock()
 	defer me.mu.Unlock()
-	if time.Since(me.walked) >= walkEvery {
-		me.askShards()
-		me.walked = time.Now()
-	}
-	all := shard.Pending{Rates: map[string]int{}}
-	for _, p := range me.last {
-		all.Add(p)
-	}
-	return all
-}
-
-// askShards asks all shards at the same time.
-func (me *metrics) askShards() {
 	ctx, cancel := context.WithTimeout(context.Background(), walkTimeout)
 	defer cancel()
 	if me.last == nil {
@@ -191,6 +168,11 @@ func (me *metrics) askShards() {
 		})
 	}
 	asking.Wait()
+	all := shard.Pending{Rates: map[string]int{}}
+	for _, p := range me.last {
+		all.Add(p)
+	}
+	return all
 }
 
 // tripped returns the number of tripped groups of each breaker of the configuration.

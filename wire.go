@@ -47,9 +47,7 @@ func (m *Manager) wire(
 			Held: func(h shard.Holding) { m.holds.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
-	if err := m.createJournal(published); err != nil {
-		return err
-	}
+	m.createJournal(published)
 	m.holds = breaker.NewTracker(breaker.Options{
 		Config: c, Judged: m.judged, Record: m.recordGuards, Report: m.report,
 		Journaled:  func() breaker.Journaled { return *m.journaled.Load() },
@@ -119,25 +117,16 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 	})
 }
 
-func (m *Manager) createJournal(config []byte) error {
-	metrics, err := store.NewMetrics(m.options.Registerer)
-	if err != nil {
-		return notRegistered(err)
-	}
+func (m *Manager) createJournal(config []byte) {
 	m.journal = store.New(store.Options{
 		CoreOptions: store.CoreOptions{
 			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
 			Identity: m.options.Identity, Config: config,
 		},
 		Objects: m.options.Journal, Synced: m.source.Synced(),
-		Watched: func() store.Delivery {
-			at, version := m.source.Delivered()
-			return store.Delivery{At: at, Version: version}
-		},
-		Explained:  func(node string) { m.shardOf(node).NodeChanged(node) },
-		GuardsRead: m.guardsRead, Metrics: metrics, Logger: m.options.Logger,
+		Watched: m.source.LastWatch, Explained: func(node string) { m.shardOf(node).NodeChanged(node) },
+		GuardsRead: m.guardsRead, Logger: m.options.Logger,
 	})
-	return nil
 }
 
 // now returns the present instant, with what is known of the API server's clock.

@@ -42,36 +42,16 @@ const (
 	Unconfirmed
 )
 
-// texts returns the name of each kind, as metrics, logs and documents have it, and its meaning for the pod.
-func texts() [Unconfirmed + 1]struct{ name, consequence string } {
-	return [Unconfirmed + 1]struct{ name, consequence string }{
-		Accepted:    {"accepted", "no further call is made; the eviction is kept until the watch shows that the pod is gone"},
-		NotFound:    {"not-found", "the watch has a while to show that the pod is gone; then the pod is judged again"},
-		Unavailable: {"unavailable", "stays due; all calls pause together until a GET of a node is answered"},
-		Throttled:   {"throttled", "stays due; all calls wait as long as the server asks"},
-		Failed:      {"failed", "stays due, and is tried again"},
-		Blocked:     {"blocked", "stays due, and is tried again; an event names the budget"},
-		Refused:     {"refused", "stays due, and is tried again; an event gives the server's message"},
-		Interrupted: {"interrupted", "stays due until this process, or another one, may evict again"},
-		DryRun:      {"dry-run", "nothing was sent; no further call is made while the pod stays due"},
-		Unconfirmed: {"unconfirmed", "no deletion was sent; the pod is judged again, and is tried again if it is still due"},
-	}
-}
-
 // String returns the kind as metrics, logs and documents have it; "none" for an unknown kind.
 func (k Kind) String() string {
 	if !k.Valid() {
 		return "none"
 	}
-	return texts()[k].name
-}
-
-// Consequence returns the meaning of the kind for the pod, in a clause; it is empty for an unknown kind.
-func (k Kind) Consequence() string {
-	if !k.Valid() {
-		return ""
-	}
-	return texts()[k].consequence
+	return [...]string{
+		Accepted: "accepted", NotFound: "not-found", Unavailable: "unavailable", Throttled: "throttled",
+		Failed: "failed", Blocked: "blocked", Refused: "refused", Interrupted: "interrupted", DryRun: "dry-run",
+		Unconfirmed: "unconfirmed",
+	}[k]
 }
 
 // Valid reports whether the kind is among the kinds above.

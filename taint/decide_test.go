@@ -227,9 +227,6 @@ func TestTheVerdictNamesItsTaintAndToleration(t *testing.T) {
 	if v.Taint.Key != "disk" || v.Toleration != &p.Tolerations[1] || !v.Start.Equal(at(2)) {
 		t.Errorf("got taint %v, toleration %v, start %v", v.Taint, v.Toleration, v.Start)
 	}
-	if got := taint.StartOf(v.At, v.Toleration); !got.Equal(v.Start) {
-		t.Errorf("StartOf: got %v, want %v", got, v.Start)
-	}
 }
 
 func TestTheReasonIsOneSentence(t *testing.T) {

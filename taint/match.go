@@ -44,15 +44,6 @@ func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	return AddSeconds(start, *toleration.TolerationSeconds)
 }
 
-// StartOf returns the start of the exposure that ends at the deadline because of the toleration, which is nil if none
-// matches.
-func StartOf(deadline time.Time, toleration *v1.Toleration) time.Time {
-	if toleration == nil || *toleration.TolerationSeconds <= 0 {
-		return deadline
-	}
-	return AddSeconds(deadline, -*toleration.TolerationSeconds)
-}
-
 // AddSeconds adds seconds that may be more than a time.Duration holds (292 years).
 func AddSeconds(t time.Time, seconds int64) time.Time {
 	const most = int64(1<<63-1) / int64(time.Second)

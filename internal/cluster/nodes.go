@@ -34,14 +34,7 @@ type nodes struct {
 	// mu is what readers lock. It is held for moments.
 	mu     sync.RWMutex
 	byName map[string]nodeState
-	last   delivery
-}
-
-// delivery is the last list, event or bookmark of the watch: when it came, and up to which resourceVersion all changes
-// of nodes are known. The time is zero before the first list.
-type delivery struct {
-	at      time.Time
-	version string
+	last   journal.LastWatch
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
@@ -237,17 +230,11 @@ func (no *nodes) set(name string, now nodeState) {
 func (no *nodes) reached(version string) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
-	no.last = delivery{no.now(), version}
+	no.last = journal.LastWatch{Watched: no.now(), Reached: version}
 }
 
-// Delivered returns when the watch of nodes last delivered a list, an event or a bookmark, and the resourceVersion up
-// to which all changes of nodes are known; zero before the first list. The handler was called for these changes.
-func (no *nodes) Delivered() (at time.Time, version string) {
-	last := no.lastDelivery()
-	return last.at, last.version
-}
-
-func (no *nodes) lastDelivery() delivery {
+// LastWatch returns when the watch of nodes last delivered something. The handler was called for all changes up to it.
+func (no *nodes) LastWatch() journal.LastWatch {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	return no.last

@@ -71,21 +71,27 @@ func (no *nodes) historyAfter(
 	before *nodeState, n *v1.Node, listed bool, needs *needs,
 ) (journal.NodeHistory, journal.Change) {
 	o := journal.Observation{
-		Taints: n.Spec.Taints, Keys: needs.keys(), At: no.ahead.At(no.now()),
-		Created: n.CreationTimestamp.Time, Version: n.ResourceVersion, Before: before.version, Gap: listed,
-		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(n.Name, a, b) },
+		Look:   no.look(n.Name, n.CreationTimestamp.Time, needs),
+		Taints: n.Spec.Taints, Version: n.ResourceVersion, Before: before.version, Gap: listed,
 	}
 	if before.needs != needs {
 		o.KeysBefore = new(needs.keysSince(before.needs))
 	}
 	if listed {
-		last := no.lastDelivery()
-		o.Watched, o.Reached = last.at, last.version
+		o.LastWatch = no.LastWatch()
 		if written := journal.TaintsWritten(n.ManagedFields); written != nil {
 			o.Written = written.Time.Time
 		}
 	}
 	return before.history.Observe(o)
+}
+
+// look returns how this process looks at a node now.
+func (no *nodes) look(name string, created time.Time, needs *needs) journal.Look {
+	return journal.Look{
+		At: no.ahead.At(no.now()), Created: created, Keys: needs.keys(),
+		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
+	}
 }
 
 // explained returns the state of a node whose findings a record has explained, and reports whether that changes
@@ -94,10 +100,9 @@ func (no *nodes) explained(old nodeState, r journal.Record, last journal.LastWat
 	if !old.Tainted() {
 		return old, false
 	}
-	history, changed := old.history.Explain(r, journal.Reader{
-		At: no.ahead.At(no.now()), UID: old.UID, Created: old.Created, Keys: old.needs.keys(), LastWatch: last,
-		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(old.Name, a, b) },
-	})
+	look := no.look(old.Name, old.Created, old.needs)
+	look.LastWatch = last
+	history, changed := old.history.Explain(old.UID, r, look)
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
 	old.Node, old.history = &node, history

@@ -43,7 +43,7 @@ func outcomesPage() string {
 		"This page is made from the code by `make golden`.\n\n## Outcomes\n\n")
 	table(&page, "outcome", "what it means for the pod", "wait until its next call")
 	for k := eviction.Accepted; k.Valid(); k++ {
-		row(&page, k.String(), k.Consequence(), waitAfter(k))
+		row(&page, k.String(), consequences()[k], waitAfter(k))
 	}
 	row(&page, "go on", "no outcome: the next request of the same call follows", "")
 	page.WriteString("\n## Causes\n\n")
@@ -60,6 +60,22 @@ func outcomesPage() string {
 		row(&page, r.Request, r.Answer, r.Sign, r.Outcome, r.Cause, r.Means)
 	}
 	return page.String()
+}
+
+// consequences are the meanings of the kinds of outcomes for the pod.
+func consequences() map[eviction.Kind]string {
+	return map[eviction.Kind]string{
+		eviction.Accepted:    "no further call is made; the eviction is kept until the watch shows that the pod is gone",
+		eviction.NotFound:    "the watch has a while to show that the pod is gone; then the pod is judged again",
+		eviction.Unavailable: "stays due; all calls pause together until a GET of a node is answered",
+		eviction.Throttled:   "stays due; all calls wait as long as the server asks",
+		eviction.Failed:      "stays due, and is tried again",
+		eviction.Blocked:     "stays due, and is tried again; an event names the budget",
+		eviction.Refused:     "stays due, and is tried again; an event gives the server's message",
+		eviction.Interrupted: "stays due until this process, or another one, may evict again",
+		eviction.DryRun:      "nothing was sent; no further call is made while the pod stays due",
+		eviction.Unconfirmed: "no deletion was sent; the pod is judged again, and is tried again if it is still due",
+	}
 }
 
 // waitAfter returns how long calls wait after an outcome of this kind.

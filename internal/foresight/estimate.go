@@ -41,8 +41,8 @@ type nodeView struct {
 func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
 	first := journal.Observation{
-		Taints: n.Taints, At: skew.Instant{Time: at}, Created: n.created, Version: n.version, Gap: true,
-		Written: n.written,
+		Look:   journal.Look{At: skew.Instant{Time: at}, Created: n.created},
+		Taints: n.Taints, Version: n.version, Gap: true, Written: n.written,
 	}
 	return nodeEstimate{latest: bare, earliest: bare}.observe(by, first, n.created).explained(by, j, at)
 }
@@ -61,7 +61,7 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
 	return ne.observe(by, journal.Observation{
-		Taints: n.Taints, At: skew.Instant{Time: at}, Version: n.version,
+		Look: journal.Look{At: skew.Instant{Time: at}}, Taints: n.Taints, Version: n.version,
 	}, time.Time{})
 }
 
@@ -70,8 +70,8 @@ func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEstimate {
 	r := j.record(ne.latest.Name)
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.history, _ = view.history.Explain(r, journal.Reader{
-			UID: view.UID, Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
+		view.history, _ = view.history.Explain(view.UID, r, journal.Look{
+			Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
 			LastWatch: j.lastWatch(view.Name, at),
 		})
 	}

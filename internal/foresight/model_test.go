@@ -222,9 +222,8 @@ func (s *shown) begin() {
 func (s *shown) record() {
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
 		number := journal.PartitionOf("n1")
-		_, version := s.manager.Delivered()
 		data, _ := journal.Encode(journal.Partition{
-			Written: s.now, Records: s.manager.Records(number), LastWatch: journal.LastWatch{Watched: s.now, Reached: version},
+			Written: s.now, Records: s.manager.Records(number), LastWatch: journal.LastWatch{Watched: s.now, Reached: s.manager.LastWatch().Reached},
 		})
 		s.model.UpdateJournal(journal.PartitionOf("n1"), journal.StoredPartition{Version: "1", Data: data}, nil, s.now)
 	}

@@ -259,7 +259,7 @@ func recordedOf(name, uid string, written float64, taints ...taint.History) part
 	for _, history := range taints {
 		var states []journal.TaintState
 		for _, s := range history {
-			states = append(states, journal.TaintState{State: s, Start: s.Since})
+			states = append(states, journal.TaintState{Taint: s.Taint, Ended: s.Ended, Start: s.Since})
 		}
 		r.Taints = append(r.Taints, states)
 	}

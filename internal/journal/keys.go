@@ -6,8 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Keys are the keys of the NoSchedule taints that are observed, because policies name them. They are sorted. The zero
-// value has none.
+// Keys are the keys of the NoSchedule taints that are observed, because policies name them. The zero value has none.
 type Keys struct {
 	// Triggers are recorded, and begin exposures. Audited are only shown, unless they are triggers, too.
 	Triggers, Audited []string
@@ -29,16 +28,10 @@ func (k Keys) roleOf(t *v1.Taint) role {
 	case t.Effect == v1.TaintEffectNoExecute:
 		return noExecute
 	case t.Effect != v1.TaintEffectNoSchedule:
-	case has(k.Triggers, t.Key):
+	case slices.Contains(k.Triggers, t.Key):
 		return trigger
-	case has(k.Audited, t.Key):
+	case slices.Contains(k.Audited, t.Key):
 		return audited
 	}
 	return ignored
-}
-
-// has reports whether the sorted keys contain the key.
-func has(keys []string, key string) bool {
-	_, found := slices.BinarySearch(keys, key)
-	return found
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,12 +40,4 @@ func (k Keys) Untimed(taints []v1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
 		return t.TimeAdded == nil && k.roleOf(&t) != ignored
 	})
-}
-
-// latest returns the later time.
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

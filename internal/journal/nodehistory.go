@@ -30,7 +30,7 @@ func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 func (n NodeHistory) of(r role) (histories []taint.History) {
 	for i := range n.presences {
 		if n.presences[i].role == r {
-			histories = append(histories, n.presences[i].history)
+			histories = append(histories, historyOf(n.presences[i].states))
 		}
 	}
 	return histories

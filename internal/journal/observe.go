@@ -10,21 +10,31 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// Look is a moment at which a process looks at a node, or at the record of it.
+type Look struct {
+	At      skew.Instant
+	Created time.Time // the node's creation time by the API server's clock
+	Keys    Keys      // the NoSchedule taints that are observed, too
+
+	// LastWatch is when this process last watched before a gap, zero for its first list; or when the writer of the
+	// record last watched.
+	LastWatch
+
+	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
+	// other. Nil means that any two states may be distinguished.
+	Distinguishes func(a, b *v1.Taint) bool
+}
+
 // Observation is what one look at a node shows of its taints.
 type Observation struct {
+	Look
+
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
-	// Keys are the NoSchedule taints that are observed, too. KeysBefore are those of the previous observation, which
-	// says nothing about keys that it did not have in the same role; nil means that it had the same keys.
-	Keys       Keys
+	// KeysBefore are the keys of the previous observation, which says nothing about keys that it did not have in the
+	// same role; nil means that it had the same keys.
 	KeysBefore *Keys
-
-	// At is the moment of the observation.
-	At skew.Instant
-
-	// Created is the node's creation time by the API server's clock.
-	Created time.Time
 
 	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
 	// is the first observation of the node.
@@ -35,21 +45,12 @@ type Observation struct {
 	// timeAdded is ignored.
 	Gap bool
 
-	// Watched and Reached, with Gap, are when this process last watched before, and up to which resourceVersion it knew
-	// all changes of nodes then; zero for the first list.
-	Watched time.Time
-	Reached string
-
 	// Written, with Gap, is when the list of taints was written according to managedFields; zero if they don't say.
 	Written time.Time
 
 	// Unknown, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
 	// observation, which is the latest possible start.
 	Unknown time.Time
-
-	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
-	// other. Nil means that any two states may be distinguished.
-	Distinguishes func(a, b *v1.Taint) bool
 }
 
 // group returns the taints in this role that count as one with t.
@@ -93,13 +94,12 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 		found := &finding{
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
 		}
-		switch {
-		case known != nil && !again:
-			next.again = known.through(found)
-		case o.added(&taints[0]):
+		if o.added(&taints[0]) {
 			found.before = "" // it was not observed then
-			fallthrough
-		default:
+		}
+		if known != nil && !again {
+			next.again = known.through(found)
+		} else {
 			next.found = found
 		}
 	}
@@ -112,16 +112,15 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })
 	next.states = bound(next.states, o.Distinguishes)
-	next.history = historyOf(next.states)
 	return next
 }
 
 // begin returns the state of a taint that the previous observation did not have. again means that the taint was set
 // again in the gap.
 func (o *Observation) begin(t *v1.Taint, known []TaintState, again bool) TaintState {
-	s := TaintState{From: o.Version, Found: o.found(t), Start: o.At.Late(o.At.Time), State: taint.State{
-		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded}, Since: o.At.Time,
-	}}
+	s := TaintState{
+		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.found(t),
+	}
 	if !o.Gap {
 		return s
 	}
@@ -146,7 +145,7 @@ func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
 	case t.TimeAdded != nil && t.Effect == v1.TaintEffectNoExecute && !t.TimeAdded.Time.Before(o.Created):
 		added = t.TimeAdded.Time
 	}
-	since, start = o.At.Timestamp(added), skew.NextSecond(added)
+	since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
 	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have it then
 		since, start = o.At.Time, o.At.Late(o.At.Time)
 		if !o.Unknown.IsZero() {

@@ -2,15 +2,27 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
 const Partitions = 8
+
+// Head is the key of the entry that describes the partition or the state, a [Heartbeat]. No node can have this name. It
+// is part of the format.
+const Head = "_journal"
+
+// formatVersion is the version of the format.
+const formatVersion = 1
+
+// partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of them,
+// and needs additional room for its managedFields.
+const partitionBudget = 900_000
 
 // PartitionOf returns the number of the partition that owns a node. It is part of the format.
 func PartitionOf(node string) int {
@@ -43,41 +55,6 @@ type Partition struct {
 	Records map[string]Record
 }
 
-// Head is the key of the entry that describes the partition or the state. No node can have this name. It is part of the
-// format.
-const Head = "_journal"
-
-// formatVersion is the version of the format below.
-const formatVersion = 1
-
-// heading is the JSON form of the entry [Head] of a partition.
-type heading struct {
-	Version int       `json:"version"`
-	Written time.Time `json:"written"`
-
-	LastWatch
-}
-
-// entry is the JSON form of one node's record.
-type entry struct {
-	UID     string         `json:"uid"`
-	Version string         `json:"version,omitempty"`
-	List    string         `json:"list,omitempty"`
-	Taints  [][]entryState `json:"taints"`
-}
-
-// entryState is the JSON form of one state of a taint.
-type entryState struct {
-	v1.Taint
-
-	Since time.Time `json:"since"`
-	Past  bool      `json:"past,omitempty"`
-	From  string    `json:"from,omitempty"`
-	Found bool      `json:"found,omitempty"`
-
-	Relisted time.Time `json:"relisted,omitzero"`
-}
-
 // Entries returns the partition's data without the entry [Head].
 func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
@@ -93,11 +70,68 @@ func Size(data map[string]string) (bytes int) {
 	return bytes
 }
 
-// encodeHead returns the entry [Head].
-func encodeHead(head any) string {
-	text, err := json.Marshal(head)
-	if err != nil {
-		return `{"version":1}` // only for years that JSON cannot represent
+// Encode returns the stored form of a partition, and the names of the nodes that do not fit. The same content always
+// gives the same data.
+func Encode(p Partition) (data map[string]string, leftOut []string) {
+	data = map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
+	room := partitionBudget - Size(data)
+	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
+		text, err := json.Marshal(p.Records[node]) // fails for years that JSON cannot represent
+		size := len(node) + len(text)
+		if err != nil || size > room {
+			leftOut = append(leftOut, node)
+			continue
+		}
+		room -= size
+		data[node] = string(text)
 	}
-	return string(text)
+	return data, leftOut
+}
+
+// Decode parses the data of the partition with this number. It drops invalid entries; each problem describes one. It
+// returns an error if the partition has no format version, or another one. A partition without data is empty.
+func Decode(partition int, data map[string]string) (p Partition, problems []error, err error) {
+	p.Records = map[string]Record{}
+	if len(data) == 0 {
+		return p, nil, nil
+	}
+	head, err := decodeHead(data)
+	if err != nil {
+		return Partition{}, nil, err
+	}
+	p.Written, p.LastWatch = head.Written, head.LastWatch
+	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
+		record, err := decodeRecord(data[node])
+		if PartitionOf(node) != partition {
+			err = fmt.Errorf("this node belongs on partition %d", PartitionOf(node))
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("the entry %.80q is dropped: %w", node, err))
+			continue
+		}
+		p.Records[node] = record
+	}
+	return p, problems, nil
+}
+
+// decodeRecord parses the record of a node. It returns an error unless each taint has states, and each state its start.
+func decodeRecord(text string) (r Record, err error) {
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("it can't be read: %w", err)
+	}
+	for _, states := range r.Taints {
+		if len(states) == 0 {
+			return r, errors.New("a taint has no states")
+		}
+		for i := range states {
+			s := &states[i]
+			if s.Start.IsZero() {
+				return r, fmt.Errorf("it does not say since when the taint %.80q is there", s.Key)
+			}
+			if !Reaches(r.Version, s.From) {
+				s.From, s.Found = r.Version, true // it had begun then, at the latest
+			}
+		}
+	}
+	return r, nil
 }

@@ -13,11 +13,10 @@ import (
 // presence is the presence of one taint on one node, without an interruption that is known.
 type presence struct {
 	role     role
-	states   []TaintState  // sorted by Since
-	history  taint.History // the states for readers
-	found    *finding      // the list that showed it first; nil if this process has seen it appear
-	again    []*finding    // the lists after gaps through which it continued, the newest first
-	recorded bool          // its start is a record's
+	states   []TaintState // sorted by Since
+	found    *finding     // the list that showed it first; nil if this process has seen it appear
+	again    []*finding   // the lists after gaps through which it continued, the newest first
+	recorded bool         // its start is a record's
 }
 
 // finding is a list, the first one or one after a gap of the watch, that has shown a presence.
@@ -61,8 +60,8 @@ func (o *Observation) bySelf(states []TaintState, list string) lastSeen {
 }
 
 // byRecord returns what the writer of a record knew, on the API server's clock.
-func (r *Reader) byRecord(states []TaintState, list string) lastSeen {
-	return lastSeen{states, r.Watched, list, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
+func (l *Look) byRecord(states []TaintState, list string) lastSeen {
+	return lastSeen{states, l.Watched, list, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
 }
 
 // isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -55,18 +54,18 @@ func (c Config) Encode() ([]byte, error) {
 	return text, err
 }
 
-// DecodeConfig parses the stored form of a configuration. It refuses unknown fields: a rule that is ignored would make
+// decodeConfig parses the stored form of a configuration. It refuses unknown fields: a rule that is ignored would make
 // a wrong answer.
-func DecodeConfig(text []byte) (c Config, err error) {
+func decodeConfig(text []byte) (c *Config, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {
-		return Config{}, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
+		return nil, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
 	}
 	return c, nil
 }
 
-// Heartbeat is the JSON form of the entry [Head] of the state.
+// Heartbeat is the JSON form of the entry [Head] of the state; that of a partition lacks Leader and Unstored.
 type Heartbeat struct {
 	Version int `json:"version"`
 
@@ -84,11 +83,11 @@ type Heartbeat struct {
 
 // LastWatch is when a process last watched the nodes, not when it last wrote: a heartbeat does not move it.
 type LastWatch struct {
-	// Watched is when the writer's node watch last delivered a list, an event or a bookmark, by the API server's clock,
-	// rounded down; zero if it never has.
+	// Watched is when the process's node watch last delivered a list, an event or a bookmark; zero if it never has. It
+	// is on the process's monotonic clock or, where it is recorded, by the API server's clock, rounded down.
 	Watched time.Time `json:"watched,omitzero"`
 
-	// Reached is the resourceVersion up to which the writer knew all changes of nodes then.
+	// Reached is the resourceVersion up to which the process knew all changes of nodes then.
 	Reached string `json:"reached,omitempty"`
 }
 
@@ -115,38 +114,43 @@ func DecodeState(data map[string]string) (s State, err error) {
 	if len(data) == 0 {
 		return State{}, nil
 	}
-	if err := decodeHead(data[Head], &s.Heartbeat, &s.Version); err != nil {
-		return State{}, err
+	if s.Heartbeat, err = decodeHead(data); err != nil {
+		return s, err
 	}
 	if text, ok := data[GuardsKey]; ok {
 		s.Guards = json.RawMessage(text)
 	}
 	if text, ok := data[ConfigKey]; ok {
-		config, err := DecodeConfig([]byte(text))
-		if err != nil {
-			return s, err
-		}
-		s.Config = &config
+		s.Config, err = decodeConfig([]byte(text))
 	}
-	return s, nil
+	return s, err
 }
 
-// decodeHead parses an entry [Head] into head, whose version is then in version.
-func decodeHead(text string, head any, version *int) error {
-	err := json.Unmarshal([]byte(text), head)
-	if *version != formatVersion {
-		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, text, formatVersion)
+// decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.
+func decodeHead(data map[string]string) (h Heartbeat, err error) {
+	err = json.Unmarshal([]byte(data[Head]), &h)
+	if h.Version != formatVersion {
+		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
 	}
 	if err != nil {
-		return errors.Join(errors.New("its entry "+Head+" can't be read"), err)
+		return Heartbeat{}, fmt.Errorf("its entry %s can't be read: %w", Head, err)
 	}
-	return nil
+	return h, nil
+}
+
+// encode returns the entry [Head].
+func (h Heartbeat) encode() string {
+	h.Version = formatVersion
+	text, err := json.Marshal(h)
+	if err != nil {
+		return `{"version":1}` // only for years that JSON cannot represent
+	}
+	return string(text)
 }
 
 // EncodeState returns the stored form of the state; config is the result of [Config.Encode], or empty.
 func EncodeState(h Heartbeat, guards json.RawMessage, config []byte) map[string]string {
-	h.Version = formatVersion
-	data := map[string]string{Head: encodeHead(h)}
+	data := map[string]string{Head: h.encode()}
 	if len(guards) > 0 {
 		data[GuardsKey] = string(guards)
 	}

@@ -108,7 +108,7 @@ func (w *world) serves(t *testing.T) {
 		{admin, "/metrics", 200, "taint_eviction_controller_pod_deletions_total"},
 		{admin, "/metrics", 200, `workqueue_depth{name="noexec_taint_node"}`},
 		{admin, "/metrics", 200, "rest_client_requests_total"},
-		{admin, "/metrics", 200, "taint_manager_evictions_scheduled 0"},
+		{admin, "/metrics", 200, "taint_manager_paused 0"},
 		{anyone, "/debug/pprof/", 403, ""},
 		{admin, "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
 	} {

@@ -166,7 +166,7 @@ func (s *scene) agrees(m *testcluster.Manager, pods int) {
 // untilRecorded waits until the journal has these taints of the scene's node.
 func (s *scene) untilRecorded(keys ...string) {
 	s.Helper()
-	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+	name := store.Names(journalName)[journal.PartitionOf(s.node)]
 	s.until(fmt.Sprintf("the journal has %v", keys), func() bool {
 		page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
 		return err == nil && !slices.ContainsFunc(keys, func(key string) bool {

@@ -58,7 +58,7 @@ func killedAndRestarted(s *scene) {
 // checkRecord inspects the record of the scene's node as a person would.
 func (s *scene) checkRecord(tainted moment) {
 	s.Helper()
-	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+	name := store.Names(journalName)[journal.PartitionOf(s.node)]
 	partition, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		s.Fatal(err)
@@ -103,7 +103,7 @@ func (w *world) asManager(t *testing.T) kubernetes.Interface {
 
 func (w *world) conflicts(t *testing.T) {
 	partitions := store.NewConfigMaps(w.asManager(t), "kube-system", journalName)
-	name := store.PartitionNames(journalName)[0]
+	name := store.Names(journalName)[0]
 	partition, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
 	version := ""
 	if err == nil {
@@ -172,7 +172,7 @@ func (w *world) isConfined(t *testing.T) {
 	if _, err := maps.Update(t.Context(), other, metav1.UpdateOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("changing another: %v", err)
 	}
-	if err := maps.Delete(t.Context(), store.PartitionNames(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+	if err := maps.Delete(t.Context(), store.Names(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("deleting a partition: %v", err)
 	}
 }

@@ -64,7 +64,7 @@ func (w *world) state(t *testing.T) state {
 		s.holder, s.transitions, s.acquired = *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions, lease.Spec.AcquireTime.Time
 	}
 	s.note("lease", lease.ObjectMeta)
-	for _, name := range store.PartitionNames(journalName) {
+	for _, name := range store.Names(journalName)[:journal.Partitions] {
 		partition, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue // no node of the partition has been tainted
@@ -172,7 +172,7 @@ func (w *world) renewed(t *testing.T) time.Time {
 // write.
 func (w *world) deleted(t *testing.T, node string) {
 	before := w.state(t)
-	partition := store.PartitionNames(journalName)[journal.PartitionOf(node)]
+	partition := store.Names(journalName)[journal.PartitionOf(node)]
 	w.kubectl(t, "-n", "kube-system", "delete", "lease/taint-manager", "configmap/"+partition)
 	s := &scene{T: t, world: w}
 	s.until("the lease exists again", func() bool { return w.isLed(t) })

@@ -68,7 +68,7 @@ func setAgain(s *scene) {
 
 // partition returns the name of the ConfigMap that has the records of the scene's node.
 func (s *scene) partition() string {
-	return store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
+	return store.Names(journalName)[journal.PartitionOf(s.node)]
 }
 
 func (s *scene) recorded() bool {

@@ -80,13 +80,13 @@ func (k *keeper) step(in store.Input) {
 }
 
 // watched tells the core how far the nodes were read.
-func (k *keeper) watched() {
-	at, version := k.p.feed.Delivered()
-	k.step(store.Watched{Last: store.Delivery{At: at, Version: version}})
-}
+func (k *keeper) watched() { k.step(store.Watched{Last: k.p.feed.LastWatch()}) }
 
-// lead begins a term.
+// lead begins a term, once the first lists have arrived.
 func (k *keeper) lead() {
+	if !k.p.started || k.p.term == nil {
+		return
+	}
 	k.terms++
 	k.watched()
 	k.step(store.TermBegan{Term: k.terms})

@@ -254,8 +254,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
-	p.keeper.watched()
-	p.keeper.step(store.Synced{})
+	p.keeper.lead()
 	p.governance.step(breaker.Ready{Journaled: p.keeper.journaled})
 	for _, s := range p.shards {
 		s.soon()

@@ -34,14 +34,11 @@ func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigM
 func NameFor(lease string) string { return lease + "-journal" }
 
 // Names returns the names of the ConfigMaps, by number: those of the partitions, and that of the state.
-func Names(name string) []string { return append(PartitionNames(name), journal.StateName(name)) }
-
-// PartitionNames returns the names of the ConfigMaps of the partitions, by number.
-func PartitionNames(name string) (names []string) {
+func Names(name string) (names []string) {
 	for partition := range journal.Partitions {
 		names = append(names, fmt.Sprintf("%s-%d", name, partition))
 	}
-	return names
+	return append(names, journal.StateName(name))
 }
 
 // Read reads a partition, or the state, as it is now. If the ConfigMap does not exist, the result has no version.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,10 +24,7 @@ const (
 	beatEvery = 20 * time.Second
 
 	// longestRetry is the longest time between two attempts to read or to write an object.
-	longestRetry = 30 * time.Second
-
-	// longestUnread is the longest time between two attempts to read an object that may be read.
-	longestUnread = 4 * time.Second
+	longestRetry = 10 * time.Second
 
 	// pollInterval is the time between two checks how far the nodes were read, and whether this process leads.
 	pollInterval = 50 * time.Millisecond
@@ -61,9 +59,6 @@ type CoreOptions struct {
 
 	// ReadOnly keeps the core from writing.
 	ReadOnly bool
-
-	// None means that there is no journal.
-	None bool
 }
 
 // phase is how far a term is.
@@ -83,8 +78,7 @@ const (
 type Core struct {
 	options CoreOptions
 	objects []*object
-	synced  bool
-	last    Delivery
+	last    journal.LastWatch // on the monotonic clock
 
 	term     int // the present term; 0 if this process does not lead
 	phase    phase
@@ -92,7 +86,7 @@ type Core struct {
 
 	guards     json.RawMessage
 	config     []byte
-	listed     []int           // the partitions that were not stored, according to the last state
+	listed     int             // how many partitions the last state lists as not stored
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -104,9 +98,9 @@ type Core struct {
 func NewCore(o CoreOptions) *Core {
 	c := &Core{options: o, config: o.Config}
 	for number := range journal.StateObject + 1 {
-		if !o.None {
-			c.objects = append(c.objects, &object{Core: c, number: number, problems: map[Kind]string{}})
-		}
+		c.objects = append(c.objects, &object{
+			Core: c, number: number, name: fmt.Sprint("object ", number), problems: map[Kind]bool{},
+		})
 	}
 	return c
 }
@@ -134,12 +128,10 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 
 func (c *Core) apply(in Input) {
 	switch in := in.(type) {
-	case Synced:
-		c.synced, c.deadline = true, c.now.Add(beginTimeout)
 	case Watched:
 		c.last = in.Last
 	case NodesChanged:
-		c.change(in.Partition)
+		c.objects[in.Partition].dirty = true
 	case TermBegan:
 		c.changeTerm(in.Term, reading)
 		c.deadline = c.now.Add(beginTimeout)
@@ -148,12 +140,10 @@ func (c *Core) apply(in Input) {
 			c.changeTerm(0, standby)
 		}
 	case GuardsSet:
-		c.guards = in.Text
-		c.change(journal.StateObject)
+		c.guards, c.state().dirty = in.Text, true
 	case ConfigSet:
 		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
-		c.change(journal.StateObject)
-		c.atOnce(journal.StateObject)
+		c.state().dirty, c.state().retry = true, time.Time{} // without the wait after a failure
 	case Read:
 		if in.Term == c.term {
 			c.objects[in.Number].answered(in)
@@ -164,23 +154,9 @@ func (c *Core) apply(in Input) {
 		}
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
-		for number := range c.objects {
-			c.atOnce(number)
+		for _, o := range c.objects {
+			o.retry = time.Time{}
 		}
-	}
-}
-
-// change notes that an object may have to be written.
-func (c *Core) change(number int) {
-	if len(c.objects) > 0 {
-		c.objects[number].dirty = true
-	}
-}
-
-// atOnce makes an object be written without the wait after a failure.
-func (c *Core) atOnce(number int) {
-	if len(c.objects) > 0 {
-		c.objects[number].retry = time.Time{}
 	}
 }
 
@@ -195,14 +171,9 @@ func (c *Core) changeTerm(term int, p phase) {
 // explain applies what was read, once the nodes are known up to the newest record, or after a while. What is read later
 // is applied when it comes.
 func (c *Core) explain() {
-	if c.term == 0 || !c.synced {
+	waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
+	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
-	}
-	if c.phase == reading {
-		waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
-		if waits && c.now.Before(c.deadline) {
-			return
-		}
 	}
 	for _, o := range c.objects {
 		if o.opened && !o.applied {
@@ -212,35 +183,24 @@ func (c *Core) explain() {
 	if c.phase == reading {
 		c.phase = beginning
 		if c.effects.Guards == nil {
-			c.effects.Guards = &Guards{Read: c.options.None}
+			c.effects.Guards = &Guards{}
 		}
 	}
 }
 
 // begin begins the term once the state with the configuration is written, or can't be.
 func (c *Core) begin() {
-	if c.phase != beginning {
-		return
-	}
-	if state := c.state(); state == nil || !state.isWriting() || !c.now.Before(c.deadline) {
+	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
 		c.phase, c.effects.Began = leading, c.term
 	}
 }
 
-// state returns the object of the state; nil if there is no journal.
-func (c *Core) state() *object {
-	if len(c.objects) == 0 {
-		return nil
-	}
-	return c.objects[journal.StateObject]
-}
-
-// writes reports whether this process may write.
-func (c *Core) writes() bool { return c.phase >= beginning && !c.options.ReadOnly }
+// state returns the object of the state.
+func (c *Core) state() *object { return c.objects[journal.StateObject] }
 
 // answer answers those that wait for writes.
 func (c *Core) answer() {
-	if state := c.state(); c.phase < beginning || state == nil || !state.isWriting() {
+	if !c.state().isWriting() {
 		c.effects.Done, c.publishing = append(c.effects.Done, c.publishing...), nil
 	}
 	if !slices.ContainsFunc(c.objects, (*object).isWriting) {
@@ -258,7 +218,7 @@ func (c *Core) next() (next time.Time) {
 			next = at
 		}
 	}
-	if c.phase == reading && c.synced {
+	if c.phase == reading {
 		soon(c.now.Add(pollInterval))
 	}
 	if c.phase == beginning {
@@ -275,37 +235,28 @@ func (c *Core) next() (next time.Time) {
 	return next
 }
 
-// Records returns the number of nodes that the partitions record.
-func (c *Core) Records() (n int) {
-	for _, o := range c.objects {
-		n += o.records
-	}
-	return n
-}
-
 // lastWatch returns when this process last watched, by the API server's clock.
-func (c *Core) lastWatch() (last journal.LastWatch) {
-	if !c.last.At.IsZero() {
-		last = journal.LastWatch{Watched: c.options.Ahead.At(c.now).Early(c.last.At), Reached: c.last.Version}
+func (c *Core) lastWatch() journal.LastWatch {
+	last := c.last
+	if !last.Watched.IsZero() {
+		last.Watched = c.options.Ahead.At(c.now).Early(last.Watched)
 	}
 	return last
 }
 
 // heartbeat returns the state's entry of this moment.
 func (c *Core) heartbeat() journal.Heartbeat {
-	c.listed = c.unstored()
+	unstored := c.unstored()
+	c.listed = len(unstored)
 	return journal.Heartbeat{
-		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: c.listed,
+		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: unstored,
 	}
 }
 
-// unlist makes the state be written again if a partition that it lists is stored now.
+// unlist makes the state be written again once it lists more partitions than are not stored.
 func (c *Core) unlist() {
-	unstored := c.unstored()
-	stored := func(number int) bool { return !slices.Contains(unstored, number) }
-	if c.phase == leading && slices.ContainsFunc(c.listed, stored) {
-		c.listed = unstored
-		c.change(journal.StateObject)
+	if unstored := len(c.unstored()); unstored < c.listed {
+		c.listed, c.state().dirty = unstored, true
 	}
 }
 

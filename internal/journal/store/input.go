@@ -10,23 +10,15 @@ import (
 // Input is an event for a [Core].
 type Input interface{ input() }
 
-// Synced reports that the source has all nodes. It comes once.
-type Synced struct{}
-
-// Watched reports the last delivery of the node watch. All [NodesChanged] up to it come before: a state that has it
-// has no partition with changes that are not stored.
-type Watched struct{ Last Delivery }
-
-// Delivery is the last list, event or bookmark of the node watch.
-type Delivery struct {
-	At      time.Time // carries the monotonic clock; zero before the first list
-	Version string    // the resourceVersion up to which all changes of nodes are known
-}
+// Watched reports the last delivery of the node watch, on the monotonic clock. All [NodesChanged] up to it come before:
+// a state that has it has no partition with changes that are not stored.
+type Watched struct{ Last journal.LastWatch }
 
 // NodesChanged reports that records of nodes of this partition have changed.
 type NodesChanged struct{ Partition int }
 
-// TermBegan begins a term of leadership. Numbers of terms are positive, and each is used once.
+// TermBegan begins a term of leadership, once the source has all nodes. Numbers of terms are positive, and each is used
+// once.
 type TermBegan struct{ Term int }
 
 // TermEnded ends the term with this number.
@@ -63,7 +55,6 @@ type Flush struct{ Done chan struct{} }
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
 
-func (Synced) input()       {}
 func (Watched) input()      {}
 func (NodesChanged) input() {}
 func (TermBegan) input()    {}
@@ -90,7 +81,7 @@ type Effects struct {
 	// Began is the number of the term that has begun: the first call is allowed; else 0. It is set once in a term.
 	Began int
 
-	// Troubles are the problems that have changed.
+	// Troubles are the problems that have begun or are over.
 	Troubles []Trouble
 
 	// Done are the channels of Flush and ConfigSet that are answered.
@@ -116,10 +107,9 @@ type Write struct {
 	Content journal.StoredPartition
 }
 
-// Trouble is a change of one problem of one object.
+// Trouble is a problem of an object that has begun or is over.
 type Trouble struct {
 	Object string // its name
 	Kind   Kind
-	New    bool   // the object had no problem of this kind
 	Text   string // empty if the problem is over
 }

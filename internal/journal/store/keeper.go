@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
@@ -32,15 +33,15 @@ type Objects interface {
 type Options struct {
 	CoreOptions
 
-	// Objects stores the journal. If it is nil, there is no journal.
+	// Objects stores the journal. Nil stores nothing.
 	Objects Objects
 
 	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
 	Synced <-chan struct{}
 
-	// Watched returns the last delivery of the node watch. [Keeper.NodeChanged] must be called for all changes before
-	// it reports them. Required.
-	Watched func() Delivery
+	// Watched returns the last delivery of the node watch, on the monotonic clock. [Keeper.NodeChanged] must be called
+	// for all changes before it reports them. Required.
+	Watched func() journal.LastWatch
 
 	// Explained is called after a record has changed the history of a node. It must not block. Required.
 	Explained func(node string)
@@ -48,9 +49,6 @@ type Options struct {
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it. It must not block. Required.
 	GuardsRead func(Guards)
-
-	// Metrics counts what the keeper does. Nil means no metrics.
-	Metrics *Metrics
 
 	// Logger receives the problems of the journal.
 	Logger logr.Logger
@@ -61,50 +59,60 @@ type Keeper struct {
 	options  Options
 	core     *Core       // only Run's goroutine uses it
 	timer    *time.Timer // of the next step; likewise
-	troubles *troubles
+	problems *prometheus.GaugeVec
 	ended    chan struct{}
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	inputs []Input // that were not processed
-	terms  int     // so far
-	term   context.Context
-	began  chan struct{} // is closed when the latest term has begun
+	mu      sync.Mutex
+	inputs  []Input // that were not processed
+	latest  term
+	trouble error
 }
+
+// term is a period of leadership: from when it is asked for until its context ends.
+type term struct {
+	number int // 0 before the first term
+	ctx    context.Context
+	began  chan struct{} // is closed when the first call is allowed
+}
+
+// nothing is a journal that stores nothing: it is empty, and never written.
+type nothing struct{ Objects }
+
+func (nothing) Read(context.Context, int) (s journal.StoredPartition, err error) { return s, nil }
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	if o.Metrics == nil {
-		o.Metrics, _ = NewMetrics(nil) // nothing can fail
+	if o.Objects == nil {
+		o.Objects, o.ReadOnly = nothing{}, true
 	}
-	k := &Keeper{
-		options: o, troubles: newTroubles(o.Logger, o.Metrics),
-		ended: make(chan struct{}), wake: make(chan struct{}, 1),
-	}
+	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "taint_manager_journal_problems",
+		Help: "ConfigMaps of the journal that have a problem of this kind.",
+	}, []string{"kind"})
 	core := o.CoreOptions
-	core.Leading, core.None = k.leads, o.Objects == nil
+	core.Leading = k.leads
 	k.core = NewCore(core)
+	k.showProblems()
 	return k
 }
 
 // Run reads the journal when a term begins, and writes it during the term, until the context ends. It may be called
 // only once.
 func (k *Keeper) Run(ctx context.Context) {
-	defer k.leave()
-	synced := k.options.Synced
+	defer k.running.Wait()
+	defer close(k.ended)
 	k.timer = time.NewTimer(time.Hour)
 	defer k.timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-synced:
-			synced = nil
-			k.step(ctx, Synced{})
 		case <-k.wake:
 			k.processInputs(ctx)
 		case <-k.timer.C:
@@ -118,18 +126,14 @@ func (k *Keeper) Run(ctx context.Context) {
 // them: by then all changes up to it are known.
 func (k *Keeper) processInputs(ctx context.Context) {
 	last := k.options.Watched()
-	for _, in := range k.take() {
+	k.mu.Lock()
+	inputs := k.inputs
+	k.inputs = nil
+	k.mu.Unlock()
+	for _, in := range inputs {
 		k.step(ctx, in)
 	}
 	k.step(ctx, Watched{last})
-}
-
-// leave waits for the goroutines that Run has started, and sets the metrics to zero.
-func (k *Keeper) leave() {
-	close(k.ended)
-	k.running.Wait()
-	k.troubles.forget()
-	k.options.Metrics.entries.Set(0)
 }
 
 // put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
@@ -146,36 +150,25 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-// take returns the inputs that wait.
-func (k *Keeper) take() (inputs []Input) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	inputs, k.inputs = k.inputs, nil
-	return inputs
-}
-
 // step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
-	for i := range effects.Troubles {
-		k.troubles.note(&effects.Troubles[i])
-	}
+	k.report(effects.Troubles)
 	for _, node := range effects.Explained {
 		k.options.Explained(node)
 	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
-	number, term, began := k.latestTerm()
+	now := k.latestTerm()
 	for _, r := range effects.Reads {
-		k.running.Go(func() { k.read(ctx, term, r) })
+		k.running.Go(func() { k.read(ctx, now.ctx, r) })
 	}
 	for _, w := range effects.Writes {
-		k.running.Go(func() { k.write(ctx, term, w) })
+		k.running.Go(func() { k.write(ctx, now.ctx, w) })
 	}
-	k.options.Metrics.entries.Set(float64(k.core.Records()))
-	if effects.Began != 0 && effects.Began == number {
-		close(began)
+	if effects.Began != 0 && effects.Began == now.number {
+		close(now.began)
 	}
 	for _, done := range effects.Done {
 		close(done)
@@ -183,6 +176,31 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if k.timer.Stop(); !effects.Next.IsZero() {
 		k.timer.Reset(time.Until(effects.Next))
 	}
+}
+
+// report logs the problems that have begun or are over, and shows all.
+func (k *Keeper) report(changes []Trouble) {
+	for _, t := range changes {
+		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
+			log.Info("A problem of the journal is over")
+		} else {
+			log.Info("A problem of the journal: what it lacks counts as not recorded", "problem", t.Text)
+		}
+	}
+	if len(changes) > 0 {
+		k.showProblems()
+	}
+}
+
+// showProblems sets the metric and the description of the present problems.
+func (k *Keeper) showProblems() {
+	problems := k.core.problemCounts()
+	for _, kind := range kinds() {
+		k.problems.WithLabelValues(string(kind)).Set(float64(problems[kind]))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trouble = trouble(problems)
 }
 
 // call bounds a call: it is cancelled when its term ends, and when Run does.
@@ -205,42 +223,37 @@ func (k *Keeper) write(ctx, term context.Context, w Write) {
 	ctx, cancel := call(ctx, term)
 	defer cancel()
 	version, err := k.options.Objects.Write(ctx, w.Number, w.Content)
-	k.options.Metrics.wrote(err)
 	k.put(Written{w.Term, w.Number, version, err})
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
 func (k *Keeper) leads() bool {
-	_, term, _ := k.latestTerm()
-	return term.Err() == nil && k.options.Leading()
+	return k.latestTerm().ctx.Err() == nil && k.options.Leading()
 }
 
-func (k *Keeper) latestTerm() (int, context.Context, chan struct{}) {
+func (k *Keeper) latestTerm() term {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.terms, k.term, k.began
+	return k.latest
 }
 
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
-// Begin begins a term that lasts until the context ends: it reads the journal, applies it, and publishes the
-// configuration. It returns false if the context, or Run, ends first; otherwise the first call is allowed.
+// Begin begins a term that lasts until the context ends: once the source has all nodes, it reads the journal, applies
+// it, and publishes the configuration. It returns false if the context, or Run, ends first; otherwise the first call is
+// allowed.
 func (k *Keeper) Begin(ctx context.Context) bool {
-	k.mu.Lock()
-	k.terms++
-	number, began := k.terms, make(chan struct{})
-	k.term, k.began = ctx, began
-	k.mu.Unlock()
-	k.put(TermBegan{number})
-	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
-	select {
-	case <-began:
-		return ctx.Err() == nil
-	case <-k.ended:
-	case <-ctx.Done():
+	if !k.await(ctx, k.options.Synced) {
+		return false
 	}
-	return false
+	k.mu.Lock()
+	begins := term{k.latest.number + 1, ctx, make(chan struct{})}
+	k.latest = begins
+	k.mu.Unlock()
+	k.put(TermBegan{begins.number})
+	context.AfterFunc(ctx, func() { k.put(TermEnded{begins.number}) })
+	return k.await(ctx, begins.began)
 }
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. Its times are
@@ -263,14 +276,24 @@ func (k *Keeper) Flush(ctx context.Context) {
 	k.await(ctx, done)
 }
 
-func (k *Keeper) await(ctx context.Context, done <-chan struct{}) {
+// await waits until the channel is closed; false means that the context or Run has ended.
+func (k *Keeper) await(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-done:
+		return ctx.Err() == nil
 	case <-k.ended:
 	case <-ctx.Done():
 	}
+	return false
 }
+
+// Collector returns the metric of the journal.
+func (k *Keeper) Collector() prometheus.Collector { return k.problems }
 
 // Trouble returns nil while the journal works; otherwise it returns a short description of the problem. It names
 // neither nodes nor servers, so that it may be shown to everybody; the log names them.
-func (k *Keeper) Trouble() error { return k.troubles.summary() }
+func (k *Keeper) Trouble() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trouble
+}

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,7 +18,7 @@ import (
 type object struct {
 	*Core
 	number int
-	name   string // for messages; empty until it was read
+	name   string // for messages
 
 	busy  bool          // a call of this term is not answered
 	retry time.Time     // no read or write starts before; a flush resets it
@@ -30,19 +33,18 @@ type object struct {
 	partition *journal.Partition // what was read first in the term, until it is applied
 	state     *journal.State     // likewise
 
-	dirty   bool              // there may be something to write
-	sent    map[string]string // by the last write
-	beat    time.Time         // when the state was last written
-	records int               // the nodes that it records
+	dirty bool              // there may be something to write
+	sent  map[string]string // by the last write
+	beat  time.Time         // when the state was last written; zero for a partition
 
-	problems map[Kind]string
+	problems map[Kind]bool
 }
 
 // reset begins a term, or ends one: nothing is known of the object.
 func (o *object) reset() {
 	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
 	for _, k := range slices.Sorted(maps.Keys(o.problems)) {
-		o.problem(k, "")
+		o.problem(k, nil)
 	}
 }
 
@@ -55,7 +57,7 @@ func (o *object) reached() bool {
 		return true
 	}
 	for _, r := range o.partition.Records {
-		if journal.IsNewer(r.Version, o.last.Version) {
+		if journal.IsNewer(r.Version, o.last.Reached) {
 			return false
 		}
 	}
@@ -75,37 +77,25 @@ func (o *object) readIfDue() {
 
 // answered processes the answer to a read.
 func (o *object) answered(in Read) {
-	o.busy = false
-	o.fail(unread, in.Err)
+	o.busy, o.name = false, cmp.Or(in.Content.Name, o.name)
+	o.problem(unread, in.Err)
 	if in.Err != nil {
 		o.useless = apierrors.IsForbidden(in.Err)
-		o.readLater()
+		o.putOff()
 		return
 	}
-	o.name, o.version, o.data = in.Content.Name, in.Content.Version, in.Content.Data
-	o.opened, o.retry = true, time.Time{}
+	o.version, o.data = in.Content.Version, in.Content.Data
 	if o.applied {
 		o.readGuards()
+	} else if err := o.open(); err != nil {
+		o.useless = true
+		o.putOff()
 		return
 	}
-	o.pause = 0
-	if err := o.open(); err != nil {
-		o.opened, o.useless = false, true
-		o.readLater()
-	}
+	o.opened, o.retry = true, time.Time{}
 }
 
-// readLater puts the next read off after a failure.
-func (o *object) readLater() {
-	if o.putOff(); !o.useless && o.pause > longestUnread {
-		o.pause, o.retry = longestUnread, o.now.Add(longestUnread)
-	}
-	if o.useless {
-		o.retry = o.now.Add(longestRetry)
-	}
-}
-
-// putOff puts the next call off after a failure.
+// putOff puts the next call off after a failure, twice as long as after the one before.
 func (o *object) putOff() {
 	o.pause = min(max(2*o.pause, time.Second), longestRetry)
 	o.retry = o.now.Add(o.pause)
@@ -119,16 +109,16 @@ func (o *object) open() error {
 		known := len(o.data) == 0 || state.Version != 0
 		if known {
 			o.state = &state
-			o.fail(invalid, err)
+			o.problem(invalid, err)
 			err = nil
 		}
-		o.fail(version, err)
+		o.problem(version, err)
 		return err
 	}
 	p, dropped, err := journal.Decode(o.number, o.data)
-	o.fail(version, err)
-	o.problem(invalid, joined(dropped, 10, "; "))
-	o.partition, o.records = &p, len(p.Records)
+	o.problem(version, err)
+	o.problem(invalid, errors.Join(dropped...))
+	o.partition = &p
 	return err
 }
 
@@ -142,13 +132,13 @@ func (o *object) explain() {
 		return
 	}
 	p, last := o.partition, o.partition.LastWatch
-	if state := o.objects[journal.StateObject].state; state != nil {
+	if state := o.Core.state().state; state != nil {
 		last = state.LastWatchOf(o.number, p)
 	}
 	o.partition = nil
 	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
 		r := p.Records[node]
-		if !journal.IsNewer(r.Version, o.last.Version) && o.options.Source.Explain(node, r, last) {
+		if !journal.IsNewer(r.Version, o.last.Reached) && o.options.Source.Explain(node, r, last) {
 			o.effects.Explained = append(o.effects.Explained, node)
 		}
 	}
@@ -164,11 +154,12 @@ func (o *object) readGuards() {
 
 // writeDue returns when the object is checked for changes to write; false if it is not.
 func (o *object) writeDue() (time.Time, bool) {
-	beats := o.isState() && !o.beat.IsZero()
-	if o.phase == beginning && !o.isState() {
-		return time.Time{}, false // the first call waits for the state alone
+	first := leading
+	if o.isState() {
+		first = beginning // the first call waits for the state alone
 	}
-	if !o.writes() || !o.opened || !o.applied || o.busy || !o.dirty && !beats {
+	due := o.dirty || !o.beat.IsZero()
+	if o.phase < first || o.options.ReadOnly || !o.opened || !o.applied || o.busy || !due {
 		return time.Time{}, false
 	}
 	bounds := []time.Time{o.paced, o.retry}
@@ -202,10 +193,12 @@ func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
 	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
-		o.problem(unwritten, "") // a write that has failed is stored nevertheless
+		o.problem(unwritten, nil) // a write that has failed is stored nevertheless
 		return
 	}
-	o.busy, o.beat = true, o.now
+	if o.busy = true; o.isState() {
+		o.beat = o.now
+	}
 	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
 		Name: o.name, Version: o.version, Data: o.sent,
 	}})
@@ -218,23 +211,22 @@ func (o *object) content() map[string]string {
 	}
 	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
 	data, leftOut := journal.Encode(p)
-	o.records = len(p.Records) - len(leftOut)
-	text := ""
+	var err error
 	if len(leftOut) > 0 {
-		text = fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
-			joined(leftOut, 5, ", "))
+		err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+			strings.Join(leftOut, ", "))
 	}
-	o.problem(full, text)
+	o.problem(full, err)
 	return data
 }
 
 // stateContent returns the content of the state.
 func (o *object) stateContent() map[string]string {
-	guards, text := o.guards, ""
+	guards, err := o.guards, error(nil)
 	if len(guards) > journal.MaxGuards {
-		guards, text = nil, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then"
+		guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
 	}
-	o.problem(full, text)
+	o.problem(full, err)
 	return journal.EncodeState(o.heartbeat(), guards, o.config)
 }
 
@@ -245,7 +237,7 @@ func (o *object) written(in Written) {
 	o.paced = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
 	if in.Err == nil {
 		o.version, o.data, o.pause, o.retry = in.Version, o.sent, 0, time.Time{}
-		o.problem(unwritten, "")
+		o.problem(unwritten, nil)
 		return
 	}
 	o.dirty, o.opened = true, false
@@ -253,6 +245,6 @@ func (o *object) written(in Written) {
 	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
 		return // it is read at once
 	}
-	o.fail(unwritten, in.Err)
+	o.problem(unwritten, in.Err)
 	o.putOff()
 }
