@@ -26,7 +26,8 @@ func TestTheSinkPostsACoreEvent(t *testing.T) {
 		_, _ = w.Write(body)
 	}))
 	defer server.Close()
-	want := render(&queuedNote{note: marking(), at: time.Now()})
+	want := podEvent(new(marking()))
+	stamp(want, time.Now(), 1)
 	if err := sinkTo(t, server.URL).Create(context.Background(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,9 @@ func TestTheSinkPostsACoreEvent(t *testing.T) {
 
 func TestTheSinkWorksWithAFakeClientset(t *testing.T) {
 	client := fake.NewClientset()
-	if err := NewSink(client).Create(context.Background(), render(&queuedNote{note: marking()})); err != nil {
+	event := podEvent(new(marking()))
+	stamp(event, time.Now(), 1)
+	if err := NewSink(client).Create(context.Background(), event); err != nil {
 		t.Fatal(err)
 	}
 	if actions := client.Actions(); len(actions) != 1 || !actions[0].Matches("create", "events") {
