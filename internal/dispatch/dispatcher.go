@@ -80,7 +80,7 @@ func (d *Dispatcher) Withdrawn(uid types.UID) bool {
 func (d *Dispatcher) Settle(uid types.UID) *Ended { return d.step(Settled{uid}).Settled }
 
 // SetRates replaces the rates, which must be valid, and the number of workers. A rate that keeps its name and its
-// topologyKey keeps its level; others begin empty, less the calls in flight that they count. Calls in flight continue.
+// topologyKey keeps its level; others begin empty. Calls in flight continue.
 func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 	d.step(Configured{Rates: rates, Workers: workers})
 }
@@ -164,5 +164,5 @@ func (d *Dispatcher) step(in Input) Effects {
 
 // Levels returns how much of each rate is available.
 func (d *Dispatcher) Levels() []Level {
-	return locked(d, func(c *Core) []Level { return c.Levels(time.Now()) })
+	return locked(d, func(c *Core) []Level { return c.rates.Levels(time.Now()) })
 }

@@ -90,12 +90,6 @@ func (c *Core) InFlightRequests() (all []eviction.Request) {
 	return all
 }
 
-// Old returns how many calls have been in flight for a second or longer.
-func (c *Core) Old(now time.Time) int { return c.old(now) }
-
-// Levels returns how much of each rate is available.
-func (c *Core) Levels(now time.Time) []Level { return c.rates.Levels(now) }
-
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
 func (c *Core) PausedSince() time.Time {
 	if !c.outage.on() {
