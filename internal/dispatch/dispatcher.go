@@ -114,7 +114,9 @@ func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
 // WantsPlaces reports whether a candidate waits for a place, and for nothing else: the API server, or this program's
 // own limit, is the bottleneck.
-func (d *Dispatcher) WantsPlaces() bool { return locked(d, (*Core).WantsPlaces) }
+func (d *Dispatcher) WantsPlaces() bool {
+	return locked(d, func(c *Core) bool { return c.places.wanted })
+}
 
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {

@@ -38,7 +38,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	r.rates = nil
 	for i := range list {
 		next := &list[i]
-		continues := func(r *rate) bool { return r.Name == next.Name && r.TopologyKey == next.TopologyKey }
+		continues := func(o *rate) bool { return o.Name == next.Name && o.TopologyKey == next.TopologyKey }
 		if j := slices.IndexFunc(old, continues); j >= 0 {
 			old[j].change(now, next)
 			r.rates = append(r.rates, old[j])

@@ -76,9 +76,6 @@ func (c *Core) shareOf(n *namespace) eviction.Wait {
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.standing + c.own.waiting.Len() }
 
-// WantsPlaces reports whether a candidate waits for a place, by rule 1 or 3, and for nothing else.
-func (c *Core) WantsPlaces() bool { return c.places.wanted }
-
 // InFlight returns how many calls are in flight.
 func (c *Core) InFlight() int { return len(c.calls) }
 

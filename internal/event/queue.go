@@ -149,12 +149,12 @@ func (q *Queue) put(in string, event func() *v1.Event) {
 	case q.closed:
 		q.count(droppedShutdown, 1)
 		return
+	case len(q.queue) >= capacity, ns != nil && ns.waiting >= nsCapacity:
+		q.count(droppedFull, 1)
+		return
 	case ns == nil:
 		ns = &namespace{}
 		q.namespaces[in] = ns
-	case ns.waiting >= nsCapacity || len(q.queue) >= capacity:
-		q.count(droppedFull, 1)
-		return
 	}
 	q.serial++
 	q.queue = append(q.queue, &queued{in, time.Now(), q.serial, event})
