@@ -11,7 +11,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 )
 
@@ -37,18 +36,6 @@ func TestTheSinkPostsACoreEvent(t *testing.T) {
 	}
 	if got.Kind != "Event" || got.APIVersion != "v1" || got.Name != want.Name || got.Message != want.Message {
 		t.Errorf("sent %s", body)
-	}
-}
-
-func TestTheSinkWorksWithAFakeClientset(t *testing.T) {
-	client := fake.NewClientset()
-	event := podEvent(new(marking()))
-	stamp(event, time.Now(), 1)
-	if err := NewSink(client).Create(context.Background(), event); err != nil {
-		t.Fatal(err)
-	}
-	if actions := client.Actions(); len(actions) != 1 || !actions[0].Matches("create", "events") {
-		t.Errorf("actions %v, want one event created", actions)
 	}
 }
 
