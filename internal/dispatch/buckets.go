@@ -1,15 +1,14 @@
 package dispatch
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Buckets are the buckets of all rates that count an eviction, one bucket of each rate. They are valid until the rates
-// that returned them are replaced.
+// Buckets are the buckets of all rates that count an eviction, one bucket of each rate. Each is valid as long as its
+// rate continues, see [Rates.Replace].
 type Buckets struct {
 	// Key tells buckets apart: evictions with the same key have the same buckets.
 	Key string
@@ -21,12 +20,6 @@ type Buckets struct {
 type member struct {
 	rate  *rate
 	group string
-}
-
-// sameGroup reports whether the other member is the bucket of the same group, of the same rate or of a rate that the
-// rate continues.
-func (m member) sameGroup(other member) bool {
-	return m.rate.continues(other.rate) && m.group == other.group
 }
 
 // BucketsOf returns the buckets of an eviction because of this taint on a node with these labels.
@@ -71,14 +64,6 @@ func (b Buckets) Return(now time.Time) {
 	for _, m := range b.of {
 		m.rate.set(now, m.group, m.rate.fullAt(m.group).Add(-m.rate.interval))
 	}
-}
-
-// Beyond returns the buckets without those that are among the other buckets or continue one of them.
-func (b Buckets) Beyond(other Buckets) Buckets {
-	b.of = slices.DeleteFunc(slices.Clone(b.of), func(m member) bool {
-		return slices.ContainsFunc(other.of, m.sameGroup)
-	})
-	return b
 }
 
 // refill is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no

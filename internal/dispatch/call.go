@@ -65,8 +65,8 @@ func (c *Core) lateBy(it *item, waited eviction.Wait, before eviction.LateBy) ev
 	return before
 }
 
-// end takes in the outcome of a call, and takes back what the call holds.
-func (c *Core) end(now time.Time, in CallEnded) {
+// apply takes back what the call holds, and takes in what its outcome shows of the API server.
+func (in CallEnded) apply(c *Core, now time.Time, _ *Effects) {
 	it := c.items[in.UID]
 	i := slices.Index(c.calls, it)
 	if i < 0 {
@@ -81,14 +81,16 @@ func (c *Core) end(now time.Time, in CallEnded) {
 	if it.Own != Other {
 		c.own.ended(now, it.UID, &in.Outcome)
 	}
-	c.hear(now, it, &in.Outcome)
+	c.throttle(now, &in.Outcome)
+	c.outage.called(now, it.Node, it.started, &in.Outcome)
 }
 
-// hear takes in what the outcome of a call shows of the API server.
-func (c *Core) hear(now time.Time, it *item, o *eviction.Outcome) {
-	c.throttle(now, o)
-	c.outage.called(now, it.Node, it.started, o)
+func (in NodeRead) apply(c *Core, now time.Time, _ *Effects) {
+	c.throttle(now, &in.Outcome)
+	c.outage.nodeRead(now, in.Node, in.Sent, &in.Outcome)
 }
+
+func (ServerAnswered) apply(c *Core, now time.Time, _ *Effects) { c.outage.nudge(now) }
 
 // throttle holds all calls back for as long as the server asks.
 func (c *Core) throttle(now time.Time, o *eviction.Outcome) {
@@ -107,11 +109,4 @@ func (c *Core) giveBack(now time.Time, buckets Buckets) {
 		cl.dryUntil = now
 		c.dry.Set(cl)
 	}
-}
-
-// recount takes, for a call in flight, tokens of the rates that did not count the call before the rates were replaced.
-func (c *Core) recount(now time.Time, it *item) {
-	had := it.buckets
-	it.buckets = c.bucketsOf(&it.Candidate, it.request)
-	it.buckets.Beyond(had).Take(now)
 }

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -68,17 +67,13 @@ type Core struct {
 // item is an eviction from its offer until it is withdrawn or its outcome is settled.
 type item struct {
 	Candidate
-	serial uint64    // of the first offer
-	since  time.Time // since when it waits: the first offer or the deadline, the later of the two
-	class  *class
-	line   *line // while it stands in a line
-	pos    int   // in the turns of its node, or among the own pods
+	since time.Time // since when it waits: the first offer or the deadline, the later of the two
+	class *class
+	line  *line // while it stands in a line
+	pos   int   // in the turns of its node, or among the own pods
 
 	call // its request is nil while the candidate waits
 }
-
-// bySerial is the order in which items were first offered.
-func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
 
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
@@ -101,32 +96,7 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	away, loaded := c.outage.on(), c.throttled.After(now)
-	switch in := in.(type) {
-	case Offered:
-		do.Taken = c.offer(now, in.Candidate)
-	case Withdrawn:
-		do.Taken = c.withdraw(in.UID)
-	case Settled:
-		do.Settled = c.settle(in.UID)
-	case CallEnded:
-		c.end(now, in)
-	case NodeRead:
-		c.throttle(now, &in.Outcome)
-		c.outage.nodeRead(now, in.Node, in.Sent, &in.Outcome)
-	case ServerAnswered:
-		c.outage.nudge(now)
-	case Configured:
-		c.configure(now, in)
-	case Paused:
-		if c.paused && !in.Paused {
-			c.resumed = now
-		}
-		c.paused = in.Paused
-	case TermBegan:
-		c.beginTerm(now)
-	case TermEnded:
-		c.leads = false
-	}
+	in.apply(c, now, &do)
 	switch {
 	case !away && c.outage.on():
 		do.Pause = pauseUnavailable
@@ -137,24 +107,25 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// offer adds or replaces a candidate; false if a call for its UID is in flight or not settled.
-func (c *Core) offer(now time.Time, candidate Candidate) bool {
+func (in Offered) apply(c *Core, now time.Time, do *Effects) {
+	candidate := &in.Candidate
 	it := c.items[candidate.UID]
+	if it != nil && it.request != nil {
+		return
+	}
+	do.Taken = true
 	switch {
 	case it == nil:
-		it = &item{serial: c.nextSerial(), since: now}
+		it = &item{since: now}
 		c.items[candidate.UID] = it
-	case it.request != nil:
-		return false
-	case c.replace(it, &candidate):
-		return true
+	case c.replace(it, candidate):
+		return
 	default:
 		c.leave(it)
 	}
-	it.Candidate, it.since = candidate, later(it.since, candidate.Deadline)
-	it.class = c.classOf(&candidate)
+	it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
+	it.class = c.classOf(candidate)
 	c.enter(it)
-	return true
 }
 
 // replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the
@@ -170,19 +141,17 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 	return same
 }
 
-// withdraw removes a candidate; false if its call has begun, or if there is none. A call in flight is marked.
-func (c *Core) withdraw(uid types.UID) bool {
-	it := c.items[uid]
+func (in Withdrawn) apply(c *Core, _ time.Time, do *Effects) {
+	it := c.items[in.UID]
 	switch {
 	case it == nil:
-		return false
 	case it.request != nil:
 		it.withdrawn = true
-		return false
+	default:
+		c.leave(it)
+		delete(c.items, in.UID)
+		do.Taken = true
 	}
-	c.leave(it)
-	delete(c.items, uid)
-	return true
 }
 
 // Withdrawn reports whether a call that has begun was withdrawn since, also if the pod was offered again.
@@ -191,24 +160,18 @@ func (c *Core) Withdrawn(uid types.UID) bool {
 	return it != nil && it.withdrawn
 }
 
-// settle permits the next offer of a pod whose call has ended, and returns the outcome.
-func (c *Core) settle(uid types.UID) *Ended {
-	it := c.items[uid]
-	if it == nil || it.ended == nil {
-		return nil
+func (in Settled) apply(c *Core, _ time.Time, do *Effects) {
+	if it := c.items[in.UID]; it != nil && it.ended != nil {
+		delete(c.items, in.UID)
+		do.Settled = it.ended
 	}
-	delete(c.items, uid)
-	return it.ended
 }
 
-// configure replaces the rates and the number of workers.
-func (c *Core) configure(now time.Time, in Configured) {
+// apply lets all candidates that wait enter the lines of their new tokens.
+func (in Configured) apply(c *Core, now time.Time, _ *Effects) {
 	c.places.n = in.Workers
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
-	for _, it := range c.calls {
-		c.recount(now, it)
-	}
 	var waiting []*item
 	for _, it := range c.items {
 		if it.request == nil {
@@ -216,19 +179,30 @@ func (c *Core) configure(now time.Time, in Configured) {
 			waiting = append(waiting, it)
 		}
 	}
-	slices.SortFunc(waiting, bySerial)
+	slices.SortFunc(waiting, compare)
 	for _, it := range waiting {
 		it.class = c.classOf(&it.Candidate)
 		c.enter(it)
 	}
 }
 
-// beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
-func (c *Core) beginTerm(now time.Time) {
+func (in Paused) apply(c *Core, now time.Time, _ *Effects) {
+	if c.paused && !in.Paused {
+		c.resumed = now
+	}
+	c.paused = in.Paused
+}
+
+// apply begins a term with empty buckets, as the leader before may have spent the tokens.
+func (TermBegan) apply(c *Core, now time.Time, do *Effects) {
 	c.leads, c.outage.probing = true, false
 	c.rates = NewRates(now, c.rateList)
-	c.configure(now, Configured{Rates: c.rateList, Workers: c.places.n})
+	Configured{Rates: c.rateList, Workers: c.places.n}.apply(c, now, do)
 }
+
+func (TermEnded) apply(c *Core, _ time.Time, _ *Effects) { c.leads = false }
+
+func (TimePassed) apply(*Core, time.Time, *Effects) {}
 
 func (c *Core) nextSerial() uint64 {
 	c.serial++

@@ -80,7 +80,7 @@ func (d *Dispatcher) Withdrawn(uid types.UID) bool {
 func (d *Dispatcher) Settle(uid types.UID) *Ended { return d.step(Settled{uid}).Settled }
 
 // SetRates replaces the rates, which must be valid, and the number of workers. A rate that keeps its name and its
-// topologyKey keeps its level; others begin empty, less the calls in flight that they count. Calls in flight continue.
+// topologyKey keeps its level; others begin empty. Calls in flight continue.
 func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 	d.step(Configured{Rates: rates, Workers: workers})
 }
@@ -114,7 +114,9 @@ func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
 // WantsPlaces reports whether a candidate waits for a place, and for nothing else: the API server, or this program's
 // own limit, is the bottleneck.
-func (d *Dispatcher) WantsPlaces() bool { return locked(d, (*Core).WantsPlaces) }
+func (d *Dispatcher) WantsPlaces() bool {
+	return locked(d, func(c *Core) bool { return c.places.wanted })
+}
 
 // locked returns what a method of the core returns, under the lock.
 func locked[T any](d *Dispatcher, method func(*Core) T) T {
@@ -164,5 +166,5 @@ func (d *Dispatcher) step(in Input) Effects {
 
 // Levels returns how much of each rate is available.
 func (d *Dispatcher) Levels() []Level {
-	return locked(d, func(c *Core) []Level { return c.Levels(time.Now()) })
+	return locked(d, func(c *Core) []Level { return c.rates.Levels(time.Now()) })
 }

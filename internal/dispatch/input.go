@@ -11,13 +11,16 @@ import (
 )
 
 // Input is one thing that happens to a [Core].
-type Input interface{ input() }
+type Input interface {
+	apply(c *Core, now time.Time, do *Effects)
+}
 
-// Offered adds a candidate, or replaces the candidate of its UID. Effects.Taken is false if a call for the UID is under
-// way, or if the outcome of its last call is not settled.
+// Offered adds a candidate, or replaces the candidate of its UID. Effects.Taken is false if a call for the UID is in
+// flight, or if the outcome of its last call is not settled.
 type Offered struct{ Candidate Candidate }
 
-// Withdrawn removes a candidate. Effects.Taken is false if its call has begun, or if there is none.
+// Withdrawn removes a candidate. Effects.Taken is false if its call has begun, which is marked then, or if there is
+// none.
 type Withdrawn struct{ UID types.UID }
 
 // Settled takes in the outcome of the last call for the UID, which is Effects.Settled: the pod may be offered again.
@@ -56,18 +59,6 @@ type TermEnded struct{}
 
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
-
-func (Offered) input()        {}
-func (Withdrawn) input()      {}
-func (Settled) input()        {}
-func (CallEnded) input()      {}
-func (NodeRead) input()       {}
-func (ServerAnswered) input() {}
-func (Configured) input()     {}
-func (Paused) input()         {}
-func (TermBegan) input()      {}
-func (TermEnded) input()      {}
-func (TimePassed) input()     {}
 
 // Effects is what follows from a step.
 type Effects struct {

@@ -67,7 +67,7 @@ func (d *Dispatcher) Collectors() []prometheus.Collector {
 			func(c *Core) int { return c.places.all() }),
 		gauge("slow_evictions_in_flight",
 			"Eviction calls that have been in flight for more than a second. The API server or a webhook is slow.",
-			func(c *Core) int { return c.Old(time.Now()) }),
+			func(c *Core) int { return c.old(time.Now()) }),
 		gauge("outage_backoff", "1 while all eviction calls pause because the API server cannot be reached.",
 			func(c *Core) int {
 				if c.outage.on() {

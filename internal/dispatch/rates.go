@@ -31,17 +31,22 @@ func NewRates(now time.Time, list []policy.Rate) *Rates {
 	return r
 }
 
-// Replace replaces the rates. Calls under way keep their tokens.
+// Replace replaces the rates. A rate that keeps its name and its topologyKey continues with its buckets, to which calls
+// in flight give their tokens back. Other buckets begin empty.
 func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	old := r.rates
 	r.rates = nil
 	for i := range list {
-		next := &rate{Rate: list[i], refill: refillOf(&list[i]), full: map[string]time.Time{}}
-		next.fresh = now.Add(next.capacity()) // it is empty
-		if j := slices.IndexFunc(old, next.continues); j >= 0 {
-			next.carryOn(now, old[j])
+		next := &list[i]
+		continues := func(o *rate) bool { return o.Name == next.Name && o.TopologyKey == next.TopologyKey }
+		if j := slices.IndexFunc(old, continues); j >= 0 {
+			old[j].change(now, next)
+			r.rates = append(r.rates, old[j])
+			continue
 		}
-		r.rates = append(r.rates, next)
+		empty := &rate{Rate: *next, refill: refillOf(next), full: map[string]time.Time{}}
+		empty.fresh = now.Add(empty.capacity())
+		r.rates = append(r.rates, empty)
 	}
 }
 
@@ -49,15 +54,12 @@ func refillOf(r *policy.Rate) refill {
 	return refill{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
 }
 
-// continues reports whether the other rate is this rate before a reload, with the same groups.
-func (r *rate) continues(old *rate) bool {
-	return r.Name == old.Name && r.TopologyKey == old.TopologyKey
-}
-
-// carryOn adopts the buckets of the old rate.
-func (r *rate) carryOn(now time.Time, old *rate) {
-	r.fresh = old.convert(now, old.fresh, r.refill)
-	for group, full := range old.full {
+// change changes the limits of the rate, and which taints it counts. Its buckets keep their tokens.
+func (r *rate) change(now time.Time, to *policy.Rate) {
+	old := r.refill
+	r.Rate, r.refill = *to, refillOf(to)
+	r.fresh = old.convert(now, r.fresh, r.refill)
+	for group, full := range r.full {
 		r.full[group] = old.convert(now, full, r.refill)
 	}
 }

@@ -31,10 +31,12 @@ func newTurns() *turns { return &turns{nodes: map[string]*nodeLine{}} }
 
 func (t *turns) empty() bool { return len(t.nodes) == 0 }
 
-// before is the order of the candidates of a node.
-func before(a, b *item) bool {
-	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID)) < 0
+// compare is the order of the candidates of a node.
+func compare(a, b *item) int {
+	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID))
 }
+
+func before(a, b *item) bool { return compare(a, b) < 0 }
 
 // set adds a candidate, or moves it after its order has changed.
 func (t *turns) set(it *item) {

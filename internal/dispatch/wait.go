@@ -76,9 +76,6 @@ func (c *Core) shareOf(n *namespace) eviction.Wait {
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.standing + c.own.waiting.Len() }
 
-// WantsPlaces reports whether a candidate waits for a place, by rule 1 or 3, and for nothing else.
-func (c *Core) WantsPlaces() bool { return c.places.wanted }
-
 // InFlight returns how many calls are in flight.
 func (c *Core) InFlight() int { return len(c.calls) }
 
@@ -89,12 +86,6 @@ func (c *Core) InFlightRequests() (all []eviction.Request) {
 	}
 	return all
 }
-
-// Old returns how many calls have been in flight for a second or longer.
-func (c *Core) Old(now time.Time) int { return c.old(now) }
-
-// Levels returns how much of each rate is available.
-func (c *Core) Levels(now time.Time) []Level { return c.rates.Levels(now) }
 
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
 func (c *Core) PausedSince() time.Time {

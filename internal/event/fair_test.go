@@ -205,7 +205,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	for i := range 2 * capacity {
 		q.Put(noteIn(fmt.Sprint("team-", i%100), i))
 	}
-	if got := len(q.notes); got != capacity {
+	if got := len(q.queue); got != capacity {
 		t.Errorf("%d notes wait, want %d", got, capacity)
 	}
 }

@@ -76,7 +76,7 @@ func TestAnyMessageIsShortAndValid(t *testing.T) {
 		n.Kind = eviction.EvictionDelayed
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
-		got := render(&queuedNote{note: n}).Message
+		got := podEvent(&n).Message
 		if len(got) > truncate.MaxBytes || !utf8.ValidString(got) {
 			t.Fatalf("message of %d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
@@ -105,7 +105,8 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 		Source:              v1.EventSource{Component: "taint-eviction-controller"},
 		ReportingController: "taint-eviction-controller",
 	}
-	got := render(&queuedNote{note: n, at: at, serial: 42})
+	got := podEvent(&n)
+	stamp(got, at, 42)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -114,7 +115,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 func TestADelayedEvictionIsAWarning(t *testing.T) {
 	n := marking()
 	n.Kind = eviction.EvictionDelayed
-	got := render(&queuedNote{note: n})
+	got := podEvent(&n)
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)
 	}

@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	capacity       = 16384            // notes that wait
+	capacity       = 16384            // events that wait
 	nsCapacity     = capacity / 4     // of one namespace
 	maxWrites      = 16               // in flight
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
-	retryAfter     = time.Second      // of a namespace after a write that failed
-	longestHold    = 30 * time.Second // of a note, while evictions wait for places
+	retryAfter     = time.Second      // after a write that failed, by the same writer
+	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
 )
@@ -78,28 +78,22 @@ type Queue struct {
 	changed chan struct{} // a write may start
 
 	mu         sync.Mutex
-	closed     bool          // Run has ended
-	notes      []*queuedNote // that wait, in the order of their arrival
+	closed     bool      // Run has ended
+	queue      []*queued // that wait, in the order of their arrival
 	namespaces map[string]*namespace
 	writing    int    // writes in flight
-	serial     uint64 // of the latest note
+	serial     uint64 // of the latest event
 }
 
-// namespace is what the queue knows of a namespace with notes or writes.
-type namespace struct {
-	waiting, writing int
-	notBefore        time.Time // of the next write
-}
+// namespace counts the events of a namespace; it has at least one.
+type namespace struct{ waiting, writing int }
 
-// queuedNote is a note on a pod, or on the node if onNode is set.
-type queuedNote struct {
-	namespace string
-	note      eviction.Note
-	onNode    *nodeNote
-	node      string
+// queued is an event that waits to be written, or is being written.
+type queued struct {
+	namespace string // empty: of a node
 	at        time.Time
 	serial    uint64
-	failed    bool // to be written, once
+	event     func() *v1.Event // without name and times
 }
 
 // New returns a queue that takes notes while this process leads, and writes them while Run runs.
@@ -129,41 +123,41 @@ func (q *Queue) Collectors() []prometheus.Collector {
 
 // Put takes a note. It never blocks.
 func (q *Queue) Put(n eviction.Note) {
-	q.put(&queuedNote{namespace: n.Pod.Namespace, note: n, node: n.Verdict.Node})
+	q.put(n.Pod.Namespace, func() *v1.Event { return podEvent(&n) })
 }
 
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
-		q.put(&queuedNote{onNode: tripNote(&e), node: node})
+		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, reasonTripped, tripMessage(&e)) })
 	}
 }
 
 // PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node.
-func (q *Queue) PutDrained(node string) { q.put(&queuedNote{onNode: drainedNote(), node: node}) }
+func (q *Queue) PutDrained(node string) {
+	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, reasonDrained, drainedMessage) })
+}
 
-func (q *Queue) put(n *queuedNote) {
+func (q *Queue) put(in string, event func() *v1.Event) {
 	if !q.options.Leading() {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
+	ns := q.namespaces[in]
+	switch {
+	case q.closed:
 		q.count(droppedShutdown, 1)
 		return
-	}
-	ns := q.namespaces[n.namespace]
-	switch {
-	case ns == nil:
-		ns = &namespace{}
-		q.namespaces[n.namespace] = ns
-	case ns.waiting >= nsCapacity || len(q.notes) >= capacity:
+	case len(q.queue) >= capacity, ns != nil && ns.waiting >= nsCapacity:
 		q.count(droppedFull, 1)
 		return
+	case ns == nil:
+		ns = &namespace{}
+		q.namespaces[in] = ns
 	}
 	q.serial++
-	n.at, n.serial = time.Now(), q.serial
-	q.notes = append(q.notes, n)
+	q.queue = append(q.queue, &queued{in, time.Now(), q.serial, event})
 	ns.waiting++
 	q.signal()
 }
@@ -183,104 +177,100 @@ func (q *Queue) count(reason string, n int) { q.drops.WithLabelValues(reason).Ad
 func (q *Queue) Run(ctx context.Context) {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes outlive ctx by the time to flush
 	defer stop()
-	context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, stop) })
+	context.AfterFunc(ctx, func() { q.signal(); time.AfterFunc(flushTime, stop) })
 	q.startWrites(ctx, writing)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.count(droppedShutdown, len(q.notes))
-	q.notes = nil
+	q.count(droppedShutdown, len(q.queue))
+	q.queue = nil
 }
 
-// startWrites writes until ctx has ended and no note waits, or writing has ended. It returns when the writes have
+// startWrites writes until ctx has ended and no event is left, or writing has ended. It returns when the writes have
 // ended.
 func (q *Queue) startWrites(ctx, writing context.Context) {
 	var writes sync.WaitGroup
 	defer writes.Wait()
 	for writing.Err() == nil {
-		over, ended := ctx.Err() != nil, ctx.Done()
-		if over {
-			ended = writing.Done()
-		}
-		n, wake, idle := q.next(time.Now(), over)
-		switch {
-		case n != nil:
-			writes.Go(func() { q.write(writing, n) })
+		e, left := q.next(time.Now(), ctx.Err() != nil)
+		if e != nil {
+			writes.Go(func() { q.write(writing, e) })
 			continue
-		case over && idle:
+		}
+		var again <-chan time.Time
+		switch {
+		case left:
+			again = time.After(holdPoll)
+		case ctx.Err() != nil:
 			return
 		}
-		timer := time.NewTimer(wake)
 		select {
 		case <-q.changed:
-		case <-timer.C:
-		case <-ended:
+		case <-again:
+		case <-writing.Done():
 		}
-		timer.Stop()
 	}
 }
 
-// next takes the first note whose namespace and the evictions permit a write. If there is none, wake is when to ask
-// again unless something changes; idle reports whether nothing waits or is in flight.
-func (q *Queue) next(now time.Time, over bool) (_ *queuedNote, wake time.Duration, idle bool) {
+// next takes the first event whose namespace and the evictions permit a write. If there is none, left reports whether
+// any event waits or is being written.
+func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 	busy := !over && q.options.Busy()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	wake = time.Minute
 	if q.writing == maxWrites {
-		return nil, wake, false
+		return nil, true
 	}
-	for i, n := range q.notes {
-		ns := q.namespaces[n.namespace]
-		switch {
-		case ns.writing == maxInNamespace:
-		case now.Before(ns.notBefore):
-			wake = min(wake, ns.notBefore.Sub(now))
-		case busy && n.onNode == nil && now.Sub(n.at) < longestHold:
-			wake = min(wake, holdPoll)
-		default:
-			q.notes = slices.Delete(q.notes, i, i+1)
+	for i, e := range q.queue {
+		ns := q.namespaces[e.namespace]
+		held := busy && e.namespace != "" && now.Sub(e.at) < longestHold
+		if ns.writing < maxInNamespace && !held {
+			q.queue = slices.Delete(q.queue, i, i+1)
 			ns.waiting--
 			ns.writing++
 			q.writing++
-			return n, 0, false
+			return e, true
 		}
 	}
-	return nil, wake, len(q.notes)+q.writing == 0
+	return nil, len(q.queue)+q.writing > 0
 }
 
-// write writes a note. After a failure its namespace waits, and the note is tried once more.
-func (q *Queue) write(ctx context.Context, n *queuedNote) {
-	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	reason := whyDropped(ctx, q.options.Sink.Create(attempt, render(n)))
+// write writes an event, and tries once more if the API server may take it later.
+func (q *Queue) write(ctx context.Context, e *queued) {
+	event := e.event()
+	stamp(event, e.at, e.serial)
+	reason := q.try(ctx, event)
+	if reason == droppedFailed || reason == droppedTimeout {
+		select {
+		case <-time.After(retryAfter):
+		case <-ctx.Done():
+		}
+		reason = q.try(ctx, event)
+	}
+	if reason == "" {
+		q.written.Inc()
+	} else {
+		q.count(reason, 1)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.signal()
-	ns := q.namespaces[n.namespace]
+	ns := q.namespaces[e.namespace]
 	ns.writing--
 	q.writing--
-	passing := reason == droppedFailed || reason == droppedTimeout
-	if passing {
-		ns.notBefore = time.Now().Add(retryAfter)
-	}
-	switch {
-	case passing && !n.failed:
-		n.failed = true
-		q.notes = slices.Insert(q.notes, 0, n)
-		ns.waiting++
-	case reason == "":
-		q.written.Inc()
-	default:
-		q.count(reason, 1)
-	}
 	if ns.waiting+ns.writing == 0 {
-		delete(q.namespaces, n.namespace)
+		delete(q.namespaces, e.namespace)
 	}
 }
 
-// whyDropped returns why an event that could not be written is dropped, at the latest when the second try fails too;
-// empty if it is written.
+// try sends an event once, and returns why it is dropped unless another try helps; empty if it is stored.
+func (q *Queue) try(ctx context.Context, event *v1.Event) (reason string) {
+	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return whyDropped(ctx, q.options.Sink.Create(attempt, event))
+}
+
+// whyDropped returns why an event is dropped, if no other try follows; empty if it is written.
 func whyDropped(ctx context.Context, err error) string {
 	status := apierrors.APIStatus(nil)
 	switch {

@@ -260,7 +260,7 @@ func TestEventsOnPodsWaitWhileEvictionsWaitForPlaces(t *testing.T) {
 		q.PutDrained("n1")
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if got := sink.messages(); len(got) != 1 || got[0] != drainedNote().message {
+		if got := sink.messages(); len(got) != 1 || got[0] != drainedMessage {
 			t.Errorf("%d events are written while evictions wait, want only that on the node: %q", len(got), got)
 		}
 		busy.Store(false)

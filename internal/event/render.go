@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -30,66 +31,61 @@ const (
 // maxName is the length of the longest name of an object.
 const maxName = 253
 
-// nodeNote is what an event on a node says.
-type nodeNote struct{ kind, reason, message string }
+const drainedMessage = "The last pod that had to go because of taints is gone"
 
-func tripNote(e *breaker.Event) *nodeNote {
+func tripMessage(e *breaker.Event) string {
 	where := ""
 	if e.Trip.Group != "" {
 		where = " of " + e.Trip.Group
 	}
-	return &nodeNote{v1.EventTypeWarning, reasonTripped, fmt.Sprintf(
+	return fmt.Sprintf(
 		"Breaker %s is tripped: %d of %d nodes%s are affected, this one among them, and the evictions because of its taints are held",
-		e.Trip.Breaker, e.Affected, e.Nodes, where)}
+		e.Trip.Breaker, e.Affected, e.Nodes, where)
 }
 
-func drainedNote() *nodeNote {
-	return &nodeNote{v1.EventTypeNormal, reasonDrained, "The last pod that had to go because of taints is gone"}
+// nodeEvent returns an event on a node. Kubelets give the node's name as UID in their events, and kubectl describe
+// looks for that.
+func nodeEvent(node, kind, reason, text string) *v1.Event {
+	return newEvent(v1.ObjectReference{Kind: "Node", Name: node, UID: types.UID(node)}, kind, reason, text)
 }
 
-// render returns the event for a queued note.
-func render(q *queuedNote) *v1.Event {
-	about := v1.ObjectReference{APIVersion: "v1"}
-	namespace, kind, reason, text := metav1.NamespaceDefault, v1.EventTypeNormal, reasonEviction, ""
-	if q.onNode != nil {
-		// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
-		about.Kind, about.Name, about.UID = "Node", q.node, types.UID(q.node)
-		kind, reason, text = q.onNode.kind, q.onNode.reason, q.onNode.message
-	} else {
-		pod := q.note.Pod
-		about.Kind, about.Namespace, about.Name, about.UID = "Pod", pod.Namespace, pod.Name, pod.UID
-		namespace, text = pod.Namespace, message(&q.note)
-		switch q.note.Kind {
-		case eviction.EvictionDelayed:
-			kind, reason = v1.EventTypeWarning, reasonBlocked
-		case eviction.EvictionHeld:
-			reason = reasonHeld
+// podEvent returns the event for a note. Unless it says that the pod stays, it has what programs read of an eviction.
+func podEvent(n *eviction.Note) *v1.Event {
+	kind, reason := v1.EventTypeNormal, reasonEviction
+	switch n.Kind {
+	case eviction.EvictionDelayed:
+		kind, reason = v1.EventTypeWarning, reasonBlocked
+	case eviction.EvictionHeld:
+		reason = reasonHeld
+	}
+	pod := v1.ObjectReference{Kind: "Pod", Namespace: n.Pod.Namespace, Name: n.Pod.Name, UID: n.Pod.UID}
+	e := newEvent(pod, kind, reason, message(n))
+	if n.Kind != eviction.EvictionCancelled {
+		e.Annotations = map[string]string{
+			eviction.DeadlineAnnotation: taint.Stamp(n.Verdict.At),
+			eviction.TaintAnnotation:    n.Verdict.Taint.ToString(),
+			eviction.NodeAnnotation:     n.Verdict.Node,
+			eviction.BoundAnnotation:    taint.Stamp(n.Pod.Bound),
+			eviction.WorkloadAnnotation: n.Pod.Workload().String(),
 		}
 	}
-	stamp := metav1.NewTime(q.at)
+	return e
+}
+
+func newEvent(about v1.ObjectReference, kind, reason, text string) *v1.Event {
+	about.APIVersion = "v1"
 	return &v1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: eventName(about.Name, q.at, q.serial), Annotations: annotations(q),
-		},
-		InvolvedObject: about, Type: kind, Reason: reason, Message: truncate.Text(text),
-		FirstTimestamp: stamp, LastTimestamp: stamp, Count: 1,
+		ObjectMeta:     metav1.ObjectMeta{Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault)},
+		InvolvedObject: about, Type: kind, Reason: reason, Message: truncate.Text(text), Count: 1,
 		Source: v1.EventSource{Component: component}, ReportingController: component,
 	}
 }
 
-// annotations returns what programs read of an eviction; nil for an event that does not say that a pod goes.
-func annotations(q *queuedNote) map[string]string {
-	if q.onNode != nil || q.note.Kind == eviction.EvictionCancelled {
-		return nil
-	}
-	v, pod := &q.note.Verdict, q.note.Pod
-	return map[string]string{
-		eviction.DeadlineAnnotation: taint.Stamp(v.At),
-		eviction.TaintAnnotation:    v.Taint.ToString(),
-		eviction.NodeAnnotation:     v.Node,
-		eviction.BoundAnnotation:    taint.Stamp(pod.Bound),
-		eviction.WorkloadAnnotation: pod.Workload().String(),
-	}
+// stamp gives an event its times, and a name that no other event has.
+func stamp(e *v1.Event, at time.Time, serial uint64) {
+	e.Name = eventName(e.InvolvedObject.Name, at, serial)
+	e.FirstTimestamp = metav1.NewTime(at)
+	e.LastTimestamp = e.FirstTimestamp
 }
 
 // eventName returns a name that is unique and valid, however long the name of the event's subject is.

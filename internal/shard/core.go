@@ -58,7 +58,7 @@ type Core struct {
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
-	leaving   map[types.UID]string    // the nodes of pods that had to go and that others have deleted
+	leaving   map[types.UID]string    // the nodes from which pods have to go, also without an outage
 	releases  map[types.UID]release   // of the pods that are or were held
 }
 

@@ -8,21 +8,15 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// leave notes whether a pod has to go, or is held, also without an outage of its node: in its entry, or in leaving if
-// others have deleted the pod. A pod in leaving stays there until it is gone.
+// leave notes whether a pod has to go, or is held, also without an outage of its node. Once the pod is being deleted,
+// the note stays until the pod is gone.
 func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
-	leaves := ""
-	if drains(node) && c.hasToGo(pod, withoutOutage(node)) {
-		leaves = pod.Node
-	}
-	switch e := c.entries[pod.UID]; {
-	case e != nil:
-		e.leaves = leaves
-	case pod.Terminating && leaves+c.leaving[pod.UID] != "":
+	switch {
+	case drains(node) && c.hasToGo(pod, withoutOutage(node)):
 		c.leaving[pod.UID] = pod.Node
-		return
+	case !pod.Terminating:
+		delete(c.leaving, pod.UID)
 	}
-	delete(c.leaving, pod.UID)
 }
 
 // gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node or is
@@ -30,9 +24,6 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 func (c *Core) gone(uid types.UID, do *Effects) {
 	name := c.leaving[uid]
 	delete(c.leaving, uid)
-	if e := c.entries[uid]; e != nil && e.leaves != "" {
-		name, e.leaves = e.leaves, ""
-	}
 	if name == "" {
 		return
 	}

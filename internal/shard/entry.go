@@ -25,8 +25,6 @@ type entry struct {
 	pos        int       // in Core.timed
 
 	heldBy policy.Held // in the state held
-
-	leaves string // the node from which the pod has to go, also without an outage of the node; else empty
 }
 
 // state is the progress of an eviction.

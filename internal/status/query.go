@@ -1,14 +1,12 @@
 package status
 
 import (
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
 )
@@ -25,13 +23,6 @@ var filters = []string{"node", "namespace", "taint", "policy", "state"}
 type query struct {
 	filters map[string][]string // by parameter; an empty list selects all
 	limit   int
-	after   position // of the last eviction that was returned; zero at the start
-}
-
-// position is the place of an eviction in the order of all evictions.
-type position struct {
-	deadline time.Time
-	uid      string
 }
 
 // parseQuery refuses unknown and unreadable parameters: they would filter nothing. An empty value is the same as none.
@@ -50,13 +41,10 @@ func parseQuery(raw string) (q query, err error) {
 			if name == "state" {
 				err = checkStates(list)
 			}
-		case name != "limit" && name != "after":
-			err = fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state, limit or after", name)
-		case len(list) == 0:
-		case name == "limit":
+		case name != "limit":
+			err = fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state or limit", name)
+		case len(list) > 0:
 			q.limit, err = parseLimit(list[0])
-		default:
-			q.after, err = parsePosition(list[0])
 		}
 		if err != nil {
 			return query{}, err
@@ -83,45 +71,16 @@ func parseLimit(value string) (int, error) {
 	return n, nil
 }
 
-func parsePosition(value string) (position, error) {
-	text, err := base64.RawURLEncoding.DecodeString(value)
-	millis, uid, found := strings.Cut(string(text), " ")
-	n, wrong := strconv.ParseInt(millis, 10, 64)
-	if err != nil || wrong != nil || !found {
-		return position{}, fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
-	}
-	return position{time.UnixMilli(n), uid}, nil
-}
-
-// String returns the value of the parameter after.
-func (p position) String() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
-}
-
-// before reports whether the position is before that of the view.
-func (p position) before(v *eviction.View) bool {
-	order := stamp(v.Verdict.At).Compare(p.deadline)
-	return order > 0 || order == 0 && string(v.Pod.UID) > p.uid
-}
-
-// page returns the page of evictions that the query asks for, with an empty list, and the views for this list.
-func (q *query) page(s *sample) (l EvictionList, views []*eviction.View) {
+// list returns the list that the query asks for, without items, and the views of these.
+func (q *query) list(s *sample) (l EvictionList, views []*eviction.View) {
 	l = EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Items: []Eviction{}}
 	for _, v := range s.ordered() {
-		if !q.matches(v) {
-			continue
-		}
-		l.Total++
-		if q.after.before(v) {
+		if q.matches(v) {
 			views = append(views, v)
 		}
 	}
-	if len(views) > q.limit {
-		views = views[:q.limit]
-		last := views[q.limit-1]
-		l.Next = position{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
-	}
-	return l, views
+	l.Total = len(views)
+	return l, views[:min(q.limit, len(views))]
 }
 
 func (q *query) matches(v *eviction.View) bool {

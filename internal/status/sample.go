@@ -18,7 +18,7 @@ type sample struct {
 	nodes []Node
 	past  Past
 
-	// ordered returns the views, earliest deadline first, then by UID: the order of paging.
+	// ordered returns the views, earliest deadline first, then by UID.
 	ordered func() []*eviction.View
 }
 

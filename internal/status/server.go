@@ -150,8 +150,8 @@ func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
 		away(w, err)
 		return
 	}
-	page, views := q.page(last)
-	s.answerInPieces(w, page, listAs("items", views, evictionOf))
+	list, views := q.list(last)
+	s.answerInPieces(w, list, listAs("items", views, evictionOf))
 }
 
 func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {

@@ -296,16 +296,13 @@ type Changes struct {
 	NodesGone []string    `json:"nodesGone"` // the names of nodes that have no such taints now
 }
 
-// EvictionList is a page of evictions, earliest deadline first.
+// EvictionList is the evictions that match a query, earliest deadline first.
 type EvictionList struct {
 	TypeMeta
 	At time.Time `json:"at"`
 
-	// Total is how many evictions match the query, on all pages.
-	Total int `json:"total"`
-
-	// Next is the parameter "after" of the page that follows; left out on the last page.
-	Next  string     `json:"next,omitempty"`
+	// Total is how many evictions match the query. The items are the first of them, as many as limit says.
+	Total int        `json:"total"`
 	Items []Eviction `json:"items"`
 }
 
