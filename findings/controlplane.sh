@@ -11,7 +11,7 @@ work=$(mktemp -d)
 pids=()
 
 stop() {
-  kill "${pids[@]}" 2>/dev/null || true
+  kill -KILL "${pids[@]}" 2>/dev/null || true # a kube-apiserver that has lost its etcd takes minutes to end
   wait 2>/dev/null || true
   rm -rf "$work"
 }
