@@ -201,7 +201,7 @@ func (t *text) remainder() {
 		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
 	if t.Original != "" {
-		t.Printf("\n%s: %s. docs/semantics.md#what-the-original-does-otherwise lists the differences.\n",
+		t.Printf("\n%s: %s. docs/reference/differences.md lists the differences.\n",
 			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Original)
 	}
 	for _, c := range t.Commands {
