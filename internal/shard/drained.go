@@ -15,7 +15,7 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 	case drains(node) && c.hasToGo(pod, withoutOutage(node)):
 		c.leaving[pod.UID] = pod.Node
 	case !pod.Terminating:
-		delete(c.leaving, pod.UID)
+		forget(&c.leaving, pod.UID)
 	}
 }
 
@@ -23,7 +23,7 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 // being deleted. The last of those reports the node.
 func (c *Core) gone(uid types.UID, do *Effects) {
 	name := c.leaving[uid]
-	delete(c.leaving, uid)
+	forget(&c.leaving, uid)
 	if name == "" {
 		return
 	}

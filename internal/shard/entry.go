@@ -63,12 +63,21 @@ func (c *Core) become(e *entry, s state) {
 		c.scheduled++
 	}
 	if e.state = s; s == none {
-		delete(c.entries, e.uid)
+		forget(&c.entries, e.uid)
 	} else {
 		c.entries[e.uid] = e
 	}
 	if s != scheduled && s != offered {
 		c.timed.Remove(e)
+	}
+}
+
+// forget deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst may
+// have filled it with every pod of the cluster.
+func forget[V any](pods *map[types.UID]V, uid types.UID) {
+	delete(*pods, uid)
+	if len(*pods) == 0 {
+		*pods = map[types.UID]V{}
 	}
 }
 
