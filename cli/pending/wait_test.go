@@ -223,6 +223,9 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
+	mirror := func(now *foresight.Pending) {
+		now.Others = []foresight.BoundPod{bound("m", foresight.Orphaned)}
+	}
 	for name, c := range map[string]struct {
 		then func(*foresight.Pending)
 		want string
@@ -234,7 +237,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
 		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
-			"stopped is not known, and the pod garbage collector deletes the pods"},
+			"stopped is not known, and the pod garbage collector deletes the pods; in all, 1 pod is gone, 2 are left to the pod garbage collector"},
+		"node deleted with its mirror pod": {mirror, "2 pods are gone, 1 is left to the pod garbage collector"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}

@@ -44,6 +44,7 @@ var readMembers = []string{
 	"annotations", "ownerReferences", "finalizers", "managedFields",
 	"taints", "conditions",
 	"nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds", "phase",
+	"containerStatuses", "state",
 	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
 	"currentHealthy", "desiredHealthy", "expectedPods",
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
@@ -64,6 +65,7 @@ func meant(name, right string) bool {
 var closed = json.JoinUnmarshalers(
 	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
 	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.PodSpec](), members[v1.PodStatus](),
+	members[v1.ContainerStatus](), members[v1.ContainerStateRunning](), members[v1.ContainerStateTerminated](),
 	members[policyv1.PodDisruptionBudgetSpec](),
 )
 
