@@ -76,7 +76,10 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
-	labelMasked := p.hidden || slices.ContainsFunc(needs.PodLabels, func(key string) bool { return masked(p.Labels[key]) })
+	labelMasked := p.hidden
+	for _, key := range needs.PodLabels {
+		labelMasked = labelMasked || masked(p.Labels[key])
+	}
 	for _, value := range n.Labels {
 		labelMasked = labelMasked || needs.NodeLabels && masked(value)
 	}
