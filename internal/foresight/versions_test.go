@@ -49,7 +49,7 @@ func TestTheOrderOfStatesDoesNotMatter(t *testing.T) {
 		n.UID, n.ResourceVersion = types.UID(uid), revision
 		return n
 	}
-	gpu := timed("gpu:NoExecute", 0)
+	gpu := timed("gpu:NoExecute", -5)
 	n1 := node("n1", gpu)
 	for _, c := range []struct {
 		name    string
