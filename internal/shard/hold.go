@@ -55,8 +55,13 @@ func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, 
 }
 
 // without returns the holders that are not among the others.
-func without(holders, others []policy.Holder) []policy.Holder {
-	return slices.DeleteFunc(slices.Clone(holders), func(h policy.Holder) bool { return slices.Contains(others, h) })
+func without(holders, others []policy.Holder) (rest []policy.Holder) {
+	for _, h := range holders {
+		if !slices.Contains(others, h) {
+			rest = append(rest, h)
+		}
+	}
+	return rest
 }
 
 // forgetHold drops what is known of the holds of a pod that is gone.
