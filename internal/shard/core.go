@@ -58,7 +58,7 @@ type Core struct {
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
-	leaving   map[types.UID]string    // the nodes from which pods have to go, also without an outage
+	leaving   map[types.UID]departure // of the pods that have to go, also without an outage
 	releases  map[types.UID]release   // of the pods that are or were held
 }
 
@@ -69,7 +69,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{}, releases: map[types.UID]release{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]departure{}, releases: map[types.UID]release{},
 	}
 }
 
