@@ -38,7 +38,7 @@ func dropMaskedUIDs(object metav1.Object) {
 }
 
 // readMembers are the members that are read of an object, its metadata, its spec and its status, whatever its kind.
-var readMembers = []string{
+var readMembers = folded(
 	"metadata", "spec", "status",
 	"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "labels",
 	"annotations", "ownerReferences", "finalizers", "managedFields",
@@ -47,17 +47,22 @@ var readMembers = []string{
 	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
 	"currentHealthy", "desiredHealthy", "expectedPods",
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
+)
+
+// folded returns the set of these names, each in the form that it shares with names that may stand for it.
+func folded(names ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[fold(name)] = true
+	}
+	return set
 }
+
+// fold returns a name without what a name that stands for it may have otherwise: the case of letters and the last s.
+func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), "s") }
 
 // mayBeRead reports whether a member is read, or refused because its name may stand for one that is.
-func mayBeRead(name string) bool {
-	return slices.ContainsFunc(readMembers, func(right string) bool { return meant(name, right) })
-}
-
-// meant reports whether a name may stand for the right one, from which it differs in the case of letters or the last s.
-func meant(name, right string) bool {
-	return strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s"))
-}
+func mayBeRead(name string) bool { return readMembers[fold(name)] }
 
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
@@ -83,7 +88,7 @@ func members[T any]() *json.Unmarshalers {
 	fields := map[string]int{} // once, not for each object
 	for i := range reflect.TypeFor[T]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if slices.Contains(readMembers, name) {
+		if mayBeRead(name) {
 			fields[name] = i
 		}
 	}
@@ -112,7 +117,7 @@ func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error 
 		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
 	for right := range fields {
-		if meant(name, right) {
+		if fold(name) == fold(right) {
 			return fmt.Errorf("unknown field %q; write %s", name, right)
 		}
 	}
