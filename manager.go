@@ -248,9 +248,10 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 		}
 		all = append(all, views...)
 	}
+	self := m.self()
 	for i := range all {
 		v := &all[i]
-		v.Own = !v.IsHeld() && v.DeletedBy == "" && m.own(v.Pod) != dispatch.Other
+		v.Own = !v.IsHeld() && v.DeletedBy == "" && ownBy(self, v.Pod) != dispatch.Other
 	}
 	return all, nil
 }

@@ -41,7 +41,7 @@ func (m *Manager) wire(
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, OwnMethod: ownMethod,
 			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
 			Held: func(h shard.Holding) { m.holds.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
@@ -179,16 +179,21 @@ func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
 
 func (h handler) NamespacesChanged() { h.holds.Put(breaker.NamespacesChanged{}) }
 
-// own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
+// self returns the pod in which this process runs; nil if it is not known.
+func (m *Manager) self() *taint.Pod {
+	self, _ := m.source.Pod(m.options.OwnPod)
+	return self
+}
+
+// ownBy reports whether a pod belongs to the program that runs in the pod self: it is self, or it has the same
 // controlling owner.
-func (m *Manager) own(pod *taint.Pod) dispatch.Own {
-	switch m.options.OwnPod {
-	case "":
+func ownBy(self, pod *taint.Pod) dispatch.Own {
+	switch {
+	case self == nil:
 		return dispatch.Other
-	case pod.UID:
+	case pod.UID == self.UID:
 		return dispatch.Self
-	}
-	if self, _ := m.source.Pod(m.options.OwnPod); self != nil && pod.ReplicaOf(self) {
+	case pod.ReplicaOf(self):
 		return dispatch.Sibling
 	}
 	return dispatch.Other
@@ -196,7 +201,7 @@ func (m *Manager) own(pod *taint.Pod) dispatch.Own {
 
 // otherReady reports whether a replica of this program is Ready and not terminating, apart from these pods.
 func (m *Manager) otherReady(not ...types.UID) bool {
-	self, _ := m.source.Pod(m.options.OwnPod)
+	self := m.self()
 	return self != nil && m.source.AnyPod(func(pod *taint.Pod) bool {
 		return pod.Ready && !pod.Terminating && pod.ReplicaOf(self) && !slices.Contains(not, pod.UID)
 	})
