@@ -171,6 +171,18 @@ func TestOneNameIsOnePod(t *testing.T) {
 	}
 }
 
+func TestTwoNodesOfOneNameAreRefused(t *testing.T) {
+	const twice = "node n1 is there twice in x; give what was written at one moment"
+	another := node("n1")
+	another.UID = "another"
+	for name, second := range map[string]*v1.Node{"with other taints": node("n1", parsed("gpu:NoSchedule")), "with another UID": another} {
+		_, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{From: "x"}, node("n1"), second)
+		if fmt.Sprint(err) != twice {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // The files of a dump may be given in any order.
 func TestOfTwoStatesTheNewerCountsInAnyOrder(t *testing.T) {
 	allows := func(version string, n int32) func() any {

@@ -72,6 +72,20 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	}
 }
 
+func TestAPodThatStaysGetsNoWarningOfShadowedTolerations(t *testing.T) {
+	for name, stays := range map[string]*v1.Pod{
+		"the longest toleration is the first":    pod("a", tolerates("", -1), tolerates("gpu", 30)),
+		"a pod that has finished is not evicted": pod("a", tolerates("gpu", 30), tolerates("", -1), in(v1.PodSucceeded)),
+	} {
+		if got := plan(t, ask("gpu:NoExecute"), node("n1"), stays).Pods[0].Warnings; got != nil {
+			t.Errorf("plan, %s: %q", name, got)
+		}
+		if got := explain(stays, node("n1", parsed("gpu:NoExecute"))).Warnings; got != nil {
+			t.Errorf("explain, %s: %q", name, got)
+		}
+	}
+}
+
 func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 	const loop = "the DaemonSet controller creates the pod on this node again at once, where it is evicted again, without end; add a NoSchedule taint that it does not tolerate"
 	const may = "a replacement pod tolerates the node's taints, so it may be scheduled to the same node and evicted again"
