@@ -208,9 +208,10 @@ func (m *Manager) Trouble() error { return m.source.Trouble() }
 // not affect readiness: evictions continue, and no eviction happens earlier because of it.
 func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 
-// OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the
-// taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect readiness.
-func (m *Manager) OriginalTrouble() error { return m.original.Trouble() }
+// BuiltinTrouble returns a warning if this process has seen within a day, while it led, that the built-in controller,
+// the taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect
+// readiness.
+func (m *Manager) BuiltinTrouble() error { return m.original.Trouble() }
 
 // Paused reports whether calls are paused.
 func (m *Manager) Paused() bool { return m.InForce().Paused }

@@ -27,7 +27,7 @@ type Method = policy.Method
 
 const (
 	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets do not apply. The
-	// original does the same.
+	// built-in controller does the same.
 	Delete = policy.Delete
 
 	// Evict creates an Eviction, which obeys PodDisruptionBudgets.

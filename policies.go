@@ -119,7 +119,7 @@ func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
 	return maps.All(all)
 }
 
-// conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
+// conflictsWithBuiltin names the settings whose promises do not hold while the built-in controller runs.
 func (m *Manager) conflictsWithBuiltin() (names []string) {
 	if m.Paused() {
 		names = append(names, "paused")

@@ -32,7 +32,7 @@ func (m *Manager) wire(
 	m.createEvents(client)
 	fieldManager := evict.FieldManager
 	if m.options.DryRun || m.options.Evictor != nil {
-		fieldManager = "" // a dry run is meant to run beside the original, and a caller's evictor writes as it likes
+		fieldManager = "" // a dry run may run beside the built-in controller, and a caller's evictor writes as it likes
 	}
 	m.original = original.New(original.Options{
 		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Leading: m.leads.Load,

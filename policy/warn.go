@@ -222,9 +222,9 @@ func groupWarning(topologyKey string, minNodes int) string {
 	return ""
 }
 
-// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
+// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in controller runs, such as
 // "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone do not
-// conflict, because the built-in taint manager ignores NoSchedule taints. A nil Set has no conflicts.
+// conflict, because the built-in controller ignores NoSchedule taints. A nil Set has no conflicts.
 func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
@@ -248,7 +248,7 @@ func (s *Set) ConflictsWithBuiltin() (names []string) {
 	return names
 }
 
-// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in taint manager does.
+// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in controller does.
 // gracePeriod, tolerations.max and tolerations.unlimited only let pods go earlier.
 func (p *Policy) conflictsWithBuiltin() (fields []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() {

@@ -190,8 +190,8 @@ func (t *text) budgets() {
 	}
 }
 
-// remainder writes the pod's condition DisruptionTarget, what the original would decide otherwise, and what to do about
-// a pod that is to go.
+// remainder writes the pod's condition DisruptionTarget, what the built-in controller would decide otherwise, and what
+// to do about a pod that is to go.
 func (t *text) remainder() {
 	if d := t.Disruption; d != nil {
 		since := ""
@@ -200,9 +200,9 @@ func (t *text) remainder() {
 		}
 		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
-	if t.Original != "" {
+	if t.Builtin != "" {
 		t.Printf("\n%s: %s. docs/reference/differences.md lists the differences.\n",
-			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Original)
+			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Builtin)
 	}
 	for _, c := range t.Commands {
 		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)

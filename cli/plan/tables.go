@@ -52,7 +52,7 @@ func (t *text) wider() []terminal.Column[pod] {
 			return answer.When(p.Without, t.At)
 		}},
 		{Heading: t.orIfEvicted("BLOCKING BUDGETS"), Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
-		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Original }},
+		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Builtin }},
 	}
 }
 

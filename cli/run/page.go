@@ -32,7 +32,7 @@ type condition interface {
 	HasSynced() bool
 	Trouble() error
 	JournalTrouble() error
-	OriginalTrouble() error
+	BuiltinTrouble() error
 	InForce() taintmanager.Policies
 	Trips() []breaker.TripRecord
 	IdleBreakers() []string
@@ -46,7 +46,7 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		m := p.role(of)
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
 		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
-		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
+		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.BuiltinTrouble())
 		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.Spared())
 		return m
 	}

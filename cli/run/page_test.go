@@ -36,7 +36,7 @@ func (nothing) Tainted() []*taint.Node                         { return nil }
 func (nothing) HasSynced() bool                                { return true }
 func (nothing) Trouble() error                                 { return nil }
 func (nothing) JournalTrouble() error                          { return nil }
-func (nothing) OriginalTrouble() error                         { return errors.New("the original runs, too") }
+func (nothing) BuiltinTrouble() error                          { return errors.New("the original runs, too") }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -204,7 +204,7 @@ func (re remarks) all() (list []remark) {
 	}
 	add("journal", "not kept as a whole", re.condition.JournalTrouble())
 	add("clock", "not in step with that of the API server", re.clock(time.Now()))
-	add("original", "evicts pods, too", re.condition.OriginalTrouble())
+	add("builtin", "evicts pods, too", re.condition.BuiltinTrouble())
 	if re.condition.InForce().Paused {
 		add("paused", "no eviction starts", errors.New("no eviction starts"))
 	}

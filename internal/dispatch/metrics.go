@@ -25,7 +25,7 @@ func newMetrics() *metrics {
 		}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "taint_eviction_controller_pod_deletion_duration_seconds",
-			Help:    "Seconds from a pod's deadline to its accepted deletion, in the original's buckets.",
+			Help:    "Seconds from a pod's deadline to its accepted deletion, in the built-in controller's buckets.",
 			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 10, 30, 60, 120, 180, 240},
 		}),
 		lateness: prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -130,7 +130,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 		return d
 	}
 	if prediction.DeletedBy == "" {
-		e.Original = n.estimate.original(&p.Pod, &verdict, by)
+		e.Builtin = n.estimate.builtin(&p.Pod, &verdict, by)
 	}
 	d.add(&prediction)
 	for i := range n.Taints {

@@ -274,7 +274,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}
 }
 
-func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
+func TestWhereTheBuiltinControllerWouldDecideOtherwiseIsSaid(t *testing.T) {
 	gpu, disk := timed("gpu=9:NoExecute", -60), timed("disk:NoExecute", -30)
 	numeric := func(p *v1.Pod) {
 		p.Spec.Tolerations = []v1.Toleration{{Key: "gpu", Operator: v1.TolerationOpGt, Value: "5"}}
@@ -295,7 +295,7 @@ func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
 		{"being deleted", pod("a", deleted), ""},
 		{"finished, with too many seconds", pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
 	} {
-		got := explain(c.pod, node("n1", gpu, disk)).Original
+		got := explain(c.pod, node("n1", gpu, disk)).Builtin
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}

@@ -95,9 +95,9 @@ type PlannedPod struct {
 	// without the changes, too), saved or stays.
 	Effect string `json:"effect"`
 
-	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
+	// Builtin says how the built-in controller would decide otherwise about a pod that runs, as far as the present
 	// state shows it; empty if it would decide alike.
-	Original string `json:"original,omitempty"`
+	Builtin string `json:"builtin,omitempty"`
 
 	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
 	Without   *Prediction `json:"without,omitempty"`   // without the changes; nil if the pod would stay
@@ -231,7 +231,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
 	}
 	if with.DeletedBy == "" {
-		result.Original = by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with)
+		result.Builtin = by.with.nodes[p.Node].builtin(&p.Pod, &verdict, &by.with)
 	}
 	result.share()
 	if without.Evict {

@@ -93,7 +93,7 @@ func New(o Options) *Keeper {
 	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems",
-		Help: "ConfigMaps of the journal that have a problem of this kind.",
+		Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
 	core := o.CoreOptions
 	core.Leading = k.leads
@@ -182,9 +182,9 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 func (k *Keeper) report(changes []Trouble) {
 	for _, t := range changes {
 		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
-			log.Info("A problem of the journal is over")
+			log.Info("The journal no longer has the problem")
 		} else {
-			log.Info("A problem of the journal: what it lacks counts as not recorded", "problem", t.Text)
+			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
 		}
 	}
 	if len(changes) > 0 {
