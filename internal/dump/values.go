@@ -49,20 +49,20 @@ var readMembers = folded(
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
 )
 
-// folded returns the set of these names, each in the form that it shares with names that may stand for it.
-func folded(names ...string) map[string]bool {
-	set := map[string]bool{}
+// folded returns these names by the form that each shares with the names that may stand for it.
+func folded(names ...string) map[string]string {
+	byForm := map[string]string{}
 	for _, name := range names {
-		set[fold(name)] = true
+		byForm[fold(name)] = name
 	}
-	return set
+	return byForm
 }
 
 // fold returns a name without what a name that stands for it may have otherwise: the case of letters and the last s.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), "s") }
 
 // mayBeRead reports whether a member is read, or refused because its name may stand for one that is.
-func mayBeRead(name string) bool { return readMembers[fold(name)] }
+func mayBeRead(name string) bool { return readMembers[fold(name)] != "" }
 
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
@@ -88,7 +88,7 @@ func members[T any]() *json.Unmarshalers {
 	fields := map[string]int{} // once, not for each object
 	for i := range reflect.TypeFor[T]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if mayBeRead(name) {
+		if name != "" && readMembers[fold(name)] == name {
 			fields[name] = i
 		}
 	}
@@ -116,10 +116,9 @@ func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error 
 	if i, ok := fields[name]; ok {
 		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
-	for right := range fields {
-		if fold(name) == fold(right) {
-			return fmt.Errorf("unknown field %q; write %s", name, right)
-		}
+	right := readMembers[fold(name)]
+	if _, ok := fields[right]; ok {
+		return fmt.Errorf("unknown field %q; write %s", name, right)
 	}
 	return d.SkipValue()
 }
