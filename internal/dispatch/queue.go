@@ -2,131 +2,130 @@ package dispatch
 
 import "time"
 
-// namespace is what rules 2 and 3 ask about a namespace. It exists while it has candidates or calls.
+// namespace has what rules 2 and 3 need to know of a namespace. It exists while it has candidates or calls.
 type namespace struct {
 	name   string
-	lines  map[*class]*line
+	queues map[*tokenSet]*queue
 	calls  int       // in flight
 	served uint64    // serial number of the last start, or of the creation
 	heldAt time.Time // when rule 3 last held it back
 }
 
-// line holds the candidates of a namespace that need the same tokens; it is not empty.
-type line struct {
+// queue holds the candidates of a namespace that need the same tokens; it is not empty.
+type queue struct {
 	namespace *namespace
-	class     *class
+	tokenSet  *tokenSet
 	served    uint64
-	turns     *turns
+	nodes     *roundRobin
 
-	// What its idle queue compares, in the line itself: a queue of 10,000 lines is in no cache of the processor.
+	// The order among the idle queues of its token set, stored here because 10,000 of them miss the processor's caches.
 	rank uint64
-	pos  int // among the idle lines of its class
+	pos  int // among the idle queues of its token set
 }
 
-// before reports whether it is this line's turn before that of another line of its class. Tokens go round; without
-// them rule 2 decides.
-func (l *line) before(other *line) bool {
-	if l.class.rated && other.class.rated {
-		return l.servedBefore(other)
+// before reports whether this queue comes before another one. Queues with rates share tokens in turn; otherwise rule 2
+// decides.
+func (q *queue) before(other *queue) bool {
+	if q.tokenSet.rated && other.tokenSet.rated {
+		return q.servedBefore(other)
 	}
-	return l.byRuleTwo(other)
+	return q.byRuleTwo(other)
 }
 
-// byRuleTwo reports whether rule 2 prefers this line.
-func (l *line) byRuleTwo(other *line) bool {
-	if i, j := l.namespace.calls, other.namespace.calls; i != j {
+// byRuleTwo reports whether rule 2 prefers this queue.
+func (q *queue) byRuleTwo(other *queue) bool {
+	if i, j := q.namespace.calls, other.namespace.calls; i != j {
 		return i < j
 	}
-	if i, j := l.repeats(), other.repeats(); i != j {
+	if i, j := q.repeats(), other.repeats(); i != j {
 		return j
 	}
-	return l.servedBefore(other)
+	return q.servedBefore(other)
 }
 
-// servedBefore reports whether the line's namespace was served longer ago. In a namespace, a first attempt goes before
-// a repeat, and then lines go round.
-func (l *line) servedBefore(other *line) bool {
-	if l.namespace != other.namespace {
-		return l.namespace.served < other.namespace.served
+// servedBefore reports whether the queue's namespace was served longer ago. In a namespace, first attempts precede
+// repeats, then queues take turns.
+func (q *queue) servedBefore(other *queue) bool {
+	if q.namespace != other.namespace {
+		return q.namespace.served < other.namespace.served
 	}
-	if i, j := l.repeats(), other.repeats(); i != j {
+	if i, j := q.repeats(), other.repeats(); i != j {
 		return j
 	}
-	return l.served < other.served
+	return q.served < other.served
 }
 
-// repeats reports whether a call was made before for the candidate whose turn it is in the line.
-func (l *line) repeats() bool { return l.turns.peek().Ways[0].Attempt > 1 }
+// repeats reports whether the next candidate of the queue was called before.
+func (q *queue) repeats() bool { return q.nodes.peek().Requests[0].Attempt > 1 }
 
-// place puts the line where it belongs among the lines of its class, after its first candidate or the calls of its
-// namespace have changed.
-func (l *line) place() {
-	if l.namespace.calls > 0 {
-		l.class.idle.Remove(l)
-		l.class.busy[l] = true
+// place moves the queue to its place in its token set, after its first candidate or its namespace's calls have changed.
+func (q *queue) place() {
+	if q.namespace.calls > 0 {
+		q.tokenSet.idle.Remove(q)
+		q.tokenSet.busy[q] = true
 		return
 	}
-	delete(l.class.busy, l)
-	l.rank = l.namespace.served
-	if !l.class.rated && l.repeats() {
-		l.rank |= 1 << 63
+	delete(q.tokenSet.busy, q)
+	q.rank = q.namespace.served
+	if !q.tokenSet.rated && q.repeats() {
+		q.rank |= 1 << 63
 	}
-	l.class.idle.Set(l)
+	q.tokenSet.idle.Set(q)
 }
 
-// stand adds a candidate to its line.
-func (c *Core) stand(it *item) {
-	n := c.namespaceOf(it.Namespace)
-	l := n.lines[it.class]
-	if l == nil {
-		l = &line{namespace: n, class: it.class, served: c.nextSerial(), turns: newTurns()}
-		n.lines[it.class] = l
+// enqueue adds a candidate to its queue.
+func (c *Core) enqueue(e *entry) {
+	n := c.namespaceOf(e.Namespace)
+	q := n.queues[e.tokenSet]
+	if q == nil {
+		q = &queue{namespace: n, tokenSet: e.tokenSet, served: c.nextSerial(), nodes: newRoundRobin()}
+		n.queues[e.tokenSet] = q
 	}
-	c.standing++
-	it.line = l
-	l.turns.set(it)
-	l.place()
+	c.queued++
+	e.queue = q
+	q.nodes.set(e)
+	q.place()
 }
 
-// namespaceOf returns the namespace of that name, a new one if there is none.
+// namespaceOf returns the namespace of that name, or a new one.
 func (c *Core) namespaceOf(name string) *namespace {
 	n := c.namespaces[name]
 	if n == nil {
-		n = &namespace{name: name, lines: map[*class]*line{}, served: c.nextSerial()}
+		n = &namespace{name: name, queues: map[*tokenSet]*queue{}, served: c.nextSerial()}
 		c.namespaces[name] = n
 	}
 	return n
 }
 
-// stepOut removes a candidate from its line, and the line with the last candidate.
-func (c *Core) stepOut(it *item) {
-	l := it.line
-	l.turns.remove(it)
-	c.standing--
-	it.line = nil
-	if !l.turns.empty() {
-		l.place()
+// dequeue removes a candidate from its queue, and the queue once empty.
+func (c *Core) dequeue(e *entry) {
+	q := e.queue
+	q.nodes.remove(e)
+	c.queued--
+	e.queue = nil
+	if !q.nodes.empty() {
+		q.place()
 		return
 	}
-	delete(l.namespace.lines, l.class)
-	delete(l.class.busy, l)
-	l.class.idle.Remove(l)
-	c.forgetIdle(l.namespace)
+	delete(q.namespace.queues, q.tokenSet)
+	delete(q.tokenSet.busy, q)
+	q.tokenSet.idle.Remove(q)
+	c.forgetIdle(q.namespace)
 }
 
-// countCall adds to the calls of a namespace, and moves its lines if it had no calls, or has none now.
+// countCall adds to the calls of a namespace, and moves its queues if it had no calls, or has none now.
 func (c *Core) countCall(n *namespace, by int) {
 	n.calls += by
 	if n.calls == 0 || n.calls == by {
-		for _, l := range n.lines {
-			l.place()
+		for _, q := range n.queues {
+			q.place()
 		}
 	}
 	c.forgetIdle(n)
 }
 
 func (c *Core) forgetIdle(n *namespace) {
-	if n.calls == 0 && len(n.lines) == 0 {
+	if n.calls == 0 && len(n.queues) == 0 {
 		delete(c.namespaces, n.name)
 	}
 }

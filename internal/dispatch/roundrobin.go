@@ -11,88 +11,88 @@ import (
 // reads the node, and that read serves the others.
 const inARow = 8
 
-// turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,
-// alternate with regulars, so that a single pod waits for newcomers at most.
-type turns struct {
-	nodes               map[string]*nodeLine
+// roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
+// (newcomers) alternate with the others (regulars), so that a node with one pod waits for newcomers at most.
+type roundRobin struct {
+	nodes               map[string]*nodeQueue
 	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
 	served              int       // how many candidates of the first regular were served in a row
 	regularServedLast   bool      // else a newcomer
 }
 
-// nodeLine holds the candidates of one node; it is not empty.
-type nodeLine struct {
-	waiting ordered.Queue[*item]
+// nodeQueue holds the candidates of one node; it is not empty.
+type nodeQueue struct {
+	waiting ordered.Queue[*entry]
 	element *list.Element
 	regular bool
 }
 
-func newTurns() *turns { return &turns{nodes: map[string]*nodeLine{}} }
+func newRoundRobin() *roundRobin { return &roundRobin{nodes: map[string]*nodeQueue{}} }
 
-func (t *turns) empty() bool { return len(t.nodes) == 0 }
+func (r *roundRobin) empty() bool { return len(r.nodes) == 0 }
 
 // compare is the order of the candidates of a node.
-func compare(a, b *item) int {
+func compare(a, b *entry) int {
 	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID))
 }
 
-func before(a, b *item) bool { return compare(a, b) < 0 }
+func before(a, b *entry) bool { return compare(a, b) < 0 }
 
 // set adds a candidate, or moves it after its order has changed.
-func (t *turns) set(it *item) {
-	node := t.nodes[it.Node]
+func (r *roundRobin) set(e *entry) {
+	node := r.nodes[e.Node]
 	if node == nil {
-		node = &nodeLine{waiting: ordered.New(before, func(it *item) *int { return &it.pos })}
-		node.element = t.newcomers.PushBack(node)
-		t.nodes[it.Node] = node
+		node = &nodeQueue{waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
+		node.element = r.newcomers.PushBack(node)
+		r.nodes[e.Node] = node
 	}
-	node.waiting.Set(it)
+	node.waiting.Set(e)
 }
 
-// remove removes a candidate, and its node with the last of them.
-func (t *turns) remove(it *item) {
-	node := t.nodes[it.Node]
-	node.waiting.Remove(it)
+// remove removes a candidate, and its node once empty.
+func (r *roundRobin) remove(e *entry) {
+	node := r.nodes[e.Node]
+	node.waiting.Remove(e)
 	if node.waiting.Len() > 0 {
 		return
 	}
-	delete(t.nodes, it.Node)
+	delete(r.nodes, e.Node)
 	if !node.regular {
-		t.newcomers.Remove(node.element)
+		r.newcomers.Remove(node.element)
 		return
 	}
-	if t.regulars.Front() == node.element {
-		t.served = 0
+	if r.regulars.Front() == node.element {
+		r.served = 0
 	}
-	t.regulars.Remove(node.element)
+	r.regulars.Remove(node.element)
 }
 
-// peek returns the candidate whose turn it is. There must be a candidate.
-func (t *turns) peek() *item {
-	it, _ := t.nextNode().waiting.First()
-	return it
+// peek returns the next candidate. There must be one.
+func (r *roundRobin) peek() *entry {
+	e, _ := r.nextNode().waiting.First()
+	return e
 }
 
 // nextNode returns the node whose turn it is.
-func (t *turns) nextNode() *nodeLine {
-	newcomer, regular := t.newcomers.Front(), t.regulars.Front()
-	if newcomer != nil && (t.regularServedLast || regular == nil) {
-		return newcomer.Value.(*nodeLine)
+func (r *roundRobin) nextNode() *nodeQueue {
+	newcomer, regular := r.newcomers.Front(), r.regulars.Front()
+	if newcomer != nil && (r.regularServedLast || regular == nil) {
+		return newcomer.Value.(*nodeQueue)
 	}
-	return regular.Value.(*nodeLine)
+	return regular.Value.(*nodeQueue)
 }
 
-// serve moves the node whose turn it is to its new place. The candidate of [turns.peek] is to be removed then.
-func (t *turns) serve() {
-	node := t.nextNode()
-	t.regularServedLast = node.regular
+// serve moves the node whose turn it is to its new place. The caller must then remove the candidate that peek returned.
+func (r *roundRobin) serve() {
+	node := r.nextNode()
+	r.regularServedLast = node.regular
 	if !node.regular {
-		t.newcomers.Remove(node.element)
-		node.regular, node.element = true, t.regulars.PushBack(node)
+		r.newcomers.Remove(node.element)
+		node.regular, node.element = true, r.regulars.PushBack(node)
 		return
 	}
-	if t.served++; t.served == inARow {
-		t.served = 0
-		t.regulars.MoveToBack(node.element)
+	if r.served++; r.served == inARow {
+		r.served = 0
+		r.regulars.MoveToBack(node.element)
 	}
 }

@@ -10,46 +10,48 @@ import (
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// class holds the lines of the candidates that need the same tokens.
-type class struct {
-	key      string
-	ways     []Buckets
-	rated    bool                 // each way has buckets
-	idle     ordered.Queue[*line] // of namespaces without calls
-	busy     map[*line]bool       // of namespaces with calls
-	dryUntil time.Time            // when its last wait for tokens ends, or has ended
-	dryRate  string               // the rate of that wait
-	dryPos   int                  // in Core.dry
-	size     int                  // candidates, also own pods that do not stand in a line yet
+// tokenSet holds the queues of all candidates that need the same tokens.
+type tokenSet struct {
+	key       string
+	buckets   []Buckets             // of each request
+	rated     bool                  // each request needs tokens
+	idle      ordered.Queue[*queue] // of namespaces without calls
+	busy      map[*queue]bool       // of namespaces with calls
+	waitUntil time.Time             // when its last wait for tokens ends, or has ended
+	waitRate  string                // the rate of that wait
+	waitPos   int                   // in Core.waitingForTokens
+	size      int                   // number of candidates, with own pods that are in no queue yet
 }
 
-func newClass(key string, ways []Buckets) *class {
-	cl := &class{key: key, ways: ways, busy: map[*line]bool{}}
-	cl.rated = !slices.ContainsFunc(ways, func(b Buckets) bool { return b.Key == "" })
-	cl.idle = ordered.New(func(a, b *line) bool { return a.rank < b.rank }, func(l *line) *int { return &l.pos })
-	return cl
+func newTokenSet(key string, buckets []Buckets) *tokenSet {
+	set := &tokenSet{key: key, buckets: buckets, busy: map[*queue]bool{}}
+	set.rated = !slices.ContainsFunc(buckets, func(b Buckets) bool { return b.Key == "" })
+	set.idle = ordered.New(func(a, b *queue) bool { return a.rank < b.rank }, func(q *queue) *int { return &q.pos })
+	return set
 }
 
-// newDry returns a queue of classes by when their waits for tokens end.
-func newDry() ordered.Queue[*class] {
-	before := func(a, b *class) bool { return cmp.Or(a.dryUntil.Compare(b.dryUntil), cmp.Compare(a.key, b.key)) < 0 }
-	return ordered.New(before, func(cl *class) *int { return &cl.dryPos })
+// newWaitingForTokens returns a queue of token sets, ordered by the ends of their waits.
+func newWaitingForTokens() ordered.Queue[*tokenSet] {
+	before := func(a, b *tokenSet) bool {
+		return cmp.Or(a.waitUntil.Compare(b.waitUntil), cmp.Compare(a.key, b.key)) < 0
+	}
+	return ordered.New(before, func(set *tokenSet) *int { return &set.waitPos })
 }
 
-// classOf returns the class of a candidate, a new one if there is none.
-func (c *Core) classOf(candidate *Candidate) *class {
-	ways := make([]Buckets, len(candidate.Ways))
+// tokenSetOf returns the token set of a candidate, or a new one.
+func (c *Core) tokenSetOf(candidate *Candidate) *tokenSet {
+	buckets := make([]Buckets, len(candidate.Requests))
 	var key strings.Builder
-	for i := range ways {
-		ways[i] = c.bucketsOf(candidate, &candidate.Ways[i])
-		key.WriteString(ways[i].Key + "\x01")
+	for i := range buckets {
+		buckets[i] = c.bucketsOf(candidate, &candidate.Requests[i])
+		key.WriteString(buckets[i].Key + "\x01")
 	}
-	cl := c.classes[key.String()]
-	if cl == nil {
-		cl = newClass(key.String(), ways)
-		c.classes[cl.key], c.ready[cl] = cl, true
+	set := c.tokenSets[key.String()]
+	if set == nil {
+		set = newTokenSet(key.String(), buckets)
+		c.tokenSets[set.key], c.ready[set] = set, true
 	}
-	return cl
+	return set
 }
 
 // bucketsOf returns the buckets of the rates that count a request for the candidate.
@@ -60,36 +62,36 @@ func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) Buckets {
 	return Buckets{}
 }
 
-// enter adds a candidate: to its line, or to the own pods.
-func (c *Core) enter(it *item) {
-	it.class.size++
-	if it.Own != Other {
-		c.own.wait(it)
+// add adds a candidate: to its queue, or to the own pods.
+func (c *Core) add(e *entry) {
+	e.tokenSet.size++
+	if e.Own != Other {
+		c.own.wait(e)
 		return
 	}
-	c.stand(it)
+	c.enqueue(e)
 }
 
-// leave removes a candidate that does not go now, and its class with the last candidate.
-func (c *Core) leave(it *item) {
-	if it.line == nil {
-		c.own.waiting.Remove(it)
+// remove removes a candidate, whether or not its call starts now, and its token set once empty.
+func (c *Core) remove(e *entry) {
+	if e.queue == nil {
+		c.own.waiting.Remove(e)
 	} else {
-		c.stepOut(it)
+		c.dequeue(e)
 	}
-	cl := it.class
-	if cl.size--; cl.size == 0 {
-		delete(c.classes, cl.key)
-		delete(c.ready, cl)
-		c.dry.Remove(cl)
+	set := e.tokenSet
+	if set.size--; set.size == 0 {
+		delete(c.tokenSets, set.key)
+		delete(c.ready, set)
+		c.waitingForTokens.Remove(set)
 	}
 }
 
-// way returns the first way whose rates all have a token now. If there is none, one way can be sent before the others,
-// and waits for a token of this rate until then.
-func (cl *class) way(now time.Time) (way int, rate string, until time.Time) {
-	for i := range cl.ways {
-		name, at := cl.ways[i].Wait(now)
+// firstWithTokens returns the index of the first request whose rates all have a token now. If there is none, it returns
+// the rate with the earliest next token, and when that comes.
+func (t *tokenSet) firstWithTokens(now time.Time) (request int, rate string, until time.Time) {
+	for i := range t.buckets {
+		name, at := t.buckets[i].Wait(now)
 		if name == "" {
 			return i, "", time.Time{}
 		}
@@ -100,17 +102,17 @@ func (cl *class) way(now time.Time) (way int, rate string, until time.Time) {
 	return 0, rate, until
 }
 
-// runDry notes that no way of the class has its tokens until then, because of this rate.
-func (c *Core) runDry(cl *class, rate string, until time.Time) {
-	cl.dryRate, cl.dryUntil = rate, until
-	delete(c.ready, cl)
-	c.dry.Set(cl)
+// waitForTokens makes the token set wait until then for a token of this rate.
+func (c *Core) waitForTokens(set *tokenSet, rate string, until time.Time) {
+	set.waitRate, set.waitUntil = rate, until
+	delete(c.ready, set)
+	c.waitingForTokens.Set(set)
 }
 
-// refill makes the classes ready whose wait for tokens has ended.
+// refill makes the token sets ready whose wait for tokens has ended.
 func (c *Core) refill(now time.Time) {
-	for cl, ok := c.dry.First(); ok && !cl.dryUntil.After(now); cl, ok = c.dry.First() {
-		c.dry.Remove(cl)
-		c.ready[cl] = true
+	for set, ok := c.waitingForTokens.First(); ok && !set.waitUntil.After(now); set, ok = c.waitingForTokens.First() {
+		c.waitingForTokens.Remove(set)
+		c.ready[set] = true
 	}
 }
