@@ -9,18 +9,18 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Explain returns the history of the node with this UID with the starts of a record of it, and reports whether that
-// changes it. A record only explains what this process has found in a list, the first one or one after a gap of its
-// watch: a taint that it has seen appear keeps its time. The record is not used for a taint
+// ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
+// changed for readers. Only taints that this process first saw in a LIST, its first one or one after a watch gap, take
+// a start: a taint that the watch showed keeps its own. A taint takes no start from the record
 //
 //   - if the record is of a node with another UID;
-//   - if the record lacks the taint with the value that was found, or that value had ended before (not-ready and
+//   - if the record lacks the taint with the listed value, or that value had ended before the LIST (not-ready and
 //     unreachable count as one taint with two values);
-//   - if this process has seen the node later than the recorded state began, without that state;
+//   - if this process saw the node without that state after the state's recorded start;
 //   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
 //
 // The node must have reached the version of the record. Starts are not before the node's creation.
-func (n NodeHistory) Explain(uid types.UID, r Record, now Look) (NodeHistory, bool) {
+func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
 	}
@@ -31,9 +31,9 @@ func (n NodeHistory) Explain(uid types.UID, r Record, now Look) (NodeHistory, bo
 		if p.role == audited {
 			continue
 		}
-		explained, ok := p.explained(&r, &now)
-		changed = changed || ok && !equalStates(p.states, explained.states)
-		*p = explained // also if only starts are recorded as they were read
+		applied, ok := p.applyRecord(&r, &from)
+		changed = changed || ok && !equalStates(p.states, applied.states)
+		*p = applied // even if readers see no change: Start is the recorded one then, and is written back as read
 	}
 	if IsNewer(r.Version, n.version) {
 		next.version = r.Version
@@ -41,74 +41,75 @@ func (n NodeHistory) Explain(uid types.UID, r Record, now Look) (NodeHistory, bo
 	return next, changed
 }
 
-// entered returns recorded states with their times on the monotonic clock of this process, in their order, and not
+// toLocal returns recorded states with their times on the monotonic clock of this process, in their order, and not
 // before the node's creation.
-func (l *Look) entered(states []TaintState) []TaintState {
-	least := l.At.Add(-max(l.At.Sub(l.At.Enter(l.Created)), 0))
+func (v *Viewpoint) toLocal(states []TaintState) []TaintState {
+	least := v.At.Add(-max(v.At.Sub(v.At.ToLocal(v.Created)), 0))
 	for i := range states {
 		s := &states[i]
-		if s.Since = l.At.Enter(s.Start); s.Since.Before(least) {
+		if s.Since = v.At.ToLocal(s.Start); s.Since.Before(least) {
 			s.Since = least
 		}
 		least = s.Since
 		if !s.Listed.IsZero() {
-			s.Relisted = l.At.Enter(s.Listed)
+			s.Relisted = v.At.ToLocal(s.Listed)
 		}
 	}
 	return states
 }
 
-// explained returns the presence as the record explains it, or unchanged and false if it does not. What a list after a
-// gap has shown is explained by a state that began in the gap, after the writer had seen the node without it.
-func (p *presence) explained(r *Record, now *Look) (presence, bool) {
-	theirs := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
-		return now.Keys.roleOf(&s.Taint) != p.role
+// applyRecord returns the presence with the states of the record; unchanged and false if the record has none for it. A
+// taint first listed after a watch gap takes a state that began in the gap, if the writer saw the node without it
+// before.
+func (p *presence) applyRecord(r *Record, from *Viewpoint) (presence, bool) {
+	recorded := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
+		return from.Keys.roleOf(&s.Taint) != p.role
 	})
-	theirs = now.entered(theirs)
-	for _, again := range p.again {
-		last := again.lastOf(theirs, r.Version)
-		if last >= 0 && theirs[last].afterAbsence() && IsNewer(theirs[last].From, again.before) {
-			return p.explainedBy(again, theirs, last, r, now), true
+	recorded = from.toLocal(recorded)
+	for _, relist := range p.relists {
+		last := relist.lastOf(recorded, r.Version)
+		if last >= 0 && recorded[last].afterAbsence() && IsNewer(recorded[last].From, relist.before) {
+			return p.applyStates(relist, recorded, last, r, from), true
 		}
 	}
-	if p.found == nil {
+	if p.firstList == nil {
 		return *p, false
 	}
-	last := p.found.lastOf(theirs, r.Version)
-	if last < 0 && len(theirs) > 0 && taint.ReportsOutage(theirs[0].Taint.Key) {
-		last = len(theirs) - 1 // the two of the pair count as one taint
+	last := p.firstList.lastOf(recorded, r.Version)
+	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+		last = len(recorded) - 1 // the two of the pair count as one taint
 	}
-	if last < 0 || p.found.before != "" && !IsNewer(theirs[last].From, p.found.before) {
+	if last < 0 || p.firstList.before != "" && !IsNewer(recorded[last].From, p.firstList.before) {
 		return *p, false
 	}
-	return p.explainedBy(p.found, theirs, last, r, now), true
+	return p.applyStates(p.firstList, recorded, last, r, from), true
 }
 
-// explainedBy returns the presence with the recorded states theirs up to the last one that was found in the list,
-// followed by the states that this process has seen since.
-func (p *presence) explainedBy(found *finding, theirs []TaintState, last int, r *Record, now *Look) presence {
-	if !Reaches(now.Reached, found.version) && !Reaches(r.Version, found.version) {
-		if now.byRecord(theirs, r.List).differs(found.taints, found.list, found.written) {
-			return p.setAgain(found, now)
+// applyStates returns the presence with the recorded states up to the last one that the list shows, followed by the
+// states that this process has seen since.
+func (p *presence) applyStates(list *listing, recorded []TaintState, last int, r *Record, from *Viewpoint) presence {
+	if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) {
+		if from.seenByWriter(recorded, r.List).differs(list.taints, list.fingerprint, list.written) {
+			return p.setAgain(list, from)
 		}
 	}
-	explained := *p
-	explained.states, explained.recorded = found.continuing(theirs[:last+1], p.states), true
-	explained.states = bound(explained.states, now.Distinguishes)
-	return explained
+	applied := *p
+	applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
+	applied.states = bound(applied.states, from.Distinguishes)
+	return applied
 }
 
-// lastOf returns the index of the last recorded state that was found: it has the same taint, began by the version at
-// which it was found, and had not ended before it. If there is none, it is the first with that taint that a list has
-// shown to the writer. -1 means that no state was found. The argument recorded is the version of the record.
-func (f *finding) lastOf(theirs []TaintState, recorded string) int {
+// lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began by the
+// list's version, and had not ended before. Otherwise it is the earliest state with such a taint that the writer first
+// saw in a LIST. -1 means none.
+func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	first := -1
-	for i := len(theirs) - 1; i >= 0; i-- {
-		s := &theirs[i]
+	for i := len(recorded) - 1; i >= 0; i-- {
+		s := &recorded[i]
 		switch {
-		case present(f.taints, &s.Taint) == nil:
-		case s.Ended && !IsNewer(recorded, f.version): // what was found is a later taint with the same value
-		case !IsNewer(s.From, f.version):
+		case present(l.taints, &s.Taint) == nil:
+		case s.Ended && !IsNewer(recordVersion, l.version): // the list shows a later taint with the same value
+		case !IsNewer(s.From, l.version):
 			return i
 		case s.Found:
 			first = i
@@ -117,20 +118,20 @@ func (f *finding) lastOf(theirs []TaintState, recorded string) int {
 	return first
 }
 
-// continuing returns the recorded states, of which those that are not on the node have ended, followed by the states
-// that this process has found and that are not among them, or has seen appear since. What was found had begun by then.
-func (f *finding) continuing(theirs, own []TaintState) []TaintState {
-	states, own := slices.Clone(theirs), slices.Clone(own)
+// continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
+// that are not among them. Invariant: each recorded state began no later than the list.
+func (l *listing) continuing(recorded, own []TaintState) []TaintState {
+	states, own := slices.Clone(recorded), slices.Clone(own)
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
 		if !s.Ended {
-			s.Ended, s.To = true, f.version // at the latest
+			s.Ended, s.To = true, l.version // at the latest
 		}
-		if s.Since.After(f.at) {
-			s.Since = f.at
+		if s.Since.After(l.at) {
+			s.Since = l.at
 		}
 		for j := len(own) - 1; j >= 0; j-- {
-			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, f.version) {
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, l.version) {
 				s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
 				if o.Relisted.After(s.Relisted) {
 					s.Relisted, s.Listed = o.Relisted, o.Listed
@@ -141,20 +142,20 @@ func (f *finding) continuing(theirs, own []TaintState) []TaintState {
 		}
 	}
 	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != f.version && !IsNewer(o.From, f.version) // it began before the gap
+		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
 }
 
-// setAgain returns the presence if it was set again after the writer of a record last watched: taints without timeAdded
-// began when managedFields say that they were written.
-func (p *presence) setAgain(found *finding, now *Look) presence {
+// setAgain returns the presence of taints that were set again after the writer of a record last watched: without
+// timeAdded they began when managedFields say that they were written.
+func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
 		s := &next.states[i]
-		since, start := now.At.Timestamp(found.written), skew.NextSecond(found.written).UTC()
-		listed := s.Found && s.From == found.version
-		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(now.Watched) {
+		since, start := from.At.Timestamp(list.written), skew.NextSecond(list.written).UTC()
+		listed := s.Found && s.From == list.version
+		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(from.Watched) {
 			s.Since, s.Start = since, start
 		}
 	}
