@@ -8,25 +8,25 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Way is a request that may be sent for a pod, and the action that permits it.
-type Way struct {
+// Permit permits one request for a pod.
+type Permit struct {
 	Method Method
-	Action Action
+	Action Action // because of which the request may be sent
 
 	// At is when the request may be sent at the earliest: the deadline of the action, or the end of a later wait.
 	At time.Time
 }
 
-// String describes the way: "Delete by policy drain, with a grace period of at most 1m0s, because of the taint k".
-func (w *Way) String() string {
-	s := string(w.Method)
-	if w.Action.Policy != "" {
-		s += " by policy " + w.Action.Policy
+// String describes the permit: "Delete by policy drain, with a grace period of at most 1m0s, because of the taint k".
+func (p *Permit) String() string {
+	s := string(p.Method)
+	if p.Action.Policy != "" {
+		s += " by policy " + p.Action.Policy
 	}
-	if w.Action.GracePeriod > 0 {
-		s += ", with a grace period of at most " + w.Action.GracePeriod.String()
+	if p.Action.GracePeriod > 0 {
+		s += ", with a grace period of at most " + p.Action.GracePeriod.String()
 	}
-	return s + ", because of the taint " + w.Action.Taint.Key
+	return s + ", because of the taint " + p.Action.Taint.Key
 }
 
 // Calls summarizes the results of this process's calls for a pod.
@@ -34,53 +34,53 @@ type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
 	RefusedSince time.Time
 
-	// RequestNotBefore is when the next request to evict the pod may be sent, and DeleteNotBefore when a deletion may
-	// be sent. Zero stands for no wait.
+	// RequestNotBefore is the earliest time of the next request to evict the pod, DeleteNotBefore that of a deletion.
+	// Zero means no wait.
 	RequestNotBefore, DeleteNotBefore time.Time
 }
 
-// Ways returns the requests that may be sent for the pod now, the preferred request first. next is when the result
-// changes if nothing else happens; zero if time alone does not change it. With rates, the result has a way for each
-// taint because of which the pod is to go now: a rate that counts one taint does not delay the eviction because of
-// another taint. Without rates, it has one way at most.
-func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (ways []Way, next time.Time) {
+// Permits returns the permits for the requests that may be sent for the pod now, the preferred one first. next is when
+// the result changes if nothing else happens; zero if time alone does not change it. With rates, there is one permit
+// for each taint that evicts the pod now, so that a rate of one taint does not delay the eviction because of another
+// taint. Without rates, there is at most one.
+func (j Judge) Permits(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (permits []Permit, next time.Time) {
 	for {
 		verdict := j.Decide(pod, node)
-		way, changes := verdict.way(c, now)
+		permit, changes := verdict.permit(c, now)
 		next = sooner(next, changes)
-		if way.Method == "" {
-			return ways, next
+		if permit.Method == "" {
+			return permits, next
 		}
-		ways = append(ways, way)
+		permits = append(permits, permit)
 		if len(j.set().config.Guards.Rates) == 0 {
-			return ways, next
+			return permits, next
 		}
-		node = node.Without(way.Action.Taint.Key)
+		node = node.Without(permit.Action.Taint.Key)
 	}
 }
 
-// way returns the request that may be sent now; its method is empty if no request may be sent. If both actions are due,
-// it returns the deletion, so the wait after a refused request does not delay the deletion.
-func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
+// permit returns the permit for the request that may be sent now; its method is empty if none may. If both actions are
+// due, it permits the deletion, so the wait after a refused request does not delay the deletion.
+func (v *Verdict) permit(c Calls, now time.Time) (permit Permit, next time.Time) {
 	deletion, deleteAt := v.DeletionAfter(c)
 	if deletion != nil && !deleteAt.After(now) {
-		return Way{Delete, *deletion, deleteAt}, time.Time{}
+		return Permit{Delete, *deletion, deleteAt}, time.Time{}
 	}
 	if deletion != nil {
 		next = deleteAt
 	}
 	if !v.Request.Evict {
-		return Way{}, next
+		return Permit{}, next
 	}
 	requestAt := later(v.Request.At, c.RequestNotBefore)
 	if requestAt.After(now) {
-		return Way{}, sooner(next, requestAt)
+		return Permit{}, sooner(next, requestAt)
 	}
-	return Way{Evict, v.Request, requestAt}, next
+	return Permit{Evict, v.Request, requestAt}, next
 }
 
-// DeletionAfter returns the next deletion after these calls, and when it may start. It returns nil if no deletion is to
-// come. deleteAfter applies only after a refused request.
+// DeletionAfter returns the next deletion after these calls, and when it may start; nil if there is none. deleteAfter
+// applies only after a refused request.
 func (v *Verdict) DeletionAfter(c Calls) (*Action, time.Time) {
 	switch {
 	case !v.Delete.Evict:
@@ -99,7 +99,7 @@ func (v *Verdict) DeletionAfter(c Calls) (*Action, time.Time) {
 	return first, later(at, c.DeleteNotBefore)
 }
 
-// sooner returns the earlier of two moments; zero stands for never.
+// sooner returns the earlier of two moments; zero means never.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -107,7 +107,7 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// Sent is the request of a call under way.
+// Sent is the request of a call in flight.
 type Sent struct {
 	Method             Method // empty: the evictor's own
 	Policy             string
@@ -115,10 +115,10 @@ type Sent struct {
 	TaintKey           string
 }
 
-// Permits reports whether the way still permits the request of a call for this pod: by the same method and policy, with
-// the same grace period, and because of the same taint, which the rates have counted.
-func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
-	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
-	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == w.Method) &&
-		s.Policy == w.Action.Policy && s.TaintKey == w.Action.Taint.Key
+// Covers reports whether the permit covers the request of a call for this pod: the same method, policy and grace
+// period, and the same taint, which the rates have counted.
+func (p *Permit) Covers(pod *taint.Pod, s Sent) bool {
+	grace := GracePeriodSeconds(pod.GracePeriodSeconds, p.Action.GracePeriod)
+	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == p.Method) &&
+		s.Policy == p.Action.Policy && s.TaintKey == p.Action.Taint.Key
 }
