@@ -10,10 +10,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Bound describes the latest time at which a pod that the policy decides is gone, counted from the start of the pod's
-// countdown: "within 20m of the taint, eviction is requested; within 1h50m, the pod is deleted if that was refused and
-// gone within 1h58m; holds and rate limits delay each step". Without a bound, it returns the reasons. The bound
-// includes the settle times of the breakers.
+// Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
+// "within 20m of the taint, eviction is requested; within 1h50m, the pod is deleted if that was refused and gone within
+// 1h58m; holds and rate limits delay each step". Without a bound, it returns the reasons. The bound includes the settle
+// times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
