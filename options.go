@@ -93,7 +93,7 @@ type Options struct {
 	// CallTimeout bounds one eviction call. 0 means 35 s, because admission webhooks may take 30 s.
 	CallTimeout time.Duration
 
-	// DrainTimeout bounds how long Run waits for calls under way after its context has ended. 0 means 10 s.
+	// DrainTimeout bounds how long Run waits for calls in flight after its context has ended. 0 means 10 s.
 	DrainTimeout time.Duration
 
 	// Watching makes the requests that list and watch nodes, and pods if New has no informer: a client of the same

@@ -132,7 +132,7 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 			t.Errorf("second %d: got %q, want %q", second, got, want)
 		}
 	}
-	if v.First() != v.Request.Verdict || v.Stay != 0 || v.Ignored != "b" {
+	if v.First() != v.Request.Verdict || v.Stay != 0 || v.IgnoredBy != "b" {
 		t.Errorf("got %+v", v)
 	}
 }

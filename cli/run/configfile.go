@@ -31,7 +31,7 @@ func (s *settings) load(stdin io.Reader) (*settings, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	next.held = s.configFile != "-" && pausedBeside(s.configFile, false)
+	next.pausedByFile = s.configFile != "-" && pauseFileSet(s.configFile, false)
 	return next, nil
 }
 

@@ -36,7 +36,7 @@ type condition interface {
 	InForce() taintmanager.Policies
 	Trips() []breaker.TripRecord
 	IdleBreakers() []string
-	Spared() map[string]time.Time
+	OutageWithoutNoExecute() map[string]time.Time
 }
 
 // page returns the options of the web page, with the notes in a path of their own.
@@ -47,7 +47,7 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
 		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
 		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.BuiltinTrouble())
-		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.Spared())
+		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.OutageWithoutNoExecute())
 		return m
 	}
 	pace := func(now time.Time, views []eviction.View, nodes []*taint.Node) *status.Pace {

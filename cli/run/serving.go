@@ -29,7 +29,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
 )
 
-// closeTimeout is how long requests under way may take after the server begins to close.
+// closeTimeout is how long requests in flight may take after the server begins to close.
 const closeTimeout = time.Second
 
 // server is the HTTPS server, which listens but does not answer yet. Nil means none.

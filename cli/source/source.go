@@ -1,5 +1,5 @@
 // Package source reads what plan, explain and pending answer from: a live cluster, a dump, the manager's journal, or a
-// running manager; and it has the flags that name these, and the rules by which a command judges.
+// running manager. It also has the flags for them, and loads the rules by which a command computes verdicts.
 package source
 
 import (

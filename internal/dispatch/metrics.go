@@ -93,8 +93,8 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 }
 
 // stepped counts the effects of a step.
-func (m *metrics) stepped(do *Effects) {
-	if do.Pause != "" {
-		m.pauses.WithLabelValues(do.Pause).Inc()
+func (m *metrics) stepped(effects *Effects) {
+	if effects.Pause != "" {
+		m.pauses.WithLabelValues(effects.Pause).Inc()
 	}
 }

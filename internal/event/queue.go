@@ -1,9 +1,10 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
-// [Queue] takes notes from the shards and never blocks them. It is bounded, also for each namespace: further notes are
-// dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. A write keeps its writer for 4 s at
-// most; if it fails, the event goes to the end of the queue, once. While evictions wait for places, events on pods wait,
-// too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
+// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes them. The queue is bounded, in
+// total and per namespace; excess notes are dropped and counted. A namespace has 2 of the 16 writers at most. A write
+// keeps its writer for 4 s at most; if it fails, the event goes to the end of the queue, once. While evictions wait for
+// places, events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are
+// best effort.
 package event
 
 import (

@@ -94,7 +94,8 @@ func (m *Model) podWarnings(p *pod) []string {
 		}
 		taints = slices.Concat(taints, slices.DeleteFunc(outage(), there))
 	}
-	return slices.Concat(shadowed(&p.Pod, taints, rules), displaced(&p.Pod, outage(), rules), p.responders())
+	return slices.Concat(
+		shadowedWarnings(&p.Pod, taints, rules), displacedWarnings(&p.Pod, outage(), rules), p.responders())
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
@@ -193,7 +194,7 @@ func (m *Model) judged(t *v1.Taint) *v1.Taint {
 	return t
 }
 
-// since says since when a taint is there, and what tells that.
+// since returns a sentence with the start of a taint and its source.
 func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {

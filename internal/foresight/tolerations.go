@@ -6,8 +6,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shadowed returns warnings of tolerations that have no effect because an earlier toleration matches the same taint.
-func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
+// shadowedWarnings returns warnings of tolerations that have no effect because an earlier one matches the same taint.
+func shadowedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	var warnings []string
 	for i := range taints {
 		t := &taints[i]
@@ -23,9 +23,10 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	return warnings
 }
 
-// displaced returns warnings of tolerations of an outage that match none of these taints, and keep the API server from
-// adding its default. A toleration of a running pod can't be changed or removed, but others may be put before it.
-func displaced(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {
+// displacedWarnings returns warnings of tolerations of an outage that match none of these taints, and keep the API
+// server from adding its default. A toleration of a running pod can't be changed or removed, but others may be put
+// before it.
+func displacedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {
 	for i := range taints {
 		t := &taints[i]
 		if t.Effect != v1.TaintEffectNoExecute || !isManaged(*t) {
@@ -40,7 +41,7 @@ func displaced(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []s
 	return warnings
 }
 
-// outage are the NoExecute taints that Kubernetes sets while a node has an outage.
+// outage returns the NoExecute taints that Kubernetes sets during an outage of a node.
 func outage() []v1.Taint {
 	return []v1.Taint{
 		{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute},

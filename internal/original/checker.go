@@ -1,8 +1,10 @@
-// Package original recognizes that the built-in controller, the taint-eviction-controller of kube-controller-manager,
-// evicts pods beside this program: another client has carried out an eviction that waits here ([eviction.Overtaken]),
-// and the pod's managedFields say that it was not this program. A [Checker] asks the API server for such a pod once in a
-// while, and reports the built-in controller in the log, by a metric, and as trouble. It needs no permission beyond
-// listing pods.
+// Package original detects that the built-in controller, the taint-eviction-controller of kube-controller-manager,
+// also evicts pods: another client has deleted a pod whose eviction is still pending in this process, and the
+// pod's managedFields name a taint manager other than this program.
+//
+// [Checker.Overtaken] takes such a pod and never blocks. [Checker.Run] asks the API server for it, at most once a
+// minute, and not for an hour after a finding. It reports the built-in controller in the log, by a metric, and by
+// [Checker.Trouble]. It needs no permission beyond listing pods.
 package original
 
 import (
@@ -25,7 +27,7 @@ import (
 
 const (
 	timeout         = 10 * time.Second // of one request
-	betweenChecks   = time.Minute      // from a request to the next: drains and other deletions are suspicious, too
+	betweenChecks   = time.Minute      // between two requests, because drains and other deletions are suspicious, too
 	betweenFindings = time.Hour        // from a finding to the next request, and so between two reports
 	remembered      = 24 * time.Hour   // how long a finding is shown
 )

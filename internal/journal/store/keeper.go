@@ -43,8 +43,8 @@ type Options struct {
 	// for all changes before it reports them. Required.
 	Watched func() journal.LastWatch
 
-	// Explained is called after a record has changed the history of a node. It must not block. Required.
-	Explained func(node string)
+	// HistoryChanged is called after a record has changed the history of a node. It must not block. Required.
+	HistoryChanged func(node string)
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it. It must not block. Required.
@@ -154,8 +154,8 @@ func (k *Keeper) put(in Input) {
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
-	for _, node := range effects.Explained {
-		k.options.Explained(node)
+	for _, node := range effects.HistoriesChanged {
+		k.options.HistoryChanged(node)
 	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
