@@ -40,13 +40,13 @@ func plannedAnew() []correction {
 			},
 		},
 		{
-			"the taint that counts is lifted, others remain",
+			"the taint with the earliest deadline is removed, others remain",
 			"The rules", "The verdict is computed from scratch at every change.",
 			"The pod still goes at the time of the taint that is gone.",
 			func(m moment) bool { return m.moved() && !m.after.has(m.before.first().taint) },
 		},
 		{
-			"the taint that counts takes another value or its twin's key",
+			"a taint's value changes, or not-ready and unreachable replace each other",
 			"When a countdown starts", "A taint's states have one start; the toleration that matches it now counts from there.",
 			"The toleration that matched first counts.",
 			func(m moment) bool {
@@ -63,7 +63,7 @@ func plannedAnew() []correction {
 			},
 		},
 		{
-			"tolerationSeconds are more than a time.Duration holds",
+			"tolerationSeconds are more than a time.Duration can have",
 			"The rules", "A deadline after the year 9999 is none; any other is as far off as it says.",
 			"The product wraps round: 18446744074 s are 0.29 s, and 9223372037 s are for ever.",
 			func(m moment) bool {
@@ -115,7 +115,7 @@ func spared() []correction {
 			func(m moment) bool { return m.after.runs() && m.after.finished() },
 		},
 		{
-			"the pod terminates already", "The rules", "Never evicted: pods that are being deleted.", "It is deleted once more.",
+			"the pod is already terminating", "The rules", "Never evicted: pods that are being deleted.", "It is deleted once more.",
 			func(m moment) bool { return m.after.runs() && m.after.terminating() },
 		},
 		{
