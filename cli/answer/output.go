@@ -121,23 +121,15 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 	return Document(a, o.Form)
 }
 
-// Text returns what show writes for people. A table of pods that is longer than the screen is folded, unless the user
-// has asked for the form.
+// Text returns what show writes for people.
 func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
-	t.columns, t.rows, _ = terminal.Size(w) // 0 if it is no terminal
-	if t.Wide() {
-		t.columns = 0 // nothing is cut
+	if !t.Wide() {
+		t.columns, _, _ = terminal.Size(w) // 0 if it is no terminal
 	}
-	whole, folded := t, t
-	show(&whole)
-	if cmd.Flags().Changed("output") || t.Bare || t.rows == 0 || strings.Count(whole.String(), "\n") < t.rows {
-		return whole.String()
-	}
-	folded.Folded = true
-	show(&folded)
-	return folded.String()
+	show(&t)
+	return t.String()
 }
 
 // Incomplete is the error of an incomplete answer, whose remarks are still to be written.

@@ -28,7 +28,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 	for i := range pods {
 		pods[i] = &p.Pods[i]
 	}
-	answer.WritePods(t, pods, answer.PodTable[pod]{
+	table := answer.PodTable[pod]{
 		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
 		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
 		Short: func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
@@ -38,7 +38,8 @@ func write(t *answer.Text, p *foresight.Pending) {
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
 			{Heading: "SOURCE OF START", Text: func(p pod) string { return p.SinceFrom }},
 		},
-	})
+	}
+	answer.Table(t, table.Rows(pods))
 }
 
 // emptyMessage returns the answer if nothing is scheduled.

@@ -34,7 +34,7 @@ func (t *text) pods() {
 	if len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
-	answer.WritePods(t.Text, shown, table)
+	answer.Table(t.Text, table.Rows(shown))
 }
 
 // wider are the columns of the wide form.
@@ -137,7 +137,7 @@ func (t *text) summary() {
 	}
 	t.totals("OWNER", owners)
 	type budget = foresight.BudgetPlan
-	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
+	answer.Top(t.Text, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
@@ -160,7 +160,7 @@ func (t *text) totals(by string, list []group) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.Evict, a.Evict) })
-	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
+	answer.Top(t.Text, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
 		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
 		{Heading: by, Text: func(g group) string { return g.name }},
 		number("EVICTED", "", func(g group) int { return g.Evict - g.Waiting }),
