@@ -11,9 +11,9 @@ import (
 // departure is the node that a pod has to leave, and the key of the taint that drains the node.
 type departure struct{ node, key string }
 
-// leave notes whether a pod has to go, or is held, also without an outage of its node. Once the pod is being deleted,
-// the note stays until the pod is gone.
-func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
+// trackLeaving notes whether a pod is to be evicted or is held for another reason than an outage of its node. Once the
+// pod is being deleted, the note stays until the pod is gone.
+func (c *Core) trackLeaving(pod *taint.Pod, node *taint.Node) {
 	key := ""
 	if drains(node) {
 		key = c.trigger(pod, withoutOutage(node))
@@ -22,15 +22,15 @@ func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
 	case key != "":
 		c.leaving[pod.UID] = departure{pod.Node, key}
 	case !pod.Terminating:
-		forget(&c.leaving, pod.UID)
+		deleteAndShrink(&c.leaving, pod.UID)
 	}
 }
 
-// gone reports the node of a pod that had to go and is gone as drained, if the node still has the taint, and no other
-// pod has to go from the node or is being deleted. The last of those reports the node.
-func (c *Core) gone(uid types.UID, do *Effects) {
+// reportDrained reports the node of a pod that had to leave and is gone as drained, if the node still has the taint,
+// and no other pod has to leave the node or is being deleted. The last of those reports the node.
+func (c *Core) reportDrained(uid types.UID, effects *Effects) {
 	left := c.leaving[uid]
-	forget(&c.leaving, uid)
+	deleteAndShrink(&c.leaving, uid)
 	if left.node == "" {
 		return
 	}
@@ -46,7 +46,7 @@ func (c *Core) gone(uid types.UID, do *Effects) {
 		remains = remains || pod.Terminating || c.trigger(pod, node) != ""
 	}
 	if !remains {
-		do.Drained = append(do.Drained, left.node)
+		effects.Drained = append(effects.Drained, left.node)
 	}
 }
 

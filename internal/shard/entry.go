@@ -63,7 +63,7 @@ func (c *Core) setState(e *entry, s state) {
 		c.scheduled++
 	}
 	if e.state = s; s == none {
-		forget(&c.entries, e.uid)
+		deleteAndShrink(&c.entries, e.uid)
 	} else {
 		c.entries[e.uid] = e
 	}
@@ -72,9 +72,9 @@ func (c *Core) setState(e *entry, s state) {
 	}
 }
 
-// forget deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst may
-// have filled it with every pod of the cluster.
-func forget[V any](pods *map[types.UID]V, uid types.UID) {
+// deleteAndShrink deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst
+// may have filled it with every pod of the cluster.
+func deleteAndShrink[V any](pods *map[types.UID]V, uid types.UID) {
 	delete(*pods, uid)
 	if len(*pods) == 0 {
 		*pods = map[types.UID]V{}

@@ -73,7 +73,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, effects
 	default:
 		c.cancel(pod, node, &verdict, effects)
 	}
-	c.leave(pod, node)
+	c.trackLeaving(pod, node)
 }
 
 // schedule schedules, moves or offers the eviction of a pod.
@@ -134,7 +134,7 @@ func (c *Core) cancel(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict,
 func (c *Core) dropPod(uid types.UID, effects *Effects) {
 	delete(c.audited, uid)
 	c.forgetHold(uid, effects)
-	c.gone(uid, effects)
+	c.reportDrained(uid, effects)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.setState(e, none)
 	}
