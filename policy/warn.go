@@ -163,7 +163,7 @@ func (c *Config) deadNodeWarning() string {
 		return ""
 	}
 	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
-		"budget may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, " +
+		"budget may keep them forever, and can't recover while they exist; add a policy for them with method: Delete, " +
 		"or with Evict and deleteAfter"
 }
 
@@ -188,7 +188,7 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	}
 	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
-			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
+			"may hold the pods of that node forever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
 	if text := groupWarning(b.TopologyKey, b.LeastNodes()); text != "" {

@@ -189,7 +189,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 		d := &drain{began: time.Now()}
 		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NotePods([]foresight.SparedNode{{Name: "n1"}}) }}
 		end, _, err := wait(t.Context(), d, time.Minute)
-		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. ") || err != nil {
+		if !strings.Contains(end, ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. ") || err != nil {
 			t.Errorf("got %q, %v", end, err)
 		}
 	})
@@ -219,7 +219,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a mirror pod"
-	const remains = "no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; in all, "
+	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}

@@ -67,8 +67,11 @@ func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {
 		return nil
 	}
-	return errors.New("incomplete answer: " + strings.Join(r.Incomplete, "; and "))
+	return errors.New("incomplete answer: " + r.gap())
 }
+
+// gap returns in one clause what is not known.
+func (r *Remarks) gap() string { return strings.Join(r.Incomplete, "; and ") }
 
 // PodRef identifies a pod of an answer.
 type PodRef struct {

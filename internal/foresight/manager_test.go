@@ -41,7 +41,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	absent := journal.StoredPartition{}
 	const byRunning = "by the policies of the running manager"
 	const ended = "by the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
-	const next = ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
+	const next = ", so the policies in use are unknown; set --config, or --config=none for the default rules"
 	for name, test := range map[string]struct {
 		lease      Lease
 		state      journal.StoredPartition

@@ -104,7 +104,7 @@ type PlannedPod struct {
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
-	Never     bool     `json:"never,omitempty"` // they would block it for ever
+	Never     bool     `json:"never,omitempty"` // they would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
 	// FirstMatch is set if a later toleration would tolerate a taint longer than the first that matches.
