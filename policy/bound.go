@@ -105,7 +105,7 @@ func (p *Policy) gone(deleted time.Duration) string {
 func (p *Policy) exceptions() string {
 	var of []string
 	if len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
-		of = append(of, "pods of DaemonSets")
+		of = append(of, "DaemonSet pods")
 	}
 	if !p.Match.namesCritical() && p.Match.reachesCritical() {
 		of = append(of, "pods with priority 2000000000 or higher")

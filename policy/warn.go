@@ -90,7 +90,7 @@ var risky = []struct {
 			"fsx.csi.aws.com/agent-not-ready", "startup-taint.cluster-autoscaler.kubernetes.io/",
 			"ignore-taint.cluster-autoscaler.kubernetes.io/",
 		},
-		"every node carries the taint while it starts, and may carry it again when what lifts the taint restarts",
+		"every node carries the taint while it starts, and may carry it again when what removes the taint restarts",
 	},
 	{
 		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "nvidia.com/gpu"},
@@ -138,7 +138,7 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
 		return nil
 	}
-	does := "method: " + string(p.Method)
+	does := "method " + string(p.Method)
 	if p.Method == Evict {
 		does += " without deleteAfter"
 	}

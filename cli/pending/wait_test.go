@@ -233,8 +233,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
-		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
-			"stopped is not known, and the pod garbage collector deletes the pods"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their " +
+			"containers have stopped, and the pod garbage collector deletes the pods"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}

@@ -260,7 +260,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
+			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),

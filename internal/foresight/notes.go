@@ -180,7 +180,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	if len(unknown) == 1 {
 		which = "one namespace"
 	}
-	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): their pods "+
-		"count as held", which, ShortList(unknown),
+	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): pods "+
+		"there count as held", which, ShortList(unknown),
 		cmp.Or(m.reading.NamespacesRefused, "these namespaces were not found")))
 }
