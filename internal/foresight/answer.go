@@ -16,7 +16,7 @@ type Header struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`  // Plan, Explanation or Pending
 	Rules      string    `json:"rules"` // by which the pods were judged: taint-manager
-	At         time.Time `json:"at"`    // the time of the question: of a plan, when the nodes get the taints
+	At         time.Time `json:"at"`    // the time of --at: of a plan, when the nodes get the taints
 }
 
 func header(kind string, at time.Time) Header {
