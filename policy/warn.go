@@ -90,7 +90,7 @@ var risky = []struct {
 			"fsx.csi.aws.com/agent-not-ready", "startup-taint.cluster-autoscaler.kubernetes.io/",
 			"ignore-taint.cluster-autoscaler.kubernetes.io/",
 		},
-		"every node carries the taint while it starts, and may carry it again when what lifts the taint restarts",
+		"every node carries the taint while it starts, and may carry it again when what removes the taint restarts",
 	},
 	{
 		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "nvidia.com/gpu"},
@@ -138,7 +138,7 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
 		return nil
 	}
-	does := "method: " + string(p.Method)
+	does := "method " + string(p.Method)
 	if p.Method == Evict {
 		does += " without deleteAfter"
 	}
@@ -163,7 +163,7 @@ func (c *Config) deadNodeWarning() string {
 		return ""
 	}
 	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
-		"budget may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, " +
+		"budget may keep them forever, and can't recover while they exist; add a policy for them with method: Delete, " +
 		"or with Evict and deleteAfter"
 }
 
@@ -188,7 +188,7 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	}
 	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
-			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
+			"may hold the pods of that node forever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
 	if text := groupWarning(b.TopologyKey, b.LeastNodes()); text != "" {

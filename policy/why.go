@@ -51,7 +51,7 @@ func (j Judge) words(stay taint.Stay) string {
 	case stay == taint.NotTainted:
 		return "the node has no taint that evicts the pod"
 	case stay == taint.Tolerated:
-		return "every taint that evicts is tolerated without a limit"
+		return "every taint that evicts is tolerated forever"
 	}
 	return stay.String()
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (t *text) all() {
 	case t.Pod.Gone:
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 	case t.Prediction == nil:
-		t.Printf("Whether pod %s exists is not known: %s.\n", t.Pod.String(), t.History)
+		t.Printf("It is unknown whether pod %s exists: %s.\n", t.Pod.String(), t.History)
 	default:
 		t.prediction()
 		t.taints()
@@ -50,7 +51,11 @@ func (t *text) prediction() {
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
 	}
-	t.Printf("%s %s: %s\n", pod, t.state(), t.Headline(f.Reason))
+	end := t.Headline(": " + f.Reason)
+	if t.Pod.Ends != nil { // the state is the reason
+		end = "."
+	}
+	t.Printf("%s %s%s\n", pod, t.state(), end)
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
@@ -76,7 +81,7 @@ func (t *text) state() terminal.Safe {
 	case t.Stuck != "":
 		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
-		return t.Paint(terminal.Warned, "is terminating, until "+taint.Stamp(*t.Pod.Ends))
+		return t.Paint(terminal.Warned, "is terminating; its grace period ends at "+taint.Stamp(*t.Pod.Ends))
 	case !f.Goes():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:
@@ -100,7 +105,7 @@ func (t *text) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Goes() && !t.Wide():
-		t.Printf("Use -o wide to see the taints of the node and the tolerations that match them.\n")
+		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
 	stays := new(foresight.Prediction) // of a taint that evicts no pod
@@ -148,13 +153,9 @@ func sinceWhen(e explainedTaint) string {
 
 // granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
 func granted(e explainedTaint) string {
-	text := "none"
-	switch {
-	case e.Toleration == "":
-	case e.TolerationSeconds == nil:
-		text = e.Toleration + ", without limit"
-	default:
-		text = e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
+	text := cmp.Or(e.Toleration, "none")
+	if e.TolerationSeconds != nil {
+		text += fmt.Sprintf(" for %ds", *e.TolerationSeconds)
 	}
 	if e.NearMiss != nil {
 		text += " (nearly " + e.NearMiss.Toleration + ")"
@@ -178,7 +179,7 @@ func (t *text) budgets() {
 		case b.Stuck:
 			asked = ", and can't recover while this pod exists, so it blocks the eviction"
 		case b.Never:
-			asked = " at all, so it blocks the eviction for ever"
+			asked = " at all, so it blocks the eviction forever"
 		case b.Admits == 0:
 			asked = ", so it blocks the eviction"
 		}

@@ -78,7 +78,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		return "", err
 	case empty.proven() && len(remaining(last)) > 0:
 		names := remaining(last)
-		return "", fmt.Errorf("no eviction is left%s, but %s that nothing evicts: %s; in all, %s",
+		return "", fmt.Errorf("no eviction is left%s, but %s that will not be evicted: %s; in all, %s",
 			last.Focus.Words(last.OnNodes), answer.Pods(len(names), "remains", "remain"), foresight.ShortList(names), bound)
 	case empty.proven():
 		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
@@ -139,7 +139,7 @@ func left(p *foresight.Pending) string {
 		sentences = append(sentences, answer.Pods(len(names), "is", "are")+" terminating: "+
 			foresight.ShortList(names)+".")
 	}
-	if err := p.CannotSay(); err != nil {
+	if err := p.Remarks.CannotSay(); err != nil {
 		sentences = append(sentences, err.Error()+".")
 	}
 	if p.Stale {

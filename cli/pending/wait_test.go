@@ -189,7 +189,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 		d := &drain{began: time.Now()}
 		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NotePods([]foresight.SparedNode{{Name: "n1"}}) }}
 		end, _, err := wait(t.Context(), d, time.Minute)
-		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. ") || err != nil {
+		if !strings.Contains(end, ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. ") || err != nil {
 			t.Errorf("got %q, %v", end, err)
 		}
 	})
@@ -219,7 +219,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a mirror pod"
-	const remains = "no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; in all, "
+	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
@@ -233,8 +233,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
-		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
-			"stopped is not known, and the pod garbage collector deletes the pods"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their " +
+			"containers have stopped, and the pod garbage collector deletes the pods"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -193,11 +194,37 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 		r.EventsUnknown = c.String() + " has no events"
 	}
 	c.addHoles(s, from, r)
+	if err := c.invalid(s, from); err != nil {
+		return err
+	}
 	err := c.check(s, c.to, r)
 	if may := r.MayLackPods(); err != nil && may != "" {
-		return fmt.Errorf("%w; more may exist, because %s", err, may)
+		return fmt.Errorf("%w; the dump may be incomplete: %s", err, may)
 	}
 	return err
+}
+
+// invalid returns an error if there are no nodes or no pods because they were skipped.
+func (c *collected) invalid(s *Scope, from *dump.Collection) error {
+	kind := "Pod"
+	switch {
+	case s.Pod != "": // others do not matter
+		return nil
+	case !c.to.HasNodes():
+		kind = "Node"
+	case c.to.Pods("") > 0:
+		return nil
+	}
+	var skipped []string
+	for _, h := range from.Holes {
+		if h.Skipped == kind {
+			skipped = append(skipped, strings.TrimPrefix(h.What, c.String()+": "))
+		}
+	}
+	if len(skipped) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has no valid %ss: %s", c, strings.ToLower(kind), strings.Join(skipped, "; "))
 }
 
 // addHoles adds what may be missing: an answer that it may change is incomplete.
@@ -212,7 +239,8 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	tool := from.Tool
 	if tool == nil {
 		if len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", c, in[0]))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was 'kubectl get' run without -A?", c,
+				in[0]))
 		}
 		return
 	}

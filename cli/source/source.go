@@ -150,7 +150,7 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 // BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
 func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Without this flag, "+
-		"if budgets are needed but cannot be read, the answer is incomplete (exit code 1).")
+		"an answer that depends on budgets that cannot be read is incomplete (exit code 1).")
 }
 
 // Dumped reports whether a dump is given.

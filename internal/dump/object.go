@@ -181,14 +181,15 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
 	if Masked(typed.GetName()) && (o.Kind == "Node" || o.Kind == "Pod") {
-		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
+		what := fmt.Sprintf("a %s was skipped, because its name is masked (%s)", o.Kind, typed.GetName())
+		r.hole(Hole{What: what, Skipped: o.Kind})
 		return nil
 	}
 	typed = asRead(typed, o.APIVersion)
 	dropMaskedUIDs(typed)
 	if errs := impossible(typed); len(errs) > 0 {
-		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
-			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
+		what := fmt.Sprintf("%s %s was skipped: %v", o.Kind, o.name(), errs.ToAggregate())
+		r.hole(Hole{What: what, Namespace: typed.GetNamespace(), Skipped: o.Kind})
 		return nil
 	}
 	if o.Kind == "Pod" && o.listed {

@@ -25,8 +25,8 @@ func maskedPods(n int) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so nothing " +
-		"can be said of them"}
+	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so the " +
+		"answer for these pods is unknown"}
 }
 
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these

@@ -108,7 +108,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 func unsure(reason string, latest, earliest taint.Verdict) string {
 	since := taint.Stamp(latest.Start)
 	if latest.Taint.MatchTaint(earliest.Taint) {
-		return strings.Replace(reason, "countdown since "+since,
+		return strings.Replace(reason, "countdown started at "+since,
 			"countdown started between "+taint.Stamp(earliest.Start)+" and "+since, 1)
 	}
 	return reason + "; the start of " + earliest.Taint.ToString() + " is unknown: its countdown did not start before " +

@@ -53,7 +53,7 @@ func (p *Pending) noteReturned() {
 }
 
 // loopWarnings returns a warning if the replacement of an evicted pod may be scheduled to the same node with these
-// taints, and be evicted again: the pod tolerates all of them for some time or, if a policy evicts it, without a limit.
+// taints, and be evicted again: the pod tolerates all of them for some time or, if a policy evicts it, forever.
 func loopWarnings(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 	if p.Controller == nil {
 		return nil
@@ -67,8 +67,17 @@ func loopWarnings(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 		return []string{"the DaemonSet controller creates the pod on this node again at once, where it is evicted again, " +
 			"without end; add a NoSchedule taint that it does not tolerate"}
 	}
-	return []string{"a replacement pod tolerates the node's taints, so it may be scheduled to the same node and " +
-		"evicted again"}
+	tolerates := "a replacement pod also tolerates the node's taints"
+	if slices.ContainsFunc(taints, func(t v1.Taint) bool { return isLimited(&p.Pod, &t, rules) }) {
+		tolerates += " for some time"
+	}
+	return []string{tolerates + ", so it may be scheduled to the same node and evicted again"}
+}
+
+// isLimited reports whether the pod tolerates the taint, but not forever.
+func isLimited(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
+	counts := taint.Matching(p, t, rules)
+	return counts != nil && counts.TolerationSeconds != nil
 }
 
 // keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node with not-ready or

@@ -1,6 +1,8 @@
 package foresight
 
 import (
+	"fmt"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -17,7 +19,7 @@ func shadowedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []stri
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
 				granted(taint.Matching(p, t, rules))+"); the longer one after it ("+granted(longer)+") is ignored. "+
-				"To use it, move it to the front of spec.tolerations")
+				"To use it, put it first in the pod template's tolerations")
 		}
 	}
 	return warnings
@@ -49,10 +51,10 @@ func outage() []v1.Taint {
 	}
 }
 
-// granted formats a toleration with the time for which it tolerates a taint.
+// granted formats a toleration as "kubectl describe pod" does, in quotes.
 func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t) + ", no limit"
+		return taint.TolerationString(t)
 	}
-	return taint.TolerationString(t) + ", " + taint.BriefSeconds(*t.TolerationSeconds)
+	return fmt.Sprintf(`"%s for %ds"`, unquoted(t), *t.TolerationSeconds)
 }
