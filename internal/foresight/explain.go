@@ -103,9 +103,8 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 		return nil
 	}
 	these, asked := covering(m.budgetsInOrder(), p, p.ready)
-	n := m.nodes[p.Node]
 	for _, b := range these {
-		stuck := asked && !p.ready && b.Admits == 0 && n != nil && dead(n.Taints)
+		stuck := asked && b.Admits == 0 && m.lost(p) && m.lacks(b)
 		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked, stuck})
 	}
 	return list

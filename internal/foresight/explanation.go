@@ -119,8 +119,8 @@ type ExplainedBudget struct {
 	// some that are not ready, do not.
 	Asked bool `json:"asked"`
 
-	// Stuck reports whether the budget lacks this pod, which is not ready because its node is dead: the budget can't
-	// recover while the pod exists.
+	// Stuck reports whether the budget requires this pod, which is not ready because its node is dead: the budget
+	// can't recover while the pod exists.
 	Stuck bool `json:"stuck,omitempty"`
 }
 
