@@ -48,7 +48,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p, earlier)
 	for i := range e.Budgets {
-		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
+		b := &e.Budgets[i]
+		if keeps, _ := e.keptBy(b); e.Blocker == "" && (e.Overdue() || e.keptForever(b)) {
 			e.Blocker = keeps
 		}
 	}

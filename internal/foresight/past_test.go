@@ -148,6 +148,10 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 		{"by two budgets", evict, []any{web, old, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
 		{"a budget that admits it", evict, []any{web, old, budget("web", 1)}, ""},
 		{"a budget that is not asked", foresight.Ruleset{}, []any{web, old, budget("web", 0)}, ""},
+		{"not overdue, by its budget, which permits nothing", evict, []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, "never by Evict: PodDisruptionBudget web permits no disruption at all"},
+		{"not overdue, by two budgets", evict, []any{web, young, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
+		{"not overdue, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, ""},
+		{"a pod that stays", evict, []any{web, node("n1"), budget("web", 0, expects(1), healthy(1, 1))}, ""},
 		{"not overdue", evict, []any{web, young, budget("web", 0), block}, ""},
 	} {
 		if got := explained(judgedBy(c.by, foresight.Focus{}, c.objects...), noon).Blocker; got != c.want {
