@@ -203,7 +203,10 @@ func (m *Match) coversOwner(part *Match, effect v1.TaintEffect) bool {
 // coversNamespaces reports whether each pattern of the part is covered by one of the match. A pattern covers what it
 // matches if * is an ordinary letter of the other pattern.
 func (m *Match) coversNamespaces(part []string) bool {
-	return len(m.Namespaces) == 0 || len(part) > 0 && !slices.ContainsFunc(part, func(p string) bool {
+	if len(part) == 0 {
+		part = []string{"*"}
+	}
+	return len(m.Namespaces) == 0 || !slices.ContainsFunc(part, func(p string) bool {
 		return !slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
 			matches, _ := path.Match(pattern, p)
 			return matches

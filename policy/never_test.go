@@ -43,6 +43,8 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"a value that is in a set", labelled(expression("app", "In", "a", "b"), expression("app", "In", "a")), shadowed},
 		{"a set that has another value", labelled(expression("app", "In", "a"), expression("app", "In", "a", "b")), ""},
 		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
+		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, shadowed},
+		{"some namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a*"}}), named("second", policy.Match{})}, ""},
 		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never decides: no pod is controlled by a CronJob; write Job"},
 		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never decides: no pod is controlled by a StatefulSets; write StatefulSet"},
 		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never decides: no pod is controlled by a Replicaset.apps; write ReplicaSet"},
@@ -113,7 +115,11 @@ func narrowed(t *rapid.T, m policy.Match) policy.Match {
 		m.OwnerKinds = []string{"StatefulSet", "Job.batch"}
 	}
 	if len(m.Namespaces) > 0 {
+		all := m.Namespaces[0] == "*"
 		m.Namespaces = []string{strings.ReplaceAll(m.Namespaces[0], "*", rapid.SampledFrom([]string{"", "x", "x*y"}).Draw(t, "for *"))}
+		if all && rapid.Bool().Draw(t, "in any namespace") {
+			m.Namespaces = nil
+		}
 	}
 	if m.NamespaceSelector == nil && rapid.Bool().Draw(t, "in a tier") {
 		m.NamespaceSelector = labelled("tier", "prod")
