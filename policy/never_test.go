@@ -62,8 +62,6 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"a kind without a group", []policy.Policy{named("a", of("m", "ReplicationController.apps"))}, "never decides: no pod is controlled by a ReplicationController.apps; write ReplicationController"},
 		{"Node", []policy.Policy{named("a", of("m", "Node"))}, "never decides: a Node controls mirror pods only, which are never evicted"},
 		{"CronJob and Job", []policy.Policy{named("a", of("m", "CronJob", "Job"))}, ""},
-		{"a cordon with NoExecute", []policy.Policy{named("a", taints(policy.Taint{Key: v1.TaintNodeUnschedulable}))}, "never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"},
-		{"a cordon", []policy.Policy{named("a", of(v1.TaintNodeUnschedulable))}, ""},
 		{"a candidate of the autoscaler", []policy.Policy{named("a", of("DeletionCandidateOfClusterAutoscaler"))}, "never decides: taint DeletionCandidateOfClusterAutoscaler is set with PreferNoSchedule only, which evicts no pod"},
 	} {
 		c := policy.Config{Policies: test.policies}
@@ -73,6 +71,25 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 	}
 }
 
+func TestAPolicyForATaintThatIsSetWithNoScheduleOnlyNamesThatEffect(t *testing.T) {
+	for _, key := range []string{
+		v1.TaintNodeUnschedulable, v1.TaintNodeMemoryPressure, v1.TaintNodeDiskPressure, v1.TaintNodePIDPressure, v1.TaintNodeNetworkUnavailable,
+		"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown", "ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted",
+	} {
+		for effect, want := range map[v1.TaintEffect]string{
+			v1.TaintEffectNoSchedule: "",
+			v1.TaintEffectNoExecute:  "never decides: taint " + key + " is set with NoSchedule only; write effects: [NoSchedule]",
+		} {
+			c := policies(policy.Policy{Match: taints(policy.Taint{Key: key, Effects: []v1.TaintEffect{effect}})})
+			if got := c.Never(0); got != want {
+				t.Errorf("%s with %s: got %q, want %q", key, effect, got, want)
+			}
+		}
+	}
+}
+
+// That no pod has an owner of these kinds, and no node a taint with these effects, is a fact about Kubernetes. The twin's
+// pods and nodes assume it, and so can't refute it.
 func TestAPolicyThatNeverDecidesDecidesNoPairOfItsTwin(t *testing.T) {
 	seen := false
 	checkTwins(t, func(rt *rapid.T, w *twin) {
