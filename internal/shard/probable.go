@@ -22,6 +22,15 @@ func (c *Core) probably(e *entry, pod *taint.Pod, node *taint.Node, now *policy.
 	return ""
 }
 
+// noteDaemon notes whether the DaemonSet controller deletes a pod of which there is no entry, as a policy ignores it.
+func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
+	if c.entries[pod.UID] == nil && c.judge.DeletedByDaemonSet(pod, node).Evict {
+		c.daemons[pod.UID] = struct{}{}
+	} else {
+		forget(&c.daemons, pod.UID)
+	}
+}
+
 // deletedByOthers turns the view of a pod that waits, is held, or has gone in a dry run only, into that of one that the
 // DaemonSet controller deletes, if it does.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {

@@ -75,6 +75,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 		c.cancel(pod, node, &verdict, do)
 	}
 	c.leave(pod, node)
+	c.noteDaemon(pod, node)
 }
 
 // schedule schedules, moves or offers the eviction of a pod.
@@ -134,6 +135,7 @@ func (c *Core) cancel(pod *taint.Pod, node *taint.Node, now *policy.Verdict, do 
 // forget drops the state of a pod that is gone.
 func (c *Core) forget(uid types.UID, do *Effects) {
 	delete(c.audited, uid)
+	forget(&c.daemons, uid)
 	c.forgetHold(uid, do)
 	c.gone(uid, do)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
