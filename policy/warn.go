@@ -64,7 +64,21 @@ func (c *Config) policyWarnings(i int) []string {
 		return []string{never}
 	}
 	p := &c.Policies[i]
-	return slices.Concat(c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(), c.besideWarnings(p))
+	return slices.Concat(p.ownerWarnings(), c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(),
+		c.besideWarnings(p))
+}
+
+// ownerWarnings returns the warnings about owner kinds that match no pod, next to others that may.
+func (p *Policy) ownerWarnings() (texts []string) {
+	if p.Mode == Audit {
+		return nil
+	}
+	for i, kind := range p.Match.OwnerKinds {
+		if why := ownsNothing(kind); why != "" {
+			texts = append(texts, fmt.Sprintf("match.ownerKinds[%d]: %s", i, why))
+		}
+	}
+	return texts
 }
 
 // risky are taints that nodes get in normal operation, with the consequence of a policy that makes them triggers. A key
@@ -91,6 +105,10 @@ var risky = []struct {
 			"ignore-taint.cluster-autoscaler.kubernetes.io/",
 		},
 		"every node carries the taint while it starts, and may carry it again when what removes the taint restarts",
+	},
+	{
+		[]string{"status-taint.cluster-autoscaler.kubernetes.io/"},
+		"the taint reports a condition that may pass, and the node loses its pods each time",
 	},
 	{
 		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "nvidia.com/gpu"},
@@ -191,7 +209,7 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 			"may hold the pods of that node forever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
-	if text := groupWarning(b.TopologyKey, b.LeastNodes()); text != "" {
+	if text := groupWarning(b.TopologyKey, b.LeastAffected()); text != "" {
 		texts = append(texts, text)
 	}
 	if b.ResetBefore != nil && b.ResetBefore.After(now) {
@@ -205,9 +223,9 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	return texts
 }
 
-// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A rate has the
-// minNodes 0.
-func groupWarning(topologyKey string, minNodes int) string {
+// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A trip takes at least
+// this number of nodes of a group; of a rate it is 0.
+func groupWarning(topologyKey string, least int) string {
 	key := "topologyKey " + topologyKey + ": "
 	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
 	switch {
@@ -215,9 +233,9 @@ func groupWarning(topologyKey string, minNodes int) string {
 		return deprecated + v1.LabelTopologyZone
 	case topologyKey == v1.LabelFailureDomainBetaRegion:
 		return deprecated + v1.LabelTopologyRegion
-	case topologyKey == v1.LabelHostname && minNodes > 1:
-		return key + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
-			minNodes, v1.LabelTopologyZone)
+	case topologyKey == v1.LabelHostname && least > 1:
+		return key + fmt.Sprintf("each group has one node, but a trip takes %d, so the breaker never trips; write %s",
+			least, v1.LabelTopologyZone)
 	}
 	return ""
 }

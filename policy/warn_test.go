@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -31,6 +32,11 @@ func TestWarnings(t *testing.T) {
 	atLeast := func(nodes int32, topologyKey string) policy.Config {
 		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
 		c.Guards.Breakers[0].MinNodes, c.Guards.Breakers[0].TopologyKey = &nodes, topologyKey
+		return c
+	}
+	single := func(most intstr.IntOrString) policy.Config {
+		c := atLeast(1, v1.LabelHostname)
+		c.Guards.Breakers[0].MaxNodes = most
 		return c
 	}
 	guarded := func(p policy.Policy) policy.Config {
@@ -63,9 +69,9 @@ func TestWarnings(t *testing.T) {
 	audits.Mode = policy.Audit
 	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
 	const daemons = " has no effect on DaemonSet pods that do not tolerate the taint, because the DaemonSet controller deletes them"
-	ofKind := func(kind string) policy.Config {
+	ofKind := func(kinds ...string) policy.Config {
 		p := only(policy.Hold, "x")
-		p.Match.OwnerKinds = []string{kind}
+		p.Match.OwnerKinds = kinds
 		return policies(p)
 	}
 	const ignored = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, if one runs; switch it off, or use NoSchedule taints"
@@ -104,12 +110,16 @@ func TestWarnings(t *testing.T) {
 		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
 		"a rate of old zones":      {rate(v1.LabelFailureDomainBetaZone), []string{"guards.rates[0] (r): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
 		"a rate for each node":     {rate(v1.LabelHostname), nil},
-		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node and minNodes is 3, so the breaker never trips; write topology.kubernetes.io/zone"}},
+		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 3, so the breaker never trips; write topology.kubernetes.io/zone"}},
+		"a limit of one node":      {single(intstr.FromInt32(1)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3", "guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 2, so the breaker never trips; write topology.kubernetes.io/zone"}},
+		"a limit of no node":       {single(intstr.FromInt32(0)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3"}},
+		"a kind beside a misspelt": {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; write StatefulSet"}},
 		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
 		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
 		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready" + starts}},
 		"a driver that starts":     {policies(drain("ebs.csi.aws.com/agent-not-ready")), []string{"policies[0] (a): taint ebs.csi.aws.com/agent-not-ready" + starts}},
 		"the autoscaler waits":     {policies(drain("startup-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint startup-taint.cluster-autoscaler.kubernetes.io/" + starts}},
+		"the autoscaler reports":   {policies(drain("status-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint status-taint.cluster-autoscaler.kubernetes.io/: the taint reports a condition that may pass, and the node loses its pods each time"}},
 		"the autoscaler ignores":   {policies(drain("ignore-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint ignore-taint.cluster-autoscaler.kubernetes.io/" + starts}},
 		"GPUs":                     {policies(drain("nvidia.com/gpu")), []string{"policies[0] (a): taint nvidia.com/gpu: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
 		"one that never decides":   {policies(only(policy.Hold, v1.TaintNodeUnschedulable)), []string{"policies[0] (a): never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"}},

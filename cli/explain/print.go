@@ -45,8 +45,11 @@ func (t *text) prediction() {
 	}
 	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
 		state := "is not evicted yet"
-		if t.Stuck != "" {
+		switch {
+		case t.Stuck != "":
 			state = "is stuck"
+		case !t.Overdue():
+			state = "will not be evicted"
 		}
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
@@ -92,8 +95,11 @@ func (t *text) state() terminal.Safe {
 			does, when = "deleted ", when+" by "+f.DeletedBy
 		}
 		due := "will be " + does + when + ", " + answer.AtTheLatest(f)
-		if strings.HasSuffix(answer.When(f, t.At), " ago") {
+		switch {
+		case strings.HasSuffix(answer.When(f, t.At), " ago"):
 			due = "should have been " + does + when + ", " + answer.AtTheLatest(f)
+		case t.Blocker != "":
+			due = "is due " + when + ", " + answer.AtTheLatest(f)
 		}
 		return t.Paint(answer.Urgency(f, t.At), due)
 	}
@@ -170,7 +176,7 @@ func (t *text) budgets() {
 	}
 	t.WriteString("\n")
 	for _, b := range t.Budgets {
-		asked := ""
+		allows, asked := "allows "+foresight.Count(b.Admits, "disruption"), ""
 		switch {
 		case t.Method() == policy.Delete.Word():
 			asked = ". Eviction method delete ignores budgets"
@@ -179,12 +185,11 @@ func (t *text) budgets() {
 		case b.Stuck:
 			asked = ", and can't recover while this pod exists, so it blocks the eviction"
 		case b.Never:
-			asked = " at all, so it blocks the eviction forever"
+			allows, asked = "permits no disruption at all", ", so it blocks the eviction forever"
 		case b.Admits == 0:
 			asked = ", so it blocks the eviction"
 		}
-		t.Printf("PodDisruptionBudget %s allows %s%s.\n", b.Name,
-			foresight.Count(b.Admits, "disruption"), asked)
+		t.Printf("PodDisruptionBudget %s %s%s.\n", b.Name, allows, asked)
 	}
 	if len(t.Budgets) > 1 && t.Method() == policy.Evict.Word() {
 		t.WriteString("The API server never evicts a pod that two budgets select.\n")

@@ -185,14 +185,29 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 }
 
 func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &drain{began: time.Now()}
-		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NotePods([]foresight.SparedNode{{Name: "n1"}}) }}
-		end, _, err := wait(t.Context(), d, time.Minute)
-		if !strings.Contains(end, ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. ") || err != nil {
-			t.Errorf("got %q, %v", end, err)
-		}
-	})
+	for begins, state := range map[string]func(d *drain) func(*foresight.Pending){
+		"All evictions are complete on n1: ": func(*drain) func(*foresight.Pending) { return nothing },
+		"no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; ": func(*drain) func(*foresight.Pending) {
+			return is(foresight.Unaffected)
+		},
+		"After 1m on n1: ": func(d *drain) func(*foresight.Pending) { return d.has(foresight.Due) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &drain{began: time.Now()}
+			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) {
+				state(d)(now)
+				now.NotePods([]foresight.SparedNode{{Name: "n1"}})
+			}}
+			end, _, err := wait(t.Context(), d, time.Minute)
+			if end == "" {
+				end = err.Error()
+			}
+			const but = ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. "
+			if !strings.HasPrefix(end, begins) || !strings.Contains(end, but) {
+				t.Errorf("got %q, %v", end, err)
+			}
+		})
+	}
 }
 
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {

@@ -84,15 +84,12 @@ func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b
 // idle returns why the breaker cannot trip as intended, whatever taints the present nodes get: "breaker zone-outage has
 // one group of all nodes: no node has the label zone"; "" if it can, or if there are no nodes.
 func (b *breaker) idle(nodes int) string {
-	most, labelled, limit := 0, false, b.LeastNodes()
+	most, labelled, least := 0, false, b.LeastAffected()
 	for name, g := range b.groups {
 		if g.trip != nil {
 			return "" // there were more nodes
 		}
 		most, labelled = max(most, g.nodes), labelled || g.nodes > 0 && name != policy.NoGroup
-	}
-	if affected, percent := b.Limit(); !percent {
-		limit = max(limit, affected+1)
 	}
 	switch {
 	case nodes == 0:
@@ -101,9 +98,9 @@ func (b *breaker) idle(nodes int) string {
 		return "breaker " + b.Name + " can never trip: its nodeSelector selects no node"
 	case !labelled:
 		return "breaker " + b.Name + " has one group of all nodes: no node has the label " + b.TopologyKey
-	case most < limit:
+	case most < least:
 		return fmt.Sprintf("breaker %s can never trip: at least %d nodes of a group must be affected, and the largest "+
-			"group has %d", b.Name, limit, most)
+			"group has %d", b.Name, least, most)
 	}
 	return ""
 }

@@ -48,7 +48,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p, earlier)
 	for i := range e.Budgets {
-		if keeps, _ := e.keptBy(&e.Budgets[i]); e.Blocker == "" && e.Overdue() {
+		b := &e.Budgets[i]
+		if keeps, _ := e.keptBy(b); e.Blocker == "" && (e.Overdue() || e.keptForever(b)) {
 			e.Blocker = keeps
 		}
 	}
@@ -104,9 +105,8 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 		return nil
 	}
 	these, asked := covering(m.budgetsInOrder(), p, p.ready)
-	n := m.nodes[p.Node]
 	for _, b := range these {
-		stuck := asked && !p.ready && b.Admits == 0 && n != nil && dead(n.Taints)
+		stuck := asked && b.Admits == 0 && m.lost(p) && m.lacks(b)
 		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked, stuck})
 	}
 	return list

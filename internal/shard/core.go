@@ -60,6 +60,7 @@ type Core struct {
 	audited   map[types.UID][]audited // by pod, one for each policy
 	leaving   map[types.UID]departure // of the pods that have to go, also without an outage
 	releases  map[types.UID]release   // of the pods that are or were held
+	daemons   map[types.UID]struct{}  // not entries: the DaemonSet controller deletes these pods
 }
 
 // NewCore returns the logic of a shard.
@@ -70,6 +71,7 @@ func NewCore(o CoreOptions) *Core {
 	return &Core{
 		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
 		audited: map[types.UID][]audited{}, leaving: map[types.UID]departure{}, releases: map[types.UID]release{},
+		daemons: map[types.UID]struct{}{},
 	}
 }
 

@@ -22,6 +22,15 @@ func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict
 	return ""
 }
 
+// noteDaemon notes whether the DaemonSet controller deletes a pod of which there is no entry, as a policy ignores it.
+func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
+	if c.entries[pod.UID] == nil && c.judge.DeletedByDaemonSet(pod, node).Evict {
+		c.daemons[pod.UID] = struct{}{}
+	} else {
+		forget(&c.daemons, pod.UID)
+	}
+}
+
 // deletedByOthers returns the view of a pod that the DaemonSet controller deletes, if it does so and this program has
 // not deleted the pod; otherwise v.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {

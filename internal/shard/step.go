@@ -74,6 +74,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, effects
 		c.cancel(pod, node, &verdict, effects)
 	}
 	c.trackLeaving(pod, node)
+	c.noteDaemon(pod, node)
 }
 
 // schedule schedules, moves or offers the eviction of a pod.
@@ -135,6 +136,7 @@ func (c *Core) dropPod(uid types.UID, effects *Effects) {
 	delete(c.audited, uid)
 	c.forgetHold(uid, effects)
 	c.reportDrained(uid, effects)
+	forget(&c.daemons, uid)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.setState(e, none)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Views returns a view of each eviction and of each held pod, in no order. It takes time linear in their number, and is
-// for display, not for decisions.
+// Views returns a view of each eviction, of each held pod, and of each pod that the DaemonSet controller deletes, in no
+// order. It takes time linear in their number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
 	c.judge = c.options.Judge()
 	views := make([]eviction.View, 0, len(c.entries))
@@ -24,6 +24,13 @@ func (c *Core) Views(now time.Time) []eviction.View {
 				views = append(views, c.deletedByOthers(e, eviction.View{
 					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
 				}, node))
+			}
+		}
+	}
+	for uid := range c.daemons {
+		if pod, node := c.options.Reader.Pod(uid); pod != nil {
+			if v := c.deletedByOthers(&entry{}, eviction.View{Pod: pod}, node); v.DeletedBy != "" {
+				views = append(views, v)
 			}
 		}
 	}
