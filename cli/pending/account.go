@@ -42,8 +42,8 @@ func (a account) update(now *foresight.Pending) error {
 	slices.Sort(lost)
 	slices.Sort(nodes)
 	return fmt.Errorf("node %s was deleted while %s bound to it: %s; it is unknown whether their containers have "+
-		"stopped, and the pod garbage collector deletes the pods", foresight.ShortList(slices.Compact(nodes)),
-		answer.Pods(len(lost), "was", "were"), strings.Join(lost, ", "))
+		"stopped, and the pod garbage collector deletes the pods; in all, %s", foresight.ShortList(slices.Compact(nodes)),
+		answer.Pods(len(lost), "was", "were"), strings.Join(lost, ", "), a)
 }
 
 // endsWithNode returns the standings of pods that need not be gone before their node is.

@@ -238,6 +238,9 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
+	mirror := func(now *foresight.Pending) {
+		now.Others = []foresight.BoundPod{bound("m", foresight.Orphaned)}
+	}
 	for name, c := range map[string]struct {
 		then func(*foresight.Pending)
 		want string
@@ -248,8 +251,9 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
-		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their " +
-			"containers have stopped, and the pod garbage collector deletes the pods"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their containers have " +
+			"stopped, and the pod garbage collector deletes the pods; in all, 1 pod is gone, 2 are left to the pod garbage collector"},
+		"node deleted with its mirror pod": {mirror, "2 pods are gone, 1 is left to the pod garbage collector"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}

@@ -52,7 +52,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	now := time.Now()
 	all := map[string]*collected{}
 	tree := dump.NewTree(func(root string) dump.Visit {
-		c := &collected{dumped: d, to: to.New(), pages: d.location.none(), podsIn: map[string]bool{}}
+		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 		all[root] = c
 		return c.visitor(s, now)
@@ -185,7 +185,7 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if c.pages.Now = c.newest; c.newest.IsZero() {
 		c.pages.Now = r.At
 	}
-	r.AsRunning, r.Masked = s.Running != nil, dump.Masked
+	r.AsRunning = s.Running != nil
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ var readMembers = []string{
 	"annotations", "ownerReferences", "finalizers", "managedFields",
 	"taints", "conditions",
 	"nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds", "phase",
+	"containerStatuses", "state",
 	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
 	"currentHealthy", "desiredHealthy", "expectedPods",
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
@@ -69,8 +70,9 @@ func meant(name, right string) bool {
 // change a verdict.
 var closed = json.JoinUnmarshalers(
 	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
-	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](),
-	members[v1.Pod](), members[v1.PodSpec](), members[v1.PodStatus](), members[policyv1.PodDisruptionBudgetSpec](),
+	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.Pod](), members[v1.PodSpec](),
+	members[v1.PodStatus](), members[v1.ContainerStatus](), members[v1.ContainerStateRunning](),
+	members[v1.ContainerStateTerminated](), members[policyv1.PodDisruptionBudgetSpec](),
 )
 
 // strict decodes values of a type without members that the type does not have.

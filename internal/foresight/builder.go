@@ -51,8 +51,6 @@ type Reading struct {
 	Missing     []string
 	PodsLeftOut string
 
-	Masked func(value string) bool // reports whether a redactor has masked a value; nil if none could
-
 	PodNamespaces map[string]bool // those of whose pods a dump has a list; "" is any
 }
 
@@ -96,22 +94,27 @@ func (r *Reading) settle(q Moment) time.Time {
 // that answers questions about them.
 type Builder struct {
 	objects
-	shared   sharing
-	repeated []string // objects that were added twice, in states that can't be ordered
+	shared sharing
 
-	seen       map[uint64]added // by a hash of the kind and the name
-	seed       maphash.Seed
-	uids       map[uint64]uint64 // the names of pods by their UIDs, all as hashes
-	superseded int
+	seen  map[uint64]*added // by a hash of the kind and the name
+	seed  maphash.Seed
+	uids  map[uint64]*added // pods by a hash of their UIDs
+	twice map[*added]twin   // the objects that were added in several states
+	early map[string]bool   // nodes of which a pod was counted before Load
 }
 
 // version is the state of an object.
 type version struct {
 	uid      uint64 // a hash
-	revision uint64 // its resourceVersion as a number, or a hash of its content
-	numbered bool   // the revision is the resourceVersion
+	revision uint64 // its resourceVersion; 0 if that is no number
+	content  uint64 // a hash of what decides or, without a revision, of all
 	created  int64
 	written  int64 // when the object says that it was written
+}
+
+// is reports whether both are the same state.
+func (v *version) is(other *version) bool {
+	return v.uid == other.uid && v.revision == other.revision && v.content == other.content
 }
 
 // compare returns a positive number if v is newer than the other state of the object, a negative one if it is older,
@@ -121,33 +124,46 @@ func (v *version) compare(other *version) (order int) {
 	switch {
 	case v.uid != other.uid:
 		order = cmp.Compare(v.created, other.created)
-	case v.numbered && other.numbered:
+	case v.revision > 0 && other.revision > 0:
 		order = cmp.Compare(v.revision, other.revision)
 	}
 	return cmp.Or(order, cmp.Compare(v.written, other.written))
 }
 
-// added is an object that was added.
+// added is the newest known state of an object that was added.
 type added struct {
 	version
+	lacks   lacking
 	ready   bool      // of a pod that is only counted
 	counted *replicas // as one of which it is; otherwise nil
 	kept    *pod      // nil if it is not kept
 }
 
+// twin has the name of an object, and its states except the newest one.
+type twin struct {
+	name   string
+	others []version
+}
+
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]added{}, uids: map[uint64]uint64{}, seed: maphash.MakeSeed(), shared: sharing{}, objects: objects{
+		seen: map[uint64]*added{}, uids: map[uint64]*added{}, twice: map[*added]twin{}, seed: maphash.MakeSeed(),
+		early: map[string]bool{}, shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
-			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacking: lacking{counts: map[lack]int{}},
+			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacks: map[lack]int{},
 		},
 	}
 }
 
-// New returns an empty builder of a model by the same rules.
-func (b *Builder) New() *Builder { return NewBuilder(b.rules, b.focus) }
+// New returns an empty builder of a model by the same rules, of a dump. masked reports whether a redactor has masked a
+// value.
+func (b *Builder) New(masked func(value string) bool) *Builder {
+	made := NewBuilder(b.rules, b.focus)
+	made.masked = masked
+	return made
+}
 
 // Judge sets other rules, before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
@@ -157,57 +173,58 @@ func (b *Builder) Judge(by Ruleset) { b.rules = by }
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		if b.isNew("node", o) {
-			b.lacking.count(o)
+		if s := b.newState("node", o, time.Time{}); s != nil {
+			s.lacks.count(o)
 			b.nodes[o.Name] = nodeOf(o)
 		}
 	case *v1.Pod:
-		if b.isNew("pod", o) {
-			b.addPod(o)
+		if s := b.newState("pod", o, time.Time{}); s != nil {
+			b.addPod(o, s)
 		}
 	case *policyv1.PodDisruptionBudget:
-		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) && b.isNew("PodDisruptionBudget", o) {
+		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) &&
+			b.newState("PodDisruptionBudget", o, time.Time{}) != nil {
 			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
 		}
 	case *v1.Event: // it may be there in two API versions
-		if b.isNew("event", o) {
+		if b.newState("event", o, time.Time{}) != nil {
 			b.events[o.Namespace+"/"+o.Name] = o
 		}
 	case *v1.Namespace:
-		if b.isNew("namespace", o) {
+		if b.newState("namespace", o, time.Time{}) != nil {
 			b.namespaces[o.Name] = o.Labels
 		}
 	}
 }
 
-func (b *Builder) addPod(p *v1.Pod) {
+func (b *Builder) addPod(p *v1.Pod, s *added) {
 	b.podsIn[p.Namespace]++
-	if !b.focus.selects(p) {
+	in, hidden := b.inFocus(p)
+	if !in && !hidden {
 		return
 	}
 	if isStatic(p) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
-		b.lacking.add(true, "pod", "a Node as controller, or the config.source file or http, but no annotation "+
+		s.lacks.add(true, "pod", "a Node as controller, or the config.source file or http, but no annotation "+
 			v1.MirrorPodAnnotationKey+": treated as static")
 	}
-	b.lacking.count(p)
+	s.lacks.count(p)
 	made := podOf(p)
-	name := b.nameOf("pod", p)
-	seen := b.seen[name]
-	if other, ok := b.uids[seen.uid]; p.UID != "" && ok && other != name {
-		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
+	made.hidden = hidden
+	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
+		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""
 	} else if p.UID != "" {
-		b.uids[seen.uid] = name
+		b.uids[s.uid] = s
 	}
-	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made) { // by whatever rules
-		seen.counted, seen.ready = made.countIn(b.replicas), made.ready
+	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) { // by whatever rules
+		b.early[made.Node] = true
+		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
 		made.share(b.shared)
-		seen.kept = made
+		s.kept = made
 		b.pods[made.key()] = made
 	}
-	b.seen[name] = seen
 }
 
 // isStatic reports whether a pod mirrors a static one, though it lacks the annotation that says so.
@@ -221,52 +238,73 @@ func isStatic(p *v1.Pod) bool {
 		source == "http"
 }
 
-// nameOf returns a hash of the kind and the name of an object.
-func (b *Builder) nameOf(kind string, o metav1.Object) uint64 {
-	return maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
-}
-
 // versionOf returns the state of an object.
-func (b *Builder) versionOf(o metav1.Object) (v version) {
-	v.uid, v.created = maphash.Comparable(b.seed, o.GetUID()), o.GetCreationTimestamp().Unix()
-	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
-		v.revision, v.numbered = revision, true
-	} else {
-		text, _ := json.Marshal(o) // it was read from JSON
-		v.revision = maphash.Bytes(b.seed, text)
+func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
+	v := version{
+		uid: maphash.Comparable(b.seed, o.GetUID()), created: o.GetCreationTimestamp().Unix(), written: written.UnixMicro(),
 	}
+	var content any = o
+	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
+		v.revision, content = revision, deciding(o)
+	}
+	text, _ := json.Marshal(content) // it was read from JSON
+	v.content = maphash.Bytes(b.seed, text)
 	return v
 }
 
-func (b *Builder) isNew(kind string, o metav1.Object) bool { return b.IsNew(kind, o, time.Time{}) }
-
-// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it removes. If
-// it can't be said which state is newer, the object is repeated.
-func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
-	name, now := b.nameOf(kind, o), b.versionOf(o)
-	now.written = written.UnixMicro()
-	before, found := b.seen[name]
-	same := before.version
-	same.created, same.written = now.created, now.written
-	switch order := now.compare(&before.version); {
-	case !found:
-	case same == now:
-		return false
-	case order == 0:
-		b.repeated = append(b.repeated, kind+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/"))
-		return false
-	case order < 0:
-		b.superseded++
-		return false
-	default:
-		b.superseded++
-		b.remove(&before)
-		if kind == "pod" {
-			b.podsIn[o.GetNamespace()]--
+// deciding returns what decides of an object: two copies of one resourceVersion that differ in it were not both written
+// by the API server.
+func deciding(o metav1.Object) any {
+	switch o := o.(type) {
+	case *v1.Node:
+		return v1.Node{ObjectMeta: metav1.ObjectMeta{Labels: o.Labels}, Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
+	case *v1.Pod:
+		return v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Labels: o.Labels, DeletionTimestamp: o.DeletionTimestamp},
+			Spec:       v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations},
+			Status:     v1.PodStatus{Phase: o.Status.Phase},
 		}
+	case *policyv1.PodDisruptionBudget:
+		return o.Status.DisruptionsAllowed // each version of the API has another selector for all pods
+	case *v1.ConfigMap:
+		return o.Data
 	}
-	b.seen[name] = added{version: now}
-	return true
+	return nil
+}
+
+// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it replaces.
+func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
+	return b.newState(kind, o, written) != nil
+}
+
+// newState returns the state of an object that is to be added; nil if the state is not newer than the one that was
+// added. All other states are kept as well, so that the order in which they are added does not matter.
+func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *added {
+	hash := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
+	now, s := b.versionOf(o, written), b.seen[hash]
+	if s == nil {
+		s = &added{version: now}
+		b.seen[hash] = s
+		return s
+	}
+	if s.is(&now) {
+		return nil
+	}
+	states := b.twice[s]
+	states.name = kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+	if now.compare(&s.version) <= 0 {
+		states.others = append(states.others, now)
+		b.twice[s] = states
+		return nil
+	}
+	states.others = append(states.others, s.version)
+	b.twice[s] = states
+	b.remove(s)
+	if kind == "pod" {
+		b.podsIn[o.GetNamespace()]--
+	}
+	*s = added{version: now}
+	return s
 }
 
 // remove removes the older state of a pod; other objects are replaced by their names.
@@ -285,15 +323,21 @@ func (b *Builder) remove(older *added) {
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
 // added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
-	if len(b.repeated) > 0 {
-		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(b.repeated),
-			r.From)
+	if repeated := b.repeated(); len(repeated) > 0 {
+		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(repeated), r.From)
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")
 	}
-	if b.superseded > 0 {
-		r.Notes = append(r.Notes, Count(b.superseded, "object")+" of "+r.From+" was there in a newer state, which counts")
+	if n := len(b.twice); n == 1 {
+		r.Notes = append(r.Notes, "1 object of "+r.From+" was there in a newer state, which counts")
+	} else if n > 1 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d objects of %s were there in newer states, which count", n, r.From))
+	}
+	for _, s := range b.seen {
+		for _, l := range s.lacks {
+			b.lacks[l]++
+		}
 	}
 	at := r.settle(q)
 	m := &Model{objects: b.objects, reading: r, at: at}
@@ -302,7 +346,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	for key, p := range m.pods {
 		p.Bound = boundBy(p.Bound, at)
-		if !m.keeps(p) {
+		if !m.keeps(p.Node) {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
@@ -310,6 +354,22 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	m.leaveOutMasked()
 	m.doubtBudgets()
 	return m, nil
+}
+
+// repeated returns the names of the objects of which no state is newer than all others, and of the nodes of which pods
+// were counted that a newer state of the node needs.
+func (b *Builder) repeated() (names []string) {
+	for newest, states := range b.twice {
+		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 }) {
+			names = append(names, states.name)
+		}
+	}
+	for node := range b.early {
+		if b.keeps(node) {
+			names = append(names, "node "+node)
+		}
+	}
+	return names
 }
 
 // boundBy returns the moment from which a pod counts as bound that the API says was bound then, as of this time, which

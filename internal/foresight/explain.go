@@ -27,9 +27,9 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		Header: header("Explanation", at), Pod: ExplainedPod{PodRef: PodRef{Namespace: namespace, Name: name}},
 		Events: own, EvictionMethod: m.rules.method(), read: m.readBefore(at),
 	}
-	if hidden := named(slices.Values(m.masked), namespace, name); p == nil && hidden != nil {
-		return nil, fmt.Errorf("pod %s cannot be explained: it is in %s, but a masked value in a taint, a toleration or a "+
-			"label may decide", hidden.Key(), m.reading.From)
+	if hidden := named(slices.Values(m.leftOut), namespace, name); p == nil && hidden != nil {
+		return nil, fmt.Errorf("pod %s cannot be explained: it is in %s, but a masked value in "+maskable+" may decide",
+			hidden.Key(), m.reading.From)
 	}
 	if p == nil {
 		e.Remarks = m.readingRemarks()

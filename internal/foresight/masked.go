@@ -9,34 +9,77 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// maskable says where a masked value decides about a pod.
+const maskable = "spec.nodeName, a taint, a toleration or a label"
+
+// isMasked reports whether a redactor has masked a value.
+func (o *objects) isMasked(value string) bool { return o.masked != nil && o.masked(value) }
+
+// selects reports whether a selector selects these labels, or whether a mask hides that. A mask never hides whether a
+// label is there.
+func (o *objects) selects(s labels.Selector, these labels.Set) (selected, hidden bool) {
+	requirements, selectable := s.Requirements()
+	for i := range requirements {
+		switch r := &requirements[i]; {
+		case o.isMasked(these[r.Key()]) && len(r.ValuesUnsorted()) > 0:
+			hidden = true
+		case !r.Matches(these):
+			return false, false
+		}
+	}
+	return selectable && !hidden, hidden
+}
+
+// inFocus reports whether a pod is in the focus, on whatever node, or whether a mask hides that.
+func (o *objects) inFocus(p *v1.Pod) (in, hidden bool) {
+	in = o.focus.Namespace == "" || o.focus.Namespace == p.Namespace
+	if !in || o.focus.Labels == nil {
+		return in, false
+	}
+	return o.selects(o.focus.Labels, p.Labels)
+}
+
+// inQuestion reports whether a node is in the selection, or whether a mask hides that.
+func (o *objects) inQuestion(s *Selection, n *node) (in, hidden bool) {
+	if len(s.Names) > 0 || s.Selector == nil {
+		return slices.Contains(s.Names, n.Name), false
+	}
+	return o.selects(s.Selector, n.Labels)
+}
+
 // leaveOutMasked leaves out the pods about which a value could decide that a redactor has masked.
 func (m *Model) leaveOutMasked() {
 	for key, p := range m.pods {
-		if n := m.nodes[p.Node]; n != nil && m.masks(n, p, n.Taints) {
-			m.masked = append(m.masked, p)
+		n := m.nodes[p.Node]
+		nodeMasked := n == nil && m.isMasked(p.Node) && taint.NeverEvicted(&p.Pod) == 0
+		if nodeMasked || n != nil && m.masks(n, p, n.Taints) {
+			m.leftOut = append(m.leftOut, p)
 			delete(m.pods, key)
 		}
 	}
-	m.reading.Missing = append(m.reading.Missing, maskedPods(len(m.masked))...)
+	m.reading.Missing = append(m.reading.Missing, masking(len(m.leftOut), "pod", maskable)...)
 }
 
-// maskedPods returns a clause about this number of pods; none about no pod.
-func maskedPods(n int) []string {
+// masking returns a clause about this number of pods or nodes, and where they have masks; none about no object.
+func masking(n int, kind, where string) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so the " +
-		"answer for these pods is unknown"}
+	return []string{having(n, kind) + " a masked value that decides, in " + where + ", so the answer for these " +
+		kind + "s is unknown"}
 }
 
-// masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
-// taints of its node that may evict.
+// masks reports whether a mask hides whether the pod is in the focus, which policy decides about it, or whether it
+// tolerates one of these taints of its node that may evict.
 func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
-	masked, needs := m.reading.Masked, &m.rules.needs
+	masked, needs := m.masked, &m.rules.needs
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
-	labelMasked := slices.ContainsFunc(needs.PodLabels, func(key string) bool { return masked(p.Labels[key]) })
+	labelMasked := p.hidden
+	for _, key := range needs.PodLabels {
+		labelMasked = labelMasked || masked(p.Labels[key])
+	}
 	for _, value := range n.Labels {
 		labelMasked = labelMasked || needs.NodeLabels && masked(value)
 	}
@@ -52,7 +95,7 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 
 // doubtBudgets notes the budgets that select by labels that are masked: they may cover any pod that has such a label.
 func (m *Model) doubtBudgets() {
-	if m.reading.Masked == nil || m.reading.BudgetsUnknown != "" {
+	if m.masked == nil || m.reading.BudgetsUnknown != "" {
 		return
 	}
 	type label struct{ namespace, key string }
@@ -68,7 +111,7 @@ func (m *Model) doubtBudgets() {
 	var names []string
 	for _, p := range m.pods {
 		for key, value := range p.Labels {
-			if by := (label{p.Namespace, key}); len(selecting[by]) > 0 && m.reading.Masked(value) {
+			if by := (label{p.Namespace, key}); len(selecting[by]) > 0 && m.isMasked(value) {
 				names = append(names, selecting[by]...)
 				delete(selecting, by)
 			}

@@ -26,12 +26,6 @@ type Focus struct {
 	Nodes *Selection
 }
 
-// selects reports whether the pod is in the focus, on whatever node.
-func (f *Focus) selects(p *v1.Pod) bool {
-	in := f.Namespace == "" || f.Namespace == p.Namespace
-	return in && (f.Labels == nil || f.Labels.Matches(labels.Set(p.Labels)))
-}
-
 // Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".
 func (f Focus) Words(nodes []string) string {
 	var words string
@@ -51,14 +45,6 @@ func (f Focus) Words(nodes []string) string {
 type Selection struct {
 	Names    []string
 	Selector labels.Selector
-}
-
-// selects reports whether the node is in the selection.
-func (s *Selection) selects(n *node) bool {
-	if len(s.Names) > 0 {
-		return slices.Contains(s.Names, n.Name)
-	}
-	return s.Selector != nil && s.Selector.Matches(labels.Set(n.Labels))
 }
 
 // among reports whether a node is one of these; every node is if none is named.
@@ -85,7 +71,8 @@ type objects struct {
 	replicas   map[ownerKey]*replicas // of pods that are not kept
 	budgets    map[string]BudgetPlan
 	events     map[string]*v1.Event // of pods, by namespace and name
-	lacking    lacking
+	lacks      map[lack]int
+	masked     func(value string) bool // reports whether a redactor has masked a value; nil if none could
 }
 
 // node is a node with the estimate of its taints.
@@ -117,10 +104,14 @@ func (n *node) withTaints(taints []v1.Taint) *node {
 	return &changed
 }
 
-// keeps reports whether a pod is kept: its node is in question, has taints that may evict, or is not known yet.
-func (o *objects) keeps(p *pod) bool {
-	n := o.nodes[p.Node]
-	return n == nil || o.focus.Nodes == nil || o.focus.Nodes.selects(n) || o.concerned(n)
+// keeps reports whether pods are kept: their node is in question, has taints that may evict, or is not known yet.
+func (o *objects) keeps(node string) bool {
+	n := o.nodes[node]
+	if n == nil || o.focus.Nodes == nil || o.concerned(n) {
+		return true
+	}
+	in, _ := o.inQuestion(o.focus.Nodes, n)
+	return in
 }
 
 // concerned reports whether pods may have to go because of a taint of the node.
@@ -199,7 +190,7 @@ type Model struct {
 	objects
 	reading Reading
 	at      time.Time // for which it was loaded
-	masked  []*pod    // that were left out because of a mask
+	leftOut []*pod    // because of a mask
 }
 
 // At returns the time for which the model was loaded.

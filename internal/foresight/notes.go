@@ -53,7 +53,7 @@ func (m *Model) readingRemarks() Remarks {
 		WarnFirst: m.reading.premature,
 	}
 	if m.reading.Dumped {
-		m.lacking.note(&r)
+		m.noteLacks(&r)
 	}
 	return r
 }
@@ -101,18 +101,21 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	}
 }
 
-// lacking has, for each clause about a kind of objects that lack a field, the number of these objects. The API server
-// sets all of these fields, but a dump may have been edited.
-type lacking struct {
-	counts map[lack]int
-	nodes  int // number of pods that run and have no node
+// lack is a clause about a kind of objects that lack a field. The API server sets all of these fields, but a dump may
+// have been edited.
+type lack struct{ kind, clause string }
+
+// unplaced is the lack of pods that run and have no node.
+func unplaced() lack {
+	return lack{"pod", "no spec.nodeName although not Pending, so taints are unknown"}
 }
 
-type lack struct{ kind, clause string }
+// lacking has what one object lacks.
+type lacking []lack
 
 func (l *lacking) add(lacks bool, kind, clause string) {
 	if lacks {
-		l.counts[lack{kind, clause}]++
+		*l = append(*l, lack{kind, clause})
 	}
 }
 
@@ -127,16 +130,19 @@ func (l *lacking) count(object any) {
 		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
 		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
 			"so --at is used as the time of binding")
-		countIf(&l.nodes, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
-			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))
+		l.add(o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
+			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase), "pod",
+			unplaced().clause)
 	}
 }
 
-// note notes each field that objects lack.
-func (l *lacking) note(r *Remarks) {
+// noteLacks notes each field that objects lack; unjudged has the pods without a node.
+func (m *Model) noteLacks(r *Remarks) {
 	var notes []string
-	for k, n := range l.counts {
-		notes = append(notes, having(n, k.kind)+" "+k.clause)
+	for k, n := range m.lacks {
+		if k != unplaced() {
+			notes = append(notes, having(n, k.kind)+" "+k.clause)
+		}
 	}
 	r.Notes = append(r.Notes, slices.Sorted(slices.Values(notes))...)
 }
@@ -155,8 +161,8 @@ func (m *Model) gaps(nodes []string) []string {
 
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
 func (m *Model) unjudged(nodes []string) (list []string) {
-	if n := m.lacking.nodes; m.reading.Dumped && n > 0 {
-		list = append(list, having(n, "pod")+" no spec.nodeName although not Pending, so taints are unknown")
+	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
+		list = append(list, having(n, "pod")+" "+unplaced().clause)
 	}
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {

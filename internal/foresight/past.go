@@ -103,7 +103,7 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	default:
 		past = predecessor(earlier)
 		if !past.At.IsZero() {
-			past.Predecessor = true
+			past.Predecessor, past.Node = true, cmp.Or(past.Node, m.killedOn(p, past.At))
 			e.History = past.words("an earlier pod of this name was ", "the earlier pod's ")
 		}
 	}
@@ -135,6 +135,21 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 		}
 	}
 	return last
+}
+
+// killedOn returns the node whose kubelet stopped an earlier pod of this name first, at this time or later; "" if that
+// is not known.
+func (m *Model) killedOn(p *pod, at time.Time) string {
+	kills := m.eventsThat(func(e *v1.Event) bool {
+		of := &e.InvolvedObject
+		another := p.UID != "" && of.UID != "" && of.UID != p.UID
+		return another && e.Reason == "Killing" && of.Namespace == p.Namespace && of.Name == p.Name &&
+			!eventTime(e).Before(at)
+	})
+	if len(kills) == 0 {
+		return ""
+	}
+	return kills[0].Source.Host
 }
 
 // eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of

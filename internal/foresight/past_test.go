@@ -54,6 +54,11 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		return p
 	}
 	unevicted := "its events show no eviction by taint-manager"
+	stoppedOn := func(node string, seconds float64) *v1.Event {
+		e := happened("u1", seconds, "Killing", "Stopping container web")
+		e.Source.Host = node
+		return e
+	}
 	byOriginal := happened("", -110, "TaintManagerEviction", "Marking for deletion Pod shop/a")
 	anewAt := func(seconds float64) *v1.Pod {
 		return pod("a", on("n2"), func(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(at(seconds)) })
@@ -79,6 +84,7 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		{"made anew after an obstacle", []any{anew, node("n2"), start, block}, "the earlier pod's eviction from n1 began at 2026-05-01T11:58:10Z" + because + "; at 2026-05-01T11:58:20Z it was blocked (pdb): The budget needs 1"},
 		{"made anew twice", []any{anew, node("n2"), start, happened("u0", -500, "TaintManagerEviction", strings.ReplaceAll(marked, "n1", "n9"))}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
 		{"made anew, and the original's event has no UID", []any{anewAt(-60), node("n2"), byOriginal}, "an earlier pod of this name was evicted at 2026-05-01T11:58:10Z"},
+		{"made anew, and a kubelet stopped the pod that the original evicted", []any{anewAt(-60), node("n2"), byOriginal, stoppedOn("n9", -120), stoppedOn("n1", -109), stoppedOn("n8", -70)}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z"},
 		{"made before the original's event", []any{anewAt(-120), node("n2"), byOriginal}, ""},
 		{"made anew by others", []any{anew, node("n2"), killed}, ""},
 		{"made anew after it was cancelled", []any{anew, node("n2"), start, stop}, ""},

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ type Question struct {
 // Plan predicts the effect of the changes. It returns an error if the selected nodes or their taints do not exist.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
-	taints, err := m.change(plan, &q)
+	taints, hidden, err := m.change(plan, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -152,35 +153,45 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(plan.own())
-	plan.Incomplete = append(m.gaps(q.Names), maskedPods(by.masked)...)
+	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
 	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
 	return plan, nil
 }
 
-// change adds the selected nodes to the plan, and returns their taints after the changes.
-func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
+// change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about the
+// nodes that may be selected.
+func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, hidden []string, err error) {
 	if err := m.CheckNodes(q.Names); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	taints := map[string][]v1.Taint{}
+	taints = map[string][]v1.Taint{}
+	masked := 0
 	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
-		if n := m.nodes[name]; q.selects(n) {
+		n := m.nodes[name]
+		in, unknown := m.inQuestion(&q.Selection, n)
+		countIf(&masked, unknown)
+		if in {
 			after, done := apply(q.Changes, n.Taints)
 			taints[name] = after
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 		}
 	}
-	if len(taints) == 0 {
-		return nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
+	hidden = masking(masked, "node", "a label that the selector names")
+	switch {
+	case len(taints) > 0:
+	case masked > 0:
+		return nil, nil, fmt.Errorf("which nodes match %s is not known: %s", q.Selector, hidden[0])
+	default:
+		return nil, nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
 	}
 	for _, c := range q.Changes {
 		t := c.Taint.ToString()
 		if lack := nodesWith(plan.Nodes, Absent, t); c.Remove && len(lack) == len(plan.Nodes) {
-			return nil, &QuestionError{What: "no taint " + t + " is on " + ShortList(lack), Kubectl: "describe nodes"}
+			return nil, nil, &QuestionError{What: "no taint " + t + " is on " + ShortList(lack), Kubectl: "describe nodes"}
 		}
 	}
-	return taints, nil
+	return taints, hidden, nil
 }
 
 // planRules holds the rules before and after the changes, the selected nodes' taints after them, the leader's pod, and

@@ -41,6 +41,7 @@ type pod struct {
 	taint.Pod
 	owner   *Owner // nil if there is none
 	ready   bool
+	hidden  bool      // a mask hides whether it is in the focus
 	created time.Time // zero if that is not known
 
 	// Only few pods have these.

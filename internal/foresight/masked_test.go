@@ -1,0 +1,112 @@
+package foresight_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/taint-manager/taint-manager/internal/foresight"
+)
+
+// scrubbed returns a model of the objects of a dump in which a redactor may have masked values.
+func scrubbed(t *testing.T, focus foresight.Focus, objects ...any) *foresight.Model {
+	t.Helper()
+	b := foresight.NewBuilder(foresight.Ruleset{}, focus).New(func(value string) bool { return value == "REDACTED" })
+	for _, o := range objects {
+		b.Add(o)
+	}
+	m, err := b.Load(foresight.Reading{From: "x", Dumped: true, At: noon}, foresight.Moment{At: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func parsedSelector(t *testing.T, text string) labels.Selector {
+	t.Helper()
+	s, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A pod that may be on a node in question, or in the focus, is never left out without a word.
+func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
+	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so nothing can be said of them"
+	mirror := func(p *v1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, v1.MirrorPodAnnotationKey, "x") }
+	for _, c := range []struct {
+		name, selector string
+		pod            *v1.Pod
+		pending, plan  string
+	}{
+		{"its node", "", pod("a", on("REDACTED")), "|" + unknown, "|" + unknown},
+		{"its node, but no taint evicts it", "", pod("a", on("REDACTED"), mirror), "|", "|"},
+		{"a label that the selector requires", "app=x", pod("a", labelled("app", "REDACTED")), "|" + unknown, "|" + unknown},
+		{"a label that the selector forbids", "app!=x", pod("a", labelled("app", "REDACTED")), "|" + unknown, "|" + unknown},
+		{"a label that need only be there", "app", pod("a", labelled("app", "REDACTED")), "shop/a|", "shop/a|"},
+		{"a label, but another does not match", "app=x,tier=b", pod("a", labelled("app", "REDACTED"), labelled("tier", "a")), "|", "|"},
+		{"a label, on a node that gets a taint", "app=x", pod("a", labelled("app", "REDACTED"), on("n2")), "|", "|" + unknown},
+		{"another label", "tier=b", pod("a", labelled("app", "REDACTED"), labelled("tier", "b")), "shop/a|", "shop/a|"},
+	} {
+		focus := foresight.Focus{}
+		if c.selector != "" {
+			focus.Labels = parsedSelector(t, c.selector)
+		}
+		m := scrubbed(t, focus, node("n1", timed("gpu:NoExecute", -60)), node("n2"), c.pod)
+		pending := m.Pending(noon, []string{"n1", "n2"})
+		if got := strings.Join(pending.Names(), " ") + "|" + strings.Join(pending.Incomplete, "|"); got != c.pending {
+			t.Errorf("%s: pending: %s", c.name, got)
+		}
+		q := ask("disk:NoExecute")
+		q.Names = []string{"n1", "n2"}
+		p, err := m.Plan(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, pod := range p.Pods {
+			if pod.Evict {
+				names = append(names, pod.String())
+			}
+		}
+		if got := strings.Join(names, " ") + "|" + strings.Join(p.Incomplete, "|"); got != c.plan {
+			t.Errorf("%s: plan: %s", c.name, got)
+		}
+	}
+}
+
+func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
+	const unknown = "1 node has a masked value that decides, in a label that the selector names, so nothing can be said of them"
+	zoned := func(name, zone string) *v1.Node {
+		n := node(name)
+		n.Labels = map[string]string{"zone": zone}
+		return n
+	}
+	for _, c := range []struct{ selector, want string }{
+		{"zone=a", "n1: " + unknown},
+		{"zone!=b", "n1: " + unknown},
+		{"zone=b", "which nodes match zone=b is not known: " + unknown},
+		{"zone", "n1 n2: "},
+		{"zone=a,rack=r", "no node matches rack=r,zone=a"},
+	} {
+		q := ask("gpu:NoExecute")
+		q.Selection = foresight.Selection{Selector: parsedSelector(t, c.selector)}
+		p, err := scrubbed(t, foresight.Focus{Nodes: &q.Selection}, zoned("n1", "a"), zoned("n2", "REDACTED")).Plan(q)
+		got := fmt.Sprint(err)
+		if err == nil {
+			var names []string
+			for i := range p.Nodes {
+				names = append(names, p.Nodes[i].Name)
+			}
+			got = strings.Join(names, " ") + ": " + strings.Join(p.Incomplete, "|")
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s", c.selector, got)
+		}
+	}
+}
