@@ -82,7 +82,7 @@ func (b *Breaker) Limit() (limit int, percent bool) {
 	return limit, true
 }
 
-// LeastNodes returns how many nodes must be affected for a trip.
+// LeastNodes returns how many nodes must be affected for a trip, whatever the limit.
 func (b *Breaker) LeastNodes() int {
 	switch {
 	case b.MinNodes != nil:
@@ -91,6 +91,14 @@ func (b *Breaker) LeastNodes() int {
 		return safeGroup
 	}
 	return 1
+}
+
+// LeastAffected returns how many nodes of a group must be affected for a trip, whatever the size of the group.
+func (b *Breaker) LeastAffected() int {
+	if limit, percent := b.Limit(); !percent {
+		return max(b.LeastNodes(), limit+1)
+	}
+	return b.LeastNodes()
 }
 
 // ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.

@@ -70,11 +70,8 @@ func oneEach(list []string) [][]string {
 // matchesNothing returns why no pair matches the part; "" if one may.
 func (m *Match) matchesNothing() string {
 	for _, kind := range m.OwnerKinds {
-		if kind == "Node" {
-			return "a Node controls mirror pods only, which are never evicted"
-		}
-		if meant := meantKind(kind); meant != "" {
-			return "no pod is controlled by a " + kind + "; write " + meant
+		if why := ownsNothing(kind); why != "" {
+			return why
 		}
 	}
 	t := &m.Taints[0]
@@ -86,6 +83,17 @@ func (m *Match) matchesNothing() string {
 	default:
 		return "taint " + t.Key + " is set with " + string(only) + " only, which evicts no pod"
 	}
+}
+
+// ownsNothing returns why no pod that may be evicted has a controller of this kind; "" if one may.
+func ownsNothing(kind string) string {
+	if kind == "Node" {
+		return "a Node controls mirror pods only, which are never evicted"
+	}
+	if meant := meantKind(kind); meant != "" {
+		return "no pod is controlled by a " + kind + "; write " + meant
+	}
+	return ""
 }
 
 // meantKind returns the kind that a kind stands for that controls no pods: one that owns the pods' owners, or a kind of
@@ -203,7 +211,10 @@ func (m *Match) coversOwner(part *Match, effect v1.TaintEffect) bool {
 // coversNamespaces reports whether each pattern of the part is covered by one of the match. A pattern covers what it
 // matches if * is an ordinary letter of the other pattern.
 func (m *Match) coversNamespaces(part []string) bool {
-	return len(m.Namespaces) == 0 || len(part) > 0 && !slices.ContainsFunc(part, func(p string) bool {
+	if len(part) == 0 {
+		part = []string{"*"}
+	}
+	return len(m.Namespaces) == 0 || !slices.ContainsFunc(part, func(p string) bool {
 		return !slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
 			matches, _ := path.Match(pattern, p)
 			return matches

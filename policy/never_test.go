@@ -43,6 +43,8 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"a value that is in a set", labelled(expression("app", "In", "a", "b"), expression("app", "In", "a")), shadowed},
 		{"a set that has another value", labelled(expression("app", "In", "a"), expression("app", "In", "a", "b")), ""},
 		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
+		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, shadowed},
+		{"some namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a*"}}), named("second", policy.Match{})}, ""},
 		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never decides: no pod is controlled by a CronJob; write Job"},
 		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never decides: no pod is controlled by a StatefulSets; write StatefulSet"},
 		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never decides: no pod is controlled by a Replicaset.apps; write ReplicaSet"},
@@ -60,8 +62,6 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"a kind without a group", []policy.Policy{named("a", of("m", "ReplicationController.apps"))}, "never decides: no pod is controlled by a ReplicationController.apps; write ReplicationController"},
 		{"Node", []policy.Policy{named("a", of("m", "Node"))}, "never decides: a Node controls mirror pods only, which are never evicted"},
 		{"CronJob and Job", []policy.Policy{named("a", of("m", "CronJob", "Job"))}, ""},
-		{"a cordon with NoExecute", []policy.Policy{named("a", taints(policy.Taint{Key: v1.TaintNodeUnschedulable}))}, "never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"},
-		{"a cordon", []policy.Policy{named("a", of(v1.TaintNodeUnschedulable))}, ""},
 		{"a candidate of the autoscaler", []policy.Policy{named("a", of("DeletionCandidateOfClusterAutoscaler"))}, "never decides: taint DeletionCandidateOfClusterAutoscaler is set with PreferNoSchedule only, which evicts no pod"},
 	} {
 		c := policy.Config{Policies: test.policies}
@@ -71,6 +71,25 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 	}
 }
 
+func TestAPolicyForATaintThatIsSetWithNoScheduleOnlyNamesThatEffect(t *testing.T) {
+	for _, key := range []string{
+		v1.TaintNodeUnschedulable, v1.TaintNodeMemoryPressure, v1.TaintNodeDiskPressure, v1.TaintNodePIDPressure, v1.TaintNodeNetworkUnavailable,
+		"node.cloudprovider.kubernetes.io/uninitialized", "node.cloudprovider.kubernetes.io/shutdown", "ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted",
+	} {
+		for effect, want := range map[v1.TaintEffect]string{
+			v1.TaintEffectNoSchedule: "",
+			v1.TaintEffectNoExecute:  "never decides: taint " + key + " is set with NoSchedule only; write effects: [NoSchedule]",
+		} {
+			c := policies(policy.Policy{Match: taints(policy.Taint{Key: key, Effects: []v1.TaintEffect{effect}})})
+			if got := c.Never(0); got != want {
+				t.Errorf("%s with %s: got %q, want %q", key, effect, got, want)
+			}
+		}
+	}
+}
+
+// That no pod has an owner of these kinds, and no node a taint with these effects, is a fact about Kubernetes. The twin's
+// pods and nodes assume it, and so can't refute it.
 func TestAPolicyThatNeverDecidesDecidesNoPairOfItsTwin(t *testing.T) {
 	seen := false
 	checkTwins(t, func(rt *rapid.T, w *twin) {
@@ -113,7 +132,11 @@ func narrowed(t *rapid.T, m policy.Match) policy.Match {
 		m.OwnerKinds = []string{"StatefulSet", "Job.batch"}
 	}
 	if len(m.Namespaces) > 0 {
+		all := m.Namespaces[0] == "*"
 		m.Namespaces = []string{strings.ReplaceAll(m.Namespaces[0], "*", rapid.SampledFrom([]string{"", "x", "x*y"}).Draw(t, "for *"))}
+		if all && rapid.Bool().Draw(t, "in any namespace") {
+			m.Namespaces = nil
+		}
 	}
 	if m.NamespaceSelector == nil && rapid.Bool().Draw(t, "in a tier") {
 		m.NamespaceSelector = labelled("tier", "prod")

@@ -64,7 +64,21 @@ func (c *Config) policyWarnings(i int) []string {
 		return []string{never}
 	}
 	p := &c.Policies[i]
-	return slices.Concat(c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(), c.besideWarnings(p))
+	return slices.Concat(p.ownerWarnings(), c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(),
+		c.besideWarnings(p))
+}
+
+// ownerWarnings returns the warnings about owner kinds that match no pod, next to others that may.
+func (p *Policy) ownerWarnings() (texts []string) {
+	if p.Mode == Audit {
+		return nil
+	}
+	for i, kind := range p.Match.OwnerKinds {
+		if why := ownsNothing(kind); why != "" {
+			texts = append(texts, fmt.Sprintf("match.ownerKinds[%d]: %s", i, why))
+		}
+	}
+	return texts
 }
 
 // risky are taints that nodes get in normal operation, with the consequence of a policy that makes them triggers. A key
@@ -90,7 +104,11 @@ var risky = []struct {
 			"fsx.csi.aws.com/agent-not-ready", "startup-taint.cluster-autoscaler.kubernetes.io/",
 			"ignore-taint.cluster-autoscaler.kubernetes.io/",
 		},
-		"every node carries the taint while it starts, and may carry it again when what lifts the taint restarts",
+		"every node carries the taint while it starts, and may carry it again when what removes the taint restarts",
+	},
+	{
+		[]string{"status-taint.cluster-autoscaler.kubernetes.io/"},
+		"the taint reports a condition that may pass, and the node loses its pods each time",
 	},
 	{
 		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "nvidia.com/gpu"},
@@ -138,7 +156,7 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
 		return nil
 	}
-	does := "method: " + string(p.Method)
+	does := "method " + string(p.Method)
 	if p.Method == Evict {
 		does += " without deleteAfter"
 	}
@@ -163,7 +181,7 @@ func (c *Config) deadNodeWarning() string {
 		return ""
 	}
 	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
-		"budget may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, " +
+		"budget may keep them forever, and can't recover while they exist; add a policy for them with method: Delete, " +
 		"or with Evict and deleteAfter"
 }
 
@@ -188,10 +206,10 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	}
 	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
-			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
+			"may hold the pods of that node forever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
-	if text := groupWarning(b.TopologyKey, b.LeastNodes()); text != "" {
+	if text := groupWarning(b.TopologyKey, b.LeastAffected()); text != "" {
 		texts = append(texts, text)
 	}
 	if b.ResetBefore != nil && b.ResetBefore.After(now) {
@@ -205,9 +223,9 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	return texts
 }
 
-// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A rate has the
-// minNodes 0.
-func groupWarning(topologyKey string, minNodes int) string {
+// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A trip takes at least
+// this number of nodes of a group; of a rate it is 0.
+func groupWarning(topologyKey string, least int) string {
 	key := "topologyKey " + topologyKey + ": "
 	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
 	switch {
@@ -215,16 +233,16 @@ func groupWarning(topologyKey string, minNodes int) string {
 		return deprecated + v1.LabelTopologyZone
 	case topologyKey == v1.LabelFailureDomainBetaRegion:
 		return deprecated + v1.LabelTopologyRegion
-	case topologyKey == v1.LabelHostname && minNodes > 1:
-		return key + fmt.Sprintf("each group has one node and minNodes is %d, so the breaker never trips; write %s",
-			minNodes, v1.LabelTopologyZone)
+	case topologyKey == v1.LabelHostname && least > 1:
+		return key + fmt.Sprintf("each group has one node, but a trip takes %d, so the breaker never trips; write %s",
+			least, v1.LabelTopologyZone)
 	}
 	return ""
 }
 
-// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
+// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in controller runs, such as
 // "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone do not
-// conflict, because the built-in taint manager ignores NoSchedule taints. A nil Set has no conflicts.
+// conflict, because the built-in controller ignores NoSchedule taints. A nil Set has no conflicts.
 func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
@@ -248,7 +266,7 @@ func (s *Set) ConflictsWithBuiltin() (names []string) {
 	return names
 }
 
-// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in taint manager does.
+// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in controller does.
 // gracePeriod, tolerations.max and tolerations.unlimited only let pods go earlier.
 func (p *Policy) conflictsWithBuiltin() (fields []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() {

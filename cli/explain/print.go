@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (t *text) all() {
 	case t.Pod.Gone:
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 	case t.Prediction == nil:
-		t.Printf("Whether pod %s exists is not known: %s.\n", t.Pod.String(), t.History)
+		t.Printf("It is unknown whether pod %s exists: %s.\n", t.Pod.String(), t.History)
 	default:
 		t.prediction()
 		t.taints()
@@ -44,13 +45,20 @@ func (t *text) prediction() {
 	}
 	if inTheWay := t.Stuck + t.Blocker; inTheWay != "" { // only one of them can be set
 		state := "is not evicted yet"
-		if t.Stuck != "" {
+		switch {
+		case t.Stuck != "":
 			state = "is stuck"
+		case !t.Overdue():
+			state = "will not be evicted"
 		}
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
 	}
-	t.Printf("%s %s: %s\n", pod, t.state(), t.Headline(f.Reason))
+	end := t.Headline(": " + f.Reason)
+	if t.Pod.Ends != nil { // the state is the reason
+		end = "."
+	}
+	t.Printf("%s %s%s\n", pod, t.state(), end)
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
@@ -76,7 +84,7 @@ func (t *text) state() terminal.Safe {
 	case t.Stuck != "":
 		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
-		return t.Paint(terminal.Warned, "is terminating, until "+taint.Stamp(*t.Pod.Ends))
+		return t.Paint(terminal.Warned, "is terminating; its grace period ends at "+taint.Stamp(*t.Pod.Ends))
 	case !f.Goes():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:
@@ -87,8 +95,11 @@ func (t *text) state() terminal.Safe {
 			does, when = "deleted ", when+" by "+f.DeletedBy
 		}
 		due := "will be " + does + when + ", " + answer.AtTheLatest(f)
-		if strings.HasSuffix(answer.When(f, t.At), " ago") {
+		switch {
+		case strings.HasSuffix(answer.When(f, t.At), " ago"):
 			due = "should have been " + does + when + ", " + answer.AtTheLatest(f)
+		case t.Blocker != "":
+			due = "is due " + when + ", " + answer.AtTheLatest(f)
 		}
 		return t.Paint(answer.Urgency(f, t.At), due)
 	}
@@ -100,7 +111,7 @@ func (t *text) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Goes() && !t.Wide():
-		t.Printf("Use -o wide to see the taints of the node and the tolerations that match them.\n")
+		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
 	stays := new(foresight.Prediction) // of a taint that evicts no pod
@@ -148,13 +159,9 @@ func sinceWhen(e explainedTaint) string {
 
 // granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
 func granted(e explainedTaint) string {
-	text := "none"
-	switch {
-	case e.Toleration == "":
-	case e.TolerationSeconds == nil:
-		text = e.Toleration + ", without limit"
-	default:
-		text = e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
+	text := cmp.Or(e.Toleration, "none")
+	if e.TolerationSeconds != nil {
+		text += fmt.Sprintf(" for %ds", *e.TolerationSeconds)
 	}
 	if e.NearMiss != nil {
 		text += " (nearly " + e.NearMiss.Toleration + ")"
@@ -169,7 +176,7 @@ func (t *text) budgets() {
 	}
 	t.WriteString("\n")
 	for _, b := range t.Budgets {
-		asked := ""
+		allows, asked := "allows "+foresight.Count(b.Admits, "disruption"), ""
 		switch {
 		case t.Method() == policy.Delete.Word():
 			asked = ". Eviction method delete ignores budgets"
@@ -178,20 +185,19 @@ func (t *text) budgets() {
 		case b.Stuck:
 			asked = ", and can't recover while this pod exists, so it blocks the eviction"
 		case b.Never:
-			asked = " at all, so it blocks the eviction for ever"
+			allows, asked = "permits no disruption at all", ", so it blocks the eviction forever"
 		case b.Admits == 0:
 			asked = ", so it blocks the eviction"
 		}
-		t.Printf("PodDisruptionBudget %s allows %s%s.\n", b.Name,
-			foresight.Count(b.Admits, "disruption"), asked)
+		t.Printf("PodDisruptionBudget %s %s%s.\n", b.Name, allows, asked)
 	}
 	if len(t.Budgets) > 1 && t.Method() == policy.Evict.Word() {
 		t.WriteString("The API server never evicts a pod that two budgets select.\n")
 	}
 }
 
-// remainder writes the pod's condition DisruptionTarget, what the original would decide otherwise, and what to do about
-// a pod that is to go.
+// remainder writes the pod's condition DisruptionTarget, what the built-in controller would decide otherwise, and what
+// to do about a pod that is to go.
 func (t *text) remainder() {
 	if d := t.Disruption; d != nil {
 		since := ""
@@ -200,9 +206,9 @@ func (t *text) remainder() {
 		}
 		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
-	if t.Original != "" {
+	if t.Builtin != "" {
 		t.Printf("\n%s: %s. docs/reference/differences.md lists the differences.\n",
-			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Original)
+			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Builtin)
 	}
 	for _, c := range t.Commands {
 		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)

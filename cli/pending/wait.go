@@ -73,24 +73,24 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		empty = empty.with(now)
 		return empty.proven(), out.show(now)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case empty.proven() && len(remaining(last)) > 0:
-		names := remaining(last)
-		return "", fmt.Errorf("no eviction is left%s, but %s that nothing evicts: %s; in all, %s",
-			last.Focus.Words(last.OnNodes), answer.Pods(len(names), "remains", "remain"), foresight.ShortList(names), bound)
+	}
+	where, but := last.Focus.Words(last.OnNodes), ""
+	if last.Spared != "" {
+		but = ". But " + last.Spared
+	}
+	switch names := remaining(last); {
+	case empty.proven() && len(names) > 0:
+		return "", fmt.Errorf("no eviction is left%s, but %s that will not be evicted: %s; in all, %s%s", where,
+			answer.Pods(len(names), "remains", "remain"), foresight.ShortList(names), bound, but)
 	case empty.proven():
-		done := fmt.Sprintf("All evictions are complete%s: %s.", last.Focus.Words(last.OnNodes), bound)
-		if last.Spared != "" {
-			done += " But " + last.Spared + "."
-		}
-		return done, nil
+		return fmt.Sprintf("All evictions are complete%s: %s%s.", where, bound, but), nil
 	case !errors.Is(context.Cause(ctx), answer.ErrWouldEvict):
 		return "", errors.New("interrupted before all evictions were complete")
 	}
-	return fmt.Sprintf("After %s%s: %s In all, %s.", taint.Brief(timeout), last.Focus.Words(last.OnNodes), left(last),
-		bound), answer.ErrWouldEvict
+	return fmt.Sprintf("After %s%s: %s In all, %s%s.", taint.Brief(timeout), where, left(last), bound, but),
+		answer.ErrWouldEvict
 }
 
 // remaining returns the names of the pods that keep a node from being empty although nothing evicts them.
@@ -139,7 +139,7 @@ func left(p *foresight.Pending) string {
 		sentences = append(sentences, answer.Pods(len(names), "is", "are")+" terminating: "+
 			foresight.ShortList(names)+".")
 	}
-	if err := p.CannotSay(); err != nil {
+	if err := p.Remarks.CannotSay(); err != nil {
 		sentences = append(sentences, err.Error()+".")
 	}
 	if p.Stale {

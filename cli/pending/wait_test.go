@@ -185,14 +185,29 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 }
 
 func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &drain{began: time.Now()}
-		d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.NotePods([]foresight.SparedNode{{Name: "n1"}}) }}
-		end, _, err := wait(t.Context(), d, time.Minute)
-		if !strings.Contains(end, ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. ") || err != nil {
-			t.Errorf("got %q, %v", end, err)
-		}
-	})
+	for begins, state := range map[string]func(d *drain) func(*foresight.Pending){
+		"All evictions are complete on n1: ": func(*drain) func(*foresight.Pending) { return nothing },
+		"no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; ": func(*drain) func(*foresight.Pending) {
+			return is(foresight.Unaffected)
+		},
+		"After 1m on n1: ": func(d *drain) func(*foresight.Pending) { return d.has(foresight.Due) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &drain{began: time.Now()}
+			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) {
+				state(d)(now)
+				now.NotePods([]foresight.SparedNode{{Name: "n1"}})
+			}}
+			end, _, err := wait(t.Context(), d, time.Minute)
+			if end == "" {
+				end = err.Error()
+			}
+			const but = ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. "
+			if !strings.HasPrefix(end, begins) || !strings.Contains(end, but) {
+				t.Errorf("got %q, %v", end, err)
+			}
+		})
+	}
 }
 
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
@@ -219,7 +234,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a mirror pod"
-	const remains = "no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; in all, "
+	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
@@ -236,8 +251,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
-		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
-			"stopped is not known, and the pod garbage collector deletes the pods; in all, 1 pod is gone, 2 are left to the pod garbage collector"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their containers have " +
+			"stopped, and the pod garbage collector deletes the pods; in all, 1 pod is gone, 2 are left to the pod garbage collector"},
 		"node deleted with its mirror pod": {mirror, "2 pods are gone, 1 is left to the pod garbage collector"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -29,6 +29,7 @@ type BudgetPlan struct {
 
 	selector         labels.Selector
 	healthy, desired int  // numbers of pods
+	expected         int  // number of pods, healthy or not; 0 if they were not counted
 	always           bool // evictions of pods that are not ready never ask the budget
 }
 
@@ -49,7 +50,8 @@ func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 	return BudgetPlan{
 		Namespace: b.Namespace, Name: b.Name, Admits: admits, Never: admits == 0 && permitsNone(b), Blocks: []string{},
-		selector: selector, healthy: int(s.CurrentHealthy), desired: int(s.DesiredHealthy), always: always,
+		selector: selector, always: always,
+		healthy: int(s.CurrentHealthy), desired: int(s.DesiredHealthy), expected: int(s.ExpectedPods),
 	}
 }
 
@@ -90,10 +92,31 @@ func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
 // dead reports whether pods of a node with these taints count as not ready.
 func dead(taints []v1.Taint) bool { return taint.OutageIn(taints, v1.TaintEffectNoExecute) }
 
+// lost reports whether the pod counts as one of its owner's, and is not ready because its node is dead.
+func (m *Model) lost(p *pod) bool {
+	n := m.nodes[p.Node]
+	return !p.ready && p.replica() && n != nil && dead(n.Taints)
+}
+
+// lacks reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
+func (m *Model) lacks(b *BudgetPlan) bool {
+	healthy := b.expected // at most
+	for _, p := range m.pods {
+		if m.lost(p) && b.covers(p) {
+			healthy--
+		}
+	}
+	return b.expected > 0 && healthy < b.desired
+}
+
+func (b *BudgetPlan) covers(p *pod) bool {
+	return p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels))
+}
+
 // covering returns the budgets that cover a pod, and reports whether an eviction of the pod asks them.
 func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, asked bool) {
 	for i := range budgets {
-		if b := &budgets[i]; p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
+		if b := &budgets[i]; b.covers(p) {
 			these = append(these, b)
 		}
 	}
@@ -101,10 +124,10 @@ func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, as
 	return these, p.Phase != v1.PodPending && !free
 }
 
-// ask asks the budgets for the evictions in the order of the pods, and returns the budgets that were asked. It adds to
-// each pod the budgets that block its eviction. The API server does not evict a pod that two budgets cover. The taints
-// are those of nodes that change.
-func ask(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint) []BudgetPlan {
+// planBudgets counts the evictions against the budgets, in the order of the pods, and returns the budgets that cover
+// any. It adds to each pod the budgets that block its eviction. The API server does not evict a pod that two budgets
+// cover. The taints are those of the nodes that change.
+func planBudgets(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint) []BudgetPlan {
 	for _, p := range pods {
 		these, asked := covering(budgets, p.of, p.of.ready && !dead(taints[p.Node]))
 		if !asked || !p.Evict || p.DeletedBy != "" {

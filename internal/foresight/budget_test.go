@@ -26,6 +26,10 @@ func healthy(current, desired int32) func(*policyv1.PodDisruptionBudget) {
 	}
 }
 
+func expects(pods int32) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = pods }
+}
+
 func selecting(s *metav1.LabelSelector) func(*policyv1.PodDisruptionBudget) {
 	return func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = s }
 }

@@ -80,9 +80,9 @@ func (r *Reading) settle(q Moment) time.Time {
 			"between count as if they had already happened"}, r.Warnings...), true
 	case !q.At.IsZero():
 	case r.Aged && q.After == 0:
-		r.Notes = append([]string{newest + ", so times count from then; --at=now uses the current time"}, r.Notes...)
+		r.Notes = append([]string{newest + ", so --at defaults to it; --at=now uses the current time"}, r.Notes...)
 	case r.Aged:
-		r.Notes = append([]string{newest + ", and --at counts from then"}, r.Notes...)
+		r.Notes = append([]string{newest + ", and --at is relative to it"}, r.Notes...)
 	}
 	if q.At.IsZero() {
 		return r.At.Add(q.After)
@@ -205,14 +205,14 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 	if isStatic(p) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
-		s.lacks.add(true, "pod", "no annotation "+v1.MirrorPodAnnotationKey+", but a Node as controller or a static "+
-			"source, so they count as static pods")
+		s.lacks.add(true, "pod", "a Node as controller, or the config.source file or http, but no annotation "+
+			v1.MirrorPodAnnotationKey+": treated as static")
 	}
 	s.lacks.count(p)
 	made := podOf(p)
 	made.hidden = hidden
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
-		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so they are identified by namespace and name")
+		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""
 	} else if p.UID != "" {
 		b.uids[s.uid] = s

@@ -12,12 +12,15 @@ type Explanation struct {
 	Pod        ExplainedPod `json:"pod"`
 	Prediction *Prediction  `json:"prediction,omitempty"` // nil if the pod is gone
 
-	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
+	// Builtin says how the built-in controller would decide otherwise about a pod that runs, as far as the present
 	// state shows it; empty if it would decide alike.
-	Original string `json:"original,omitempty"`
+	Builtin string `json:"builtin,omitempty"`
 
-	Stuck    string    `json:"stuck,omitempty"`    // what to inspect if the pod should be gone by its grace period
-	Blocker  string    `json:"blocker,omitempty"`  // what is in the way of a pod that should be gone, and is not deleted
+	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod should be gone by its grace period
+
+	// what keeps a pod that should be gone, and is not deleted, or a pod that its budgets keep forever
+	Blocker string `json:"blocker,omitempty"`
+
 	Commands []Command `json:"commands,omitempty"` // what to do about a pod that is to be evicted
 
 	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted.
@@ -57,6 +60,12 @@ func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.Evi
 // Overdue reports whether the pod should have been gone when it was read, and nothing has begun to delete it.
 func (e *Explanation) Overdue() bool {
 	return e.Prediction != nil && e.Pod.Ends == nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
+}
+
+// keptForever reports whether the budget, of those that are asked, keeps the pod as long as the pod exists.
+func (e *Explanation) keptForever(b *ExplainedBudget) bool {
+	return e.Prediction.Evict && e.Pod.Ends == nil && e.Prediction.DeleteAt == nil &&
+		(b.Never || b.Stuck || len(e.Budgets) > 1)
 }
 
 // keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
@@ -119,8 +128,8 @@ type ExplainedBudget struct {
 	// some that are not ready, do not.
 	Asked bool `json:"asked"`
 
-	// Stuck reports whether the budget lacks this pod, which is not ready because its node is dead: the budget can't
-	// recover while the pod exists.
+	// Stuck reports whether the budget requires this pod, which is not ready because its node is dead: the budget
+	// can't recover while the pod exists.
 	Stuck bool `json:"stuck,omitempty"`
 }
 

@@ -34,7 +34,7 @@ func happened(uid string, seconds float64, reason, message string) *v1.Event {
 
 // The messages are those of package event; its tests hold them.
 const (
-	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (countdown since 2026-05-01T11:58:10Z) is not tolerated"
+	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (countdown started at 2026-05-01T11:58:10Z) is not tolerated"
 	cancelled = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no such taint; it was to go because taint gpu:NoExecute is not tolerated"
 	blocked   = "Eviction of Pod shop/a on node n1, due at 2026-05-01T11:58:10Z, is blocked (pdb), and will be tried again: The budget needs 1"
 	spared    = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no NoExecute taint" + eviction.OutageSpared + "; it was to go because taint gpu:NoExecute is not tolerated"
@@ -145,12 +145,19 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 	}{
 		{"by its events", foresight.Ruleset{}, []any{web, old, block}, "the eviction is blocked (pdb): The budget needs 1 (event of 2026-05-01T11:59:10Z)"},
 		{"by its budget", evict, []any{web, old, budget("web", 0)}, "PodDisruptionBudget web allows no disruption now"},
-		{"by its budget, whose missing pod it is", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
-		{"by its budget, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead"},
+		{"by its budget, whose missing pod it is", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2), expects(2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
+		{"by its budget, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2), expects(2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead"},
+		{"by its budget, which another unready pod can fill", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), node("n2"), pod("b", labelled("app", "web"), unready, on("n2")), budget("web", 0, healthy(1, 2), expects(3))}, "PodDisruptionBudget web allows no disruption now"},
+		{"by its budget, which lacks two pods of dead nodes", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), pod("b", labelled("app", "web"), unready), budget("web", 0, healthy(1, 2), expects(3))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
+		{"by its budget, whose pods were not counted", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption now"},
 		{"by its budget, which permits nothing", evict, []any{web, old, budget("web", 0, func(b *policyv1.PodDisruptionBudget) { b.Spec.MaxUnavailable = new(intstr.FromInt32(0)) })}, "never by Evict: PodDisruptionBudget web permits no disruption at all"},
 		{"by two budgets", evict, []any{web, old, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
 		{"a budget that admits it", evict, []any{web, old, budget("web", 1)}, ""},
 		{"a budget that is not asked", foresight.Ruleset{}, []any{web, old, budget("web", 0)}, ""},
+		{"not overdue, by its budget, which permits nothing", evict, []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, "never by Evict: PodDisruptionBudget web permits no disruption at all"},
+		{"not overdue, by two budgets", evict, []any{web, young, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
+		{"not overdue, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, ""},
+		{"a pod that stays", evict, []any{web, node("n1"), budget("web", 0, expects(1), healthy(1, 1))}, ""},
 		{"not overdue", evict, []any{web, young, budget("web", 0), block}, ""},
 	} {
 		if got := explained(judgedBy(c.by, foresight.Focus{}, c.objects...), noon).Blocker; got != c.want {

@@ -23,13 +23,22 @@ func newDaemonPlay(t *testing.T, judge policy.Judge, daemon bool) *play {
 	return p
 }
 
-func TestTheNoteAboutAPodThatIsKeptAndDeletedSaysWhoProbablyDidIt(t *testing.T) {
-	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
-	paused := policy.Judge{Set: deletes.Set, Facts: &policy.Facts{Paused: true}}
+func pausedJudge(j policy.Judge) policy.Judge {
+	return policy.Judge{Set: j.Set, Facts: &policy.Facts{Paused: true}}
+}
+
+// trippedJudge returns a judge with a breaker that has tripped for gpu.
+func trippedJudge(t *testing.T) policy.Judge {
 	tripped := judgeWith(t, policy.Guards{Breakers: []policy.Breaker{{
 		Name: "outage", Taints: []policy.TaintKey{{Key: "gpu"}}, MaxNodes: intstr.FromString("50%"),
 	}}})
 	tripped.Facts.Tripped = map[policy.Trip]bool{{Breaker: "outage"}: true}
+	return tripped
+}
+
+func TestTheNoteAboutAPodThatIsKeptAndDeletedSaysWhoProbablyDidIt(t *testing.T) {
+	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
+	paused, tripped := pausedJudge(deletes), trippedJudge(t)
 	const cause = "the pod is already being deleted, probably by the DaemonSet controller"
 	for _, test := range []struct {
 		name   string
@@ -65,23 +74,54 @@ func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 	const by = "the DaemonSet controller"
 	ends := func(o eviction.Outcome) func(*play) { return func(p *play) { p.tried(1, o) } }
 	waits, dryRun := func(*play) {}, ends(eviction.Outcome{Kind: eviction.DryRun})
+	blocked := ends(eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb"})
+	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
+	ignores, evicts := judgeOf(t, of("gpu", policy.Ignore)), judgeOf(t, of("gpu", policy.Evict))
 	for _, test := range []struct {
 		name      string
-		method    policy.Method
+		judge     policy.Judge
 		daemon    bool
 		play      func(*play)
 		word, who string
 	}{
-		{"held", policy.Hold, true, waits, eviction.WordDue, by},
-		{"held, of another controller", policy.Hold, false, waits, eviction.WordHeld, ""},
-		{"in dry run", policy.Delete, true, dryRun, eviction.WordDue, by},
-		{"in dry run, of another controller", policy.Delete, false, dryRun, eviction.WordDone, ""},
-		{"deleted by taint-manager first", policy.Delete, true, ends(accepted), eviction.WordDone, ""},
+		{"held", holds, true, waits, eviction.WordDue, by},
+		{"held, of another controller", holds, false, waits, eviction.WordHeld, ""},
+		{"held by a breaker", trippedJudge(t), true, waits, eviction.WordDue, by},
+		{"paused", pausedJudge(deletes), true, waits, eviction.WordDue, by},
+		{"blocked by a budget", evicts, true, blocked, eviction.WordDue, by},
+		{"blocked, of another controller", evicts, false, blocked, "blocked", ""},
+		{"ignored", ignores, true, waits, eviction.WordDue, by},
+		{"in dry run", deletes, true, dryRun, eviction.WordDue, by},
+		{"in dry run, of another controller", deletes, false, dryRun, eviction.WordDone, ""},
+		{"deleted by taint-manager first", deletes, true, ends(accepted), eviction.WordDone, ""},
 	} {
-		p := newDaemonPlay(t, judgeOf(t, of("gpu", test.method)), test.daemon)
+		p := newDaemonPlay(t, test.judge, test.daemon)
 		test.play(p)
 		if v := p.view(1, "a"); v.Word() != test.word || v.DeletedBy != test.who || v.Held.By != 0 && test.who != "" {
 			t.Errorf("%s: %s: %+v", test.name, v.Word(), v)
+		}
+	}
+}
+
+func TestThePageListsAnIgnoredPodWhileTheDaemonSetControllerDeletesIt(t *testing.T) {
+	ignores := judgeOf(t, of("gpu", policy.Ignore))
+	for name, test := range map[string]struct {
+		daemon bool
+		then   func(*play)
+		want   int
+	}{
+		"it is there":            {true, func(*play) {}, 1},
+		"another controller's":   {false, func(*play) {}, 0},
+		"it terminates":          {true, func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, 0},
+		"it tolerates the taint": {true, func(p *play) { p.tolerate("a", v1.Toleration{Operator: v1.TolerationOpExists}) }, 0},
+		"the taint is lifted":    {true, func(p *play) { p.lift("gpu") }, 0},
+		"it is gone":             {true, func(p *play) { delete(p.pods, "a") }, 0},
+	} {
+		p := newDaemonPlay(t, ignores, test.daemon)
+		test.then(p)
+		p.podChanged(2, "a")
+		if got := p.core.Views(at(3)); len(got) != test.want {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -63,6 +63,9 @@ func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
 	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
 	got := shownAs(t, v)
 	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
+	if got.Because != v.Verdict.Because()+taint.DeletesDaemons {
+		t.Errorf("got %q", got.Because)
+	}
 	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy || got.DeletedBy != "the DaemonSet controller" {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

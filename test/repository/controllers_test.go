@@ -60,3 +60,35 @@ func TestTheCommandsForKubeadmAppendToTheListAndRestoreIt(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCommandBeforeAnUpgradePrintsTheControllersThatAreRemoved(t *testing.T) {
+	atRoot(t)
+	_, section, _ := strings.Cut(read(t, "docs/runbooks/original-off.md"), "\n## Before an upgrade to 1.37\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, command, _ := strings.Cut(section, "```sh\n")
+	command, _, _ = strings.Cut(command, "```")
+	pods := filepath.Join(t.TempDir(), "pods.yaml")
+	const reads = "kubectl -n kube-system get pods -o yaml"
+	if strings.Count(command, reads) != 1 {
+		t.Fatalf("the command reads no pods: %q", command)
+	}
+	const none = "no pod of kube-controller-manager names one of them\n"
+	for list, want := range map[string]string{
+		"*,bootstrapsigner,-service":                                      "-service\n",
+		"*,node-route-controller,tokencleaner":                            "node-route-controller\n",
+		"-cloud-node-lifecycle-controller,*":                              "-cloud-node-lifecycle-controller\n",
+		"*,service-lb-controller,-route,cloud-node-lifecycle":             "service-lb-controller\n-route\ncloud-node-lifecycle\n",
+		"*,serviceaccount,serviceaccount-token-controller":                none,
+		"*,bootstrapsigner,tokencleaner,-taint-eviction-controller":       none,
+		"*,-service-cidr-controller,cloud-node,node-lifecycle-controller": none,
+	} {
+		text := "    - command:\n      - kube-controller-manager\n      - --controllers=" + list + "\n      - --leader-elect=true\n"
+		if err := os.WriteFile(pods, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		script := strings.Replace(command, reads, "cat "+pods, 1)
+		if out, err := exec.CommandContext(t.Context(), "sh", "-ec", script).CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("%s: got %q, want %q: %v", list, out, want, err)
+		}
+	}
+}
