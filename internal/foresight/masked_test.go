@@ -37,7 +37,7 @@ func parsedSelector(t *testing.T, text string) labels.Selector {
 
 // A pod that may be on a node in question, or in the focus, is never left out without a word.
 func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
-	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so nothing can be said of them"
+	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so the answer for these pods is unknown"
 	mirror := func(p *v1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, v1.MirrorPodAnnotationKey, "x") }
 	for _, c := range []struct {
 		name, selector string
@@ -81,7 +81,7 @@ func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
 }
 
 func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
-	const unknown = "1 node has a masked value that decides, in a label that the selector names, so nothing can be said of them"
+	const unknown = "1 node has a masked value that decides, in a label that the selector names, so the answer for these nodes is unknown"
 	zoned := func(name, zone string) *v1.Node {
 		n := node(name)
 		n.Labels = map[string]string{"zone": zone}
