@@ -60,8 +60,8 @@ test: setup build bin/swapping ## Run every test, and print how long each part t
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
 	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
-	$(call part,the comparison with the original,cd test/differential && $(TRIMMED) -timeout 30m ./... \
-		$$($(PATIENT) 'nine tenths of the comparison with the original' >&2 || echo -histories 6000))
+	$(call part,the comparison with the built-in controller,cd test/differential && $(TRIMMED) -timeout 30m ./... \
+		$$($(PATIENT) 'nine tenths of the comparison with the built-in controller' >&2 || echo -histories 6000))
 	$(call part,the release,cd release && $(TRIMMED) -short -count 1 ./...)
 	$(call part,the page,$(PATIENT) page || exit 0; $(MAKE) --no-print-directory page)
 	$(call part,the tests on the control plane,$(PATIENT) live || exit 0; $(MAKE) --no-print-directory controlplane bin/helm; $(TRIMMED) -timeout 60m -count 1 -p 1 $(LIVE:%=./%/...))
@@ -85,7 +85,7 @@ test-versions: build bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run
 	@RUN='$(RUN)' test/controlplane/versions/test.sh $(KUBERNETES)
 
 .PHONY: differential
-differential: ## Compare with the original controller on random histories: a minute or two.
+differential: ## Compare with the built-in controller on random histories: a minute or two.
 	cd test/differential && go test -timeout 30m ./...
 
 .PHONY: setup
@@ -192,7 +192,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 	cd release && $(PINNED) go test -count 1 -timeout 90m -v ./dist
 
 .PHONY: bench
-bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/controlplane-1.32) ## Measure beside the original controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
+bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/controlplane-1.32) ## Measure beside the built-in controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./internal/cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./test/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -document docs/reference/bench.md)

@@ -8,7 +8,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	// Calls under way outlive ctx until Run has waited for them.
+//	// leading outlives ctx until running calls have ended: Run waits for them.
 //	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
 //	defer stop()
 //	go m.Lead(leading) // under leader election: from OnStartedLeading, with its context
@@ -16,6 +16,6 @@
 //
 // [Manager.Run] watches the cluster and decides. [Manager.Lead] permits eviction calls until its context ends. A
 // standby runs without leading: its caches and countdowns are as current as the leader's, so it takes over at once.
-// With [Options.Journal], countdowns also survive restarts. Package leader has a leader election whose clock is meant
-// for [Options.Leading]; its example is a complete program.
+// With [Options.Journal], countdowns also survive restarts. Package leader has a leader election; pass its
+// Election.Leading as [Options.Leading]. Its example is a complete program.
 package taintmanager

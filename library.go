@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
-// Trip is a breaker that is tripped for a group of nodes, with the time since when.
+// Trip is a breaker that is tripped for a group of nodes, with the start of the trip.
 type Trip = breaker.TripRecord
 
 // Journal stores the starts of taints durably, in partitions, and the state of the manager. [NewJournal] returns one in

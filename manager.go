@@ -34,15 +34,15 @@ type Manager struct {
 	shards     []*shard.Shard
 	dispatcher *dispatch.Dispatcher
 	events     *event.Queue
-	leadToken  chan struct{} // holds a token unless a Lead is under way
+	leadToken  chan struct{} // holds a token unless Lead is running
 	journal    *store.Keeper
-	journaled  atomic.Pointer[breaker.Journaled] // what the journal has of guards and holds, as read last
+	journaled  atomic.Pointer[breaker.Journaled] // guards and holds as last read from the journal
 
 	original *original.Checker
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool
-	holds   *breaker.Tracker
+	tracker *breaker.Tracker
 	latest  atomic.Pointer[policy.Judge]
 	inForce atomic.Pointer[Policies]
 	metrics *metrics
@@ -84,9 +84,9 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	return m, nil
 }
 
-// Run watches the cluster and decides until its context ends. Then it starts no further call, waits for calls under way
-// for at most Options.DrainTimeout, writes what is left of the events, and of the journal if Lead still permits that,
-// and returns nil. Calls that take longer are cancelled, which is not an error: the log names their pods, and
+// Run watches the cluster and decides until its context ends. Then it starts no further call, waits at most
+// Options.DrainTimeout for calls in flight, writes the remaining events and, if Lead still permits it, the rest of the
+// journal, and returns nil. Calls that take longer are cancelled, which is not an error: the log names their pods, and
 // Options.Ended receives their outcomes.
 //
 // Run may be called only once. It returns an error if it was called before, if the caller's informer has stopped, or if
@@ -96,7 +96,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		return errors.New("taintmanager: Run was called before")
 	}
 	ctx = klog.NewContext(ctx, m.options.Logger)
-	// running continues while calls end, because the shards receive their outcomes.
+	// running outlives ctx until all calls have ended, because the shards process their outcomes.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	for _, s := range m.shards {
@@ -111,7 +111,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		}
 	})
 	watching.Go(func() { m.journal.Run(running) })
-	watching.Go(func() { m.holds.Run(running) })
+	watching.Go(func() { m.tracker.Run(running) })
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
@@ -135,7 +135,7 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 		return fmt.Errorf("watching the cluster: %w", err)
 	case <-m.source.Synced():
 	}
-	if err := m.holds.Prepare(ctx); ctx.Err() == nil && err != nil {
+	if err := m.tracker.Prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
 	}
 	for _, s := range m.shards {
@@ -145,7 +145,7 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 	return nil
 }
 
-// drain stops starting calls, waits for the calls under way, and logs those that it has cancelled.
+// drain starts no further call, waits for the calls in flight, and logs those that it has cancelled.
 func (m *Manager) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
 	defer cancel()
@@ -156,7 +156,7 @@ func (m *Manager) drain(ctx context.Context) {
 	if len(pods) == 0 {
 		return
 	}
-	klog.FromContext(ctx).Info("Eviction calls under way were cut, because the process ends; the next leader sees their results, and repeats those that are not done",
+	klog.FromContext(ctx).Info("Eviction calls were cancelled because the process is shutting down; the next leader sees their results, and repeats those that failed",
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 
@@ -168,9 +168,9 @@ func (m *Manager) flush(ctx context.Context) {
 }
 
 // Lead permits eviction calls and journal writes until its context ends. First it reads the journal, for at most 10 s,
-// and publishes the configuration. In the end it cancels the calls that are under way, and returns when all of them
-// have ended. If another Lead is under way, it waits until that has returned, so an elector may start a new term before
-// the calls of the last one have ended. It returns an error once Run has ended.
+// and publishes the configuration. At its end it cancels the calls in flight, and returns when all of them have ended.
+// If another Lead is running, it waits until that has returned, so an elector may start a new term before the calls of
+// the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.leadToken:
@@ -178,15 +178,15 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	judged := m.HasSynced() // before the term: what the shards have found held since then is not reported yet
+	judged := m.HasSynced() // then shards have found held pods without reporting them; reportHeld does
 	m.leads.Store(!judged)
 	defer m.leads.Store(false)
 	if !m.journal.Begin(ctx) {
 		return nil
 	}
 	m.leads.Store(true)
-	m.holds.Put(breaker.LeadershipBegan{})
-	defer m.holds.Put(breaker.LeadershipEnded{})
+	m.tracker.Put(breaker.LeadershipBegan{})
+	defer m.tracker.Put(breaker.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()
@@ -208,9 +208,10 @@ func (m *Manager) Trouble() error { return m.source.Trouble() }
 // not affect readiness: evictions continue, and no eviction happens earlier because of it.
 func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 
-// OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the
-// taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect readiness.
-func (m *Manager) OriginalTrouble() error { return m.original.Trouble() }
+// BuiltinTrouble returns a warning if this process has seen within a day, while it led, that the built-in controller,
+// the taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect
+// readiness.
+func (m *Manager) BuiltinTrouble() error { return m.original.Trouble() }
 
 // Paused reports whether calls are paused.
 func (m *Manager) Paused() bool { return m.InForce().Paused }
@@ -218,13 +219,13 @@ func (m *Manager) Paused() bool { return m.InForce().Paused }
 // InForce returns the policies that are in force now, with defaults. Callers must not modify them.
 func (m *Manager) InForce() Policies { return *m.inForce.Load() }
 
-// Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.
-func (m *Manager) Trips() []Trip { return m.holds.Trips() }
+// Trips returns the groups of nodes whose breakers are tripped now, each with the start of the trip.
+func (m *Manager) Trips() []Trip { return m.tracker.Trips() }
 
-// IdleBreakers returns a clause for each breaker that can't trip as it is meant to, with the present nodes.
-func (m *Manager) IdleBreakers() []string { return m.holds.Idle() }
+// IdleBreakers returns a message for each breaker that cannot trip given the present nodes.
+func (m *Manager) IdleBreakers() []string { return m.tracker.Idle() }
 
-// Scheduled returns the number of evictions that wait for their deadline, for their next attempt or for their turn.
+// Scheduled returns the number of evictions that wait for their deadline, their next attempt or their turn.
 func (m *Manager) Scheduled() int {
 	n := m.dispatcher.Waiting()
 	for _, s := range m.shards {
@@ -233,8 +234,8 @@ func (m *Manager) Scheduled() int {
 	return n
 }
 
-// Views returns the state of each eviction, in no particular order. It takes time in proportion to their number, and
-// each shard spends its share of that time. It returns an error if the context ends first, or if the manager has not
+// Views returns the state of each eviction, in no particular order. It takes time linear in their number, and blocks
+// each shard for its share of that time. It returns an error if the context ends first, or if the manager has not
 // synced yet.
 func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	if !m.HasSynced() {
@@ -248,9 +249,10 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 		}
 		all = append(all, views...)
 	}
+	self := m.self()
 	for i := range all {
 		v := &all[i]
-		v.Own = !v.IsHeld() && v.DeletedBy == "" && m.own(v.Pod) != dispatch.Other
+		v.Own = !v.IsHeld() && v.DeletedBy == "" && ownBy(self, v.Pod) != dispatch.Other
 	}
 	return all, nil
 }
@@ -258,6 +260,8 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// Spared returns the nodes that are not ready or unreachable by their NoSchedule taints, but have no such taint that
-// evicts, by name, and since when the condition Ready of each is not True; zero if that is unknown.
-func (m *Manager) Spared() map[string]time.Time { return m.source.Spared() }
+// OutageWithoutNoExecute returns, by name, the nodes that have the taint not-ready or unreachable, but not with an
+// effect that evicts, and since when their condition Ready is not True; zero if unknown.
+func (m *Manager) OutageWithoutNoExecute() map[string]time.Time {
+	return m.source.OutageWithoutNoExecute()
+}

@@ -39,14 +39,14 @@ func (m *Manager) callBegun(e eviction.Request) {
 	}
 }
 
-// callEnded reports a call that has ended, and has its shard take in the outcome.
+// callEnded reports a call that has ended, and tells its shard.
 func (m *Manager) callEnded(e eviction.Request, o eviction.Outcome, at time.Time) {
 	m.options.Ended(e, o, at)
 	m.metrics.ended(&e, &o)
 	m.shardOf(e.Pod.Node).PodChanged(e.Pod.UID)
 }
 
-// drained reports a node whose last pod that had to go is gone, as an event on the node.
+// drained reports a node whose last pod that had to leave is gone, as an event on the node.
 func (m *Manager) drained(node string) {
 	if m.leads.Load() {
 		m.options.Logger.Info("The last pod that had to go from the node is gone", "node", node)
@@ -57,8 +57,8 @@ func (m *Manager) drained(node string) {
 // maxHeldReports is how many pods a new leader reports as held: more would crowd out the events of evictions.
 const maxHeldReports = 100
 
-// reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there
-// are. A pod that a shard finds held at the same time may be reported twice.
+// reportHeld reports the pods that are held when this process begins to lead: the first of them, and how many more
+// there are. A pod that a shard finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
 	holds := func(s *shard.Shard) bool {
 		p, err := s.Pending(ctx)

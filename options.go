@@ -27,7 +27,7 @@ type Method = policy.Method
 
 const (
 	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets do not apply. The
-	// original does the same.
+	// built-in controller does the same.
 	Delete = policy.Delete
 
 	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
@@ -93,7 +93,7 @@ type Options struct {
 	// CallTimeout bounds one eviction call. 0 means 35 s, because admission webhooks may take 30 s.
 	CallTimeout time.Duration
 
-	// DrainTimeout bounds how long Run waits for calls under way after its context has ended. 0 means 10 s.
+	// DrainTimeout bounds how long Run waits for calls in flight after its context has ended. 0 means 10 s.
 	DrainTimeout time.Duration
 
 	// Watching makes the requests that list and watch nodes, and pods if New has no informer: a client of the same

@@ -64,11 +64,10 @@ func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 	return text, nil
 }
 
-// SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
-// blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that
-// Run runs. A leader publishes them in the journal first. Then all pods that they concern are judged again, and calls
-// under way are confirmed by them. It returns how many pods they concern, and how: which became due, are due earlier or
-// later, are held or free.
+// SetPolicies replaces all fields of Policies, or none if it returns an error. Run must be running. SetPolicies blocks
+// until the manager has synced and the cache has what the policies need, such as labels of nodes. A leader publishes
+// them in the journal first. Then all pods that they concern are judged again, and calls in flight are confirmed by
+// them. It returns how many pods became due, are due earlier or later, are held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
 // a namespaceSelector.
@@ -83,7 +82,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	var before policy.Judge
 	var pods iter.Seq2[*taint.Pod, *taint.Node]
-	err = m.holds.Replace(ctx, next, func() {
+	err = m.tracker.Replace(ctx, next, func() {
 		m.journal.SetConfig(ctx, published)
 		before, pods = m.latestJudge(), m.judgedPods()
 		m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
@@ -96,7 +95,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
-// judged puts a new judge into force, and has all pods on tainted nodes judged again.
+// judged puts a new judge into force, and has the shards judge all pods on tainted nodes again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
 	for _, n := range m.source.Tainted() {
@@ -104,10 +103,10 @@ func (m *Manager) judged(j policy.Judge) {
 	}
 }
 
-// latestJudge returns the judge of now.
+// latestJudge returns the judge in force.
 func (m *Manager) latestJudge() policy.Judge { return *m.latest.Load() }
 
-// judgedPods returns the pods that verdicts may concern, each with its node, as they are now.
+// judgedPods returns the pods on tainted nodes, each with its node, as they are now.
 func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
 	all := map[*taint.Pod]*taint.Node{}
 	for _, n := range m.source.Tainted() {
@@ -119,7 +118,7 @@ func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
 	return maps.All(all)
 }
 
-// conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
+// conflictsWithBuiltin names the settings whose promises do not hold while the built-in controller runs.
 func (m *Manager) conflictsWithBuiltin() (names []string) {
 	if m.Paused() {
 		names = append(names, "paused")

@@ -32,7 +32,7 @@ func (m *Manager) wire(
 	m.createEvents(client)
 	fieldManager := evict.FieldManager
 	if m.options.DryRun || m.options.Evictor != nil {
-		fieldManager = "" // a dry run is meant to run beside the original, and a caller's evictor writes as it likes
+		fieldManager = "" // a dry run may run beside the built-in controller, and a caller's evictor writes as it likes
 	}
 	m.original = original.New(original.Options{
 		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Leading: m.leads.Load,
@@ -41,14 +41,14 @@ func (m *Manager) wire(
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
+				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, OwnMethod: ownMethod,
 			},
 			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
-			Held: func(h shard.Holding) { m.holds.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
+			Held: func(h shard.Holding) { m.tracker.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
 	m.createJournal(published)
-	m.holds = breaker.NewTracker(breaker.Options{
+	m.tracker = breaker.NewTracker(breaker.Options{
 		Config: c, Judged: m.judged, Record: m.recordGuards, Report: m.report,
 		Journaled:  func() breaker.Journaled { return *m.journaled.Load() },
 		Namespaces: m.source.Namespaces, Keep: m.source.Need, SetPaused: m.dispatcher.SetPaused,
@@ -82,8 +82,8 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) {
 	})
 }
 
-// evictor returns what makes the calls, and what reads a node after an outage; the latter is nil in a dry run, which
-// makes no requests.
+// evictor returns the evictor, and the function that reads a node to probe the API server after an outage; nil in a dry
+// run, which sends no requests.
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx context.Context, node string)) {
 	confirmed := evict.ConfirmOptions{
 		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
@@ -124,7 +124,7 @@ func (m *Manager) createJournal(config []byte) {
 			Identity: m.options.Identity, Config: config,
 		},
 		Objects: m.options.Journal, Synced: m.source.Synced(),
-		Watched: m.source.LastWatch, Explained: func(node string) { m.shardOf(node).NodeChanged(node) },
+		Watched: m.source.LastWatch, HistoryChanged: func(node string) { m.shardOf(node).NodeChanged(node) },
 		GuardsRead: m.guardsRead, Logger: m.options.Logger,
 	})
 }
@@ -132,7 +132,7 @@ func (m *Manager) createJournal(config []byte) {
 // now returns the present instant, with what is known of the API server's clock.
 func (m *Manager) now() skew.Instant { return skew.Ahead(m.options.Ahead).At(time.Now()) }
 
-// guardsRead takes in the record of guards and holds that the journal has. A record that can't be read counts as none.
+// guardsRead processes the journal's record of guards and holds. A record that can't be read counts as none.
 func (m *Manager) guardsRead(g store.Guards) {
 	j := breaker.Journaled{Unread: !g.Read}
 	if len(g.Text) > 0 {
@@ -140,11 +140,11 @@ func (m *Manager) guardsRead(g store.Guards) {
 		if err != nil {
 			m.options.Logger.Info("The journal's record of guards and holds is dropped", "err", err)
 		}
-		j.Record, j.Known = record.Converted(m.now().Enter), err == nil
+		j.Record, j.Known = record.Converted(m.now().ToLocal), err == nil
 	}
 	m.journaled.Store(&j)
 	if j.Known || g.Read {
-		m.holds.Put(breaker.RecordRead{Record: j.Record})
+		m.tracker.Put(breaker.RecordRead{Record: j.Record})
 	}
 }
 
@@ -174,21 +174,26 @@ func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodCha
 // NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
 // judges a node that breakers have not seen.
 func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
-	h.holds.Put(breaker.NodesChanged{Changes: changes, All: all})
+	h.tracker.Put(breaker.NodesChanged{Changes: changes, All: all})
 }
 
-func (h handler) NamespacesChanged() { h.holds.Put(breaker.NamespacesChanged{}) }
+func (h handler) NamespacesChanged() { h.tracker.Put(breaker.NamespacesChanged{}) }
 
-// own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
+// self returns the pod in which this process runs; nil if it is not known.
+func (m *Manager) self() *taint.Pod {
+	self, _ := m.source.Pod(m.options.OwnPod)
+	return self
+}
+
+// ownBy reports whether a pod belongs to the program that runs in the pod self: it is self, or it has the same
 // controlling owner.
-func (m *Manager) own(pod *taint.Pod) dispatch.Own {
-	switch m.options.OwnPod {
-	case "":
+func ownBy(self, pod *taint.Pod) dispatch.Own {
+	switch {
+	case self == nil:
 		return dispatch.Other
-	case pod.UID:
+	case pod.UID == self.UID:
 		return dispatch.Self
-	}
-	if self, _ := m.source.Pod(m.options.OwnPod); self != nil && pod.ReplicaOf(self) {
+	case pod.ReplicaOf(self):
 		return dispatch.Sibling
 	}
 	return dispatch.Other
@@ -196,7 +201,7 @@ func (m *Manager) own(pod *taint.Pod) dispatch.Own {
 
 // otherReady reports whether a replica of this program is Ready and not terminating, apart from these pods.
 func (m *Manager) otherReady(not ...types.UID) bool {
-	self, _ := m.source.Pod(m.options.OwnPod)
+	self := m.self()
 	return self != nil && m.source.AnyPod(func(pod *taint.Pod) bool {
 		return pod.Ready && !pod.Terminating && pod.ReplicaOf(self) && !slices.Contains(not, pod.UID)
 	})

@@ -27,7 +27,7 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 		})
 		go tracker.Run(t.Context())
 		tracker.Put(breaker.Ready{})
-		h := handler{&Manager{holds: tracker}}
+		h := handler{&Manager{tracker: tracker}}
 		for i, taints := range [][]v1.Taint{nil, {{Key: "out"}}, nil} {
 			h.NodesChanged([]breaker.NodeChange{{Name: "n", Node: &breaker.Node{Name: "n", Taints: taints}}}, i == 0)
 			if tripped := latest.Facts.Tripped[policy.Trip{Breaker: "outage"}]; tripped != (i > 0) {

@@ -29,13 +29,13 @@ const (
 const rootHelp = `taint-manager evicts pods that do not tolerate the NoExecute taints of their node. It replaces the
 built-in controller, the taint-eviction-controller of kube-controller-manager.
 
-Exit codes: 0 success, 1 error, 2 wrong usage. For plan, explain and pending: 0 success, 1 error or
-wrong usage, 2 pods are or would be evicted (with --exit-code).`
+Exit codes: 0: success; 1: error; 2: wrong usage. For plan, explain and pending: 0: success; 1: error or
+wrong usage; 2: any pod is or would be evicted (with --exit-code).`
 
 const rootExamples = `  # Show what would be evicted if a node were tainted (read-only)
   taint-manager plan --node n1 --taint maintenance:NoExecute
 
-  # Log evictions without performing them; safe next to kube-controller-manager
+  # Log evictions without performing them; can run alongside kube-controller-manager
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # Evict pods
@@ -119,7 +119,7 @@ func newCommand() *cobra.Command {
 // helpCommand prints the help of the command that its arguments name.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Print the help of a command", ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "help [COMMAND]", Short: "Help about any command", ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {

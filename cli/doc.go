@@ -1,11 +1,11 @@
 // Package cli is the command line of taint-manager: it turns arguments into a running manager, a result on stdout, or
 // one clear message on stderr.
 //
-// [Run] is the whole program. Its exit code is [OK] if the command has succeeded, which for "run" means that it was
-// signalled and has ended in order; [CannotRun] if the environment prevents it: no API server, no permission, no free
-// port; and [Usage] if the command line itself is wrong. Messages name the thing, its value and the next step. Logs go
-// to stderr.
+// [Run] is the whole program. Its exit code is [OK] if the command has succeeded, which for "run" means that it shut
+// down gracefully on a signal; [CannotRun] if the environment prevents it: no API server, no permission, no free port;
+// and [Usage] if the command line itself is wrong. Messages name the thing, its value and the next step. Logs go to
+// stderr.
 //
-// "run" sets properties of the whole process: logging, metrics and signals. A process may therefore call Run only once
-// for "run"; the other commands may be called any number of times.
+// "run" sets properties of the whole process: logging, metrics and signals. A process may therefore run the command
+// "run" only once, and the others any number of times.
 package cli

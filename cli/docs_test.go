@@ -191,8 +191,8 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	}
 }
 
-// A message says where the differences from the original are listed; the list has every known difference.
-func TestTheDifferencesFromTheOriginalAreListedOnce(t *testing.T) {
+// A message says where the differences from the built-in controller are listed; the list has every known difference.
+func TestTheDifferencesFromTheBuiltinControllerAreListedOnce(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join("..", "docs", "reference", "differences.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,5 +3,5 @@
 // values and their wording, no behaviour.
 //
 // The packages shard (which decides when a call starts), evict (which sends it), event and status (which report it)
-// all use it, so that none of them imports another for its nouns.
+// all use it, so that none of them imports another for its types.
 package eviction

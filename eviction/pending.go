@@ -62,15 +62,15 @@ func (w Wait) Pending() Pending {
 
 // Add adds numbers.
 func (p *PendingCounts) Add(other PendingCounts) {
-	for is := range other {
-		p[is] += other[is]
+	for state := range other {
+		p[state] += other[state]
 	}
 }
 
-// Take takes in a moment of a state, and keeps the earliest.
-func (p *PendingTimes) Take(is Pending, at time.Time) {
-	if p[is].IsZero() || !at.IsZero() && at.Before(p[is]) {
-		p[is] = at
+// Take keeps the moment for this state if it is the earliest.
+func (p *PendingTimes) Take(state Pending, at time.Time) {
+	if p[state].IsZero() || !at.IsZero() && at.Before(p[state]) {
+		p[state] = at
 	}
 }
 
@@ -86,7 +86,7 @@ const (
 	WaitsForServer WaitCause = "api server" // it can't be reached, or asks to wait
 )
 
-// Wait is why an eviction that is due waits. The zero value stands for an eviction that does not wait.
+// Wait is why an eviction that is due waits. The zero value means that it does not wait.
 type Wait struct {
 	Cause WaitCause
 

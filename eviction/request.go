@@ -15,13 +15,13 @@ type Request struct {
 	// Verdict because of which the pod is evicted; its At is the deadline.
 	Verdict taint.Verdict
 
-	// Method is Delete or Evict; empty stands for the evictor's own.
+	// Method is Delete or Evict; empty means the evictor's own.
 	Method policy.Method
 
 	// Policy is the name of the policy that decides; empty if none matches.
 	Policy string
 
-	// GracePeriodSeconds is sent with the deletion; nil stands for the pod's own grace period.
+	// GracePeriodSeconds is sent with the deletion; nil means the pod's own grace period.
 	GracePeriodSeconds *int64
 
 	// LateBy explains why the call starts later than the deadline; empty if nothing explains it.

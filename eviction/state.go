@@ -21,7 +21,7 @@ const (
 	// pass.
 	Due
 
-	// InFlight: a call is under way.
+	// InFlight: a call is in flight.
 	InFlight
 
 	// Delayed: it is due, and the last outcome was Blocked or Refused, or another failure several times in a
@@ -49,7 +49,7 @@ func Words() []string {
 	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
-// RateOfAllCalls stands for the limit of all calls a second where the name of a rate is expected.
+// RateOfAllCalls is the name of the limit of all calls a second among the names of rates.
 const RateOfAllCalls = "max-evictions-per-second"
 
 // View is the state of one eviction, for display.

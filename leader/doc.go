@@ -1,8 +1,8 @@
 // Package leader elects one of several processes as the leader by a Lease, with client-go's LeaderElector, and checks
 // with its own clock whether this process still leads.
 //
-// An elector alone is not sufficient for a manager that deletes pods: it cancels the leader's context late, after
-// another process may have taken the lease, and it creates a lease that somebody deleted while its holder still acts.
+// An elector alone is not sufficient for a manager that deletes pods: it cancels the leader's context only after
+// another process may have taken the lease, and recreates a deleted lease although the previous holder may still act.
 // [Lock.Fresh] returns false in both cases. The lease is released only after the last call has ended, see [Run].
 //
 // Let D be the lease duration and R < D the renew deadline. A process acts only while its latest renewal was sent less

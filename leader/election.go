@@ -18,10 +18,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// late is how long after the end of its lease a leader that has not noticed the end becomes unhealthy.
+// late is the grace after lease expiry before a leader that has not stepped down fails its health check.
 const late = 20 * time.Second
 
-// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one Campaign.
+// Election campaigns for one lease, term after term. Its methods are safe for concurrent use, but only one Campaign may
+// run at a time.
 type Election struct {
 	settings componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
@@ -60,7 +61,7 @@ func New(
 }
 
 // NewIdentity returns a unique identity that begins with the pod's name: the environment variable POD_NAME, which the
-// manifests set, or else the host's name. On the network of its node a pod has the node's host name.
+// manifests set, or else the host's name, which is the node's for a pod with hostNetwork.
 func NewIdentity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -72,7 +73,7 @@ func NewIdentity() (string, error) {
 // Leading reports whether this process leads by its own clock, see [Lock.Fresh]. It does not block.
 func (e *Election) Leading() bool { return e.lock.Fresh(e.settings.RenewDeadline.Duration) }
 
-// Leader returns the identity of the last leader that this process has seen; empty before it has seen any.
+// Leader returns the identity of the last leader that this process has seen; empty before the first.
 func (e *Election) Leader() string {
 	if elector := e.elector.Load(); elector != nil {
 		return elector.GetLeader()
@@ -80,7 +81,7 @@ func (e *Election) Leader() string {
 	return ""
 }
 
-// Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
+// Watchdog returns a health check that fails if this process has not stepped down long after its lease expired.
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
 // Trouble returns nil unless the latest request to read or write the lease has failed.
@@ -137,7 +138,7 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	case <-ctx.Done():
 		return nil
 	}
-	left := e.lock.othersLeft()
+	left := e.lock.othersMayLeadFor()
 	if left > 0 {
 		klog.FromContext(ctx).Info("Another process may still lead: waiting", "lease", e.lock.Describe(), "for", left)
 	}
@@ -157,10 +158,10 @@ func (e *Election) release(ctx context.Context) {
 	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	// A renewal in flight may cause a conflict.
+	// A concurrent renewal may cause a conflict.
 	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
 		func() error { return e.lock.release(ctx) })
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
+		klog.FromContext(ctx).Error(err, "The lease may stay held until it expires", "lease", e.lock.Describe())
 	}
 }

@@ -32,7 +32,7 @@ type Lock struct {
 	triedSecond int64
 
 	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
-	others  atomic.Pointer[time.Time] // until when another process may act as the holder; nil if none may
+	others  atomic.Pointer[time.Time] // another process may act as the holder until then; nil if none may
 	trouble atomic.Pointer[error]     // the result of the latest request; nil before the first
 }
 
@@ -46,12 +46,12 @@ func NewLock(wrapped resourcelock.Interface, leaseDuration time.Duration) *Lock 
 // RenewDeadline.
 func (l *Lock) Fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
-	return renewed != nil && passed(*renewed, l.now()) < within && l.othersLeft() <= 0
+	return renewed != nil && passed(*renewed, l.now()) < within && l.othersMayLeadFor() <= 0
 }
 
-// othersLeft returns for how long another process may still act as the holder: until the lease duration has passed
-// since this process last saw that process renew the lease, or found its lease deleted or emptied.
-func (l *Lock) othersLeft() time.Duration {
+// othersMayLeadFor returns for how long another process may still act as the holder: until the lease duration has
+// passed since this process last saw that process renew the lease, or found its lease deleted or emptied.
+func (l *Lock) othersMayLeadFor() time.Duration {
 	if until := l.others.Load(); until != nil {
 		return until.Sub(l.now())
 	}
@@ -90,8 +90,8 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	l.known = record
 }
 
-// otherMayHold reports whether another process held the lease when it was read last, or may have taken it since this
-// process could no longer renew it.
+// otherMayHold reports whether another process held the lease when it was last read, or may have taken it after this
+// process failed to renew it.
 func (l *Lock) otherMayHold() bool {
 	return l.known.HolderIdentity != "" && (l.known.HolderIdentity != l.Identity() || !l.Fresh(l.duration))
 }
@@ -102,7 +102,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 }
 
 // Update writes the record. It refuses to clear another holder's name: an elector that could not renew in time releases
-// the lease without checking who holds it by then.
+// the lease without checking who holds it.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.known.HolderIdentity != l.Identity() {
 		return errors.New("the lease is not released: this process does not hold it")

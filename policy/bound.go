@@ -11,30 +11,29 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "within 20m of the taint, eviction is requested; within 1h50m, the pod is deleted if that was refused and gone within
-// 1h58m; holds and rate limits delay each step". Without a bound, it returns the reasons. The bound includes the settle
-// times of the breakers.
+// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m, and it is gone
+// within 1h58m; ...". Without a bound, it returns the reasons. The bound includes the settle times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
 		enforced.Mode = Enforce
-		return "audit only: evicts nothing; if enforced, " + enforced.Bound(guards)
+		return "Audit mode: evicts nothing. If enforced, " + enforced.Bound(guards)
 	}
 	if reasons := p.unbounded(); len(reasons) > 0 {
-		return "pods may stay for ever: " + strings.Join(reasons, "; ")
+		return "pods may stay forever, because " + strings.Join(reasons, " and ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
-	deleted, words, of, refused := asked, "", " of the taint", ""
+	deleted, words, of := asked, "", " of the taint"
 	if p.Method == Evict {
-		words, of = "within "+taint.Brief(asked)+" of the taint, eviction is requested; ", ""
+		words, of = "eviction is requested within "+taint.Brief(asked)+" of the taint; ", ""
 		if p.DeleteAfter == nil {
-			return words + "deleteAfter is unset, so PodDisruptionBudgets may block it for ever"
+			return words + "deleteAfter is unset, so PodDisruptionBudgets may block it forever"
 		}
-		refused = " if that was refused"
+		words += "if it is refused, "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + "within " + taint.Brief(deleted) + of + ", the pod is deleted" + refused + p.gone(deleted) +
-		"; holds and rate limits delay each step" + p.broken(asked) + p.exceptions()
+	return words + "the pod is deleted within " + taint.Brief(deleted) + of + p.gone(deleted) +
+		"; pauses, breakers, Hold policies and rate limits may add delay" + p.broken(asked) + p.exceptions()
 }
 
 // slowestFailure is the longest time after which failures of a webhook count as a refusal.
@@ -58,10 +57,10 @@ func (p *Policy) unbounded() (reasons []string) {
 		return []string{"method Hold evicts no pod"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "tolerations.unlimited is unset, so pods that tolerate the taint without a limit stay")
+		reasons = append(reasons, "tolerations.unlimited is unset (pods that tolerate the taint forever stay)")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
-		reasons = append(reasons, "tolerations.max is unset, so tolerationSeconds is not capped")
+		reasons = append(reasons, "tolerations.max is unset (tolerationSeconds is not capped)")
 	}
 	return reasons
 }
@@ -92,9 +91,9 @@ func (m *Match) mayName(key TaintKey) bool {
 
 // gone describes when a pod has ended that is deleted at this time. The end depends on the pod's kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
-	words := ", then gone after the pod's terminationGracePeriodSeconds"
+	words := ", and it is gone after its terminationGracePeriodSeconds"
 	if p.GracePeriod != nil {
-		words = " and gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
+		words = ", and it is gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
 	}
 	if p.Match.mayName(TaintKey{v1.TaintNodeUnreachable}) || p.Match.mayName(TaintKey{v1.TaintNodeNotReady}) {
 		words += ", if the kubelet responds"
@@ -106,15 +105,15 @@ func (p *Policy) gone(deleted time.Duration) string {
 func (p *Policy) exceptions() string {
 	var of []string
 	if len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
-		of = append(of, "pods of DaemonSets")
+		of = append(of, "DaemonSet pods")
 	}
 	if !p.Match.namesCritical() && p.Match.reachesCritical() {
-		of = append(of, "pods of priority 2000000000 or more")
+		of = append(of, "pods with priority 2000000000 or higher")
 	}
 	if len(of) == 0 {
 		return ""
 	}
-	return "; " + strings.Join(of, " and ") + " stay if they tolerate the taint without a limit"
+	return "; " + strings.Join(of, " and ") + " stay if they tolerate the taint forever"
 }
 
 // onlyNoSchedule reports whether the match names taints of effect NoSchedule only. Such a match does not include pods

@@ -132,7 +132,7 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 			t.Errorf("second %d: got %q, want %q", second, got, want)
 		}
 	}
-	if v.First() != v.Request.Verdict || v.Stay != 0 || v.Ignored != "b" {
+	if v.First() != v.Request.Verdict || v.Stay != 0 || v.IgnoredBy != "b" {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -191,19 +191,19 @@ func TestWhyAPodStaysIsSaidInTheWordsOfTheRuleThatDecides(t *testing.T) {
 		want   string
 	}{
 		{ignores, aPod(), nodeWith(on(1, "a", "")), "policy a ignores a taint of the node, and no other one evicts the pod"},
-		{ignores, aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), "every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node"},
+		{ignores, aPod(tolerating("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), "every NoExecute taint of the node is tolerated forever; policy a ignores a taint of the node"},
 		{byDefault, aPod(), nodeWith(on(1, "a", "")), "the method Ignore ignores a taint of the node, and no other one evicts the pod"},
 		{ignores, aPod(), nodeWith(), "the node has no NoExecute taint"},
 		{ignores, aPod(), nil, "the node is not known"},
 		{drains, aPod(), nodeWith(), "the node has no taint that evicts the pod"},
 		{drains, aPod(), nil, "the node is not known"},
-		{drains, aPod(tolerating("a", -1)), draining(1, "a", ""), "every taint that evicts is tolerated without a limit"},
+		{drains, aPod(tolerating("a", -1)), draining(1, "a", ""), "every taint that evicts is tolerated forever"},
 		{drains, of(""), draining(1, "a", ""), "policy drain does not drain pods without a controller"},
 		{drains, of("DaemonSet"), draining(1, "a", ""), "policy drain does not drain pods of DaemonSets"},
 		{drains, of("DaemonSet", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "policy drain does not drain pods of DaemonSets"},
 		{drains, of("", tolerating("b", -1)), with(draining(1, "a", ""), on(1, "b", "")), "policy drain does not drain pods without a controller"},
-		{drains, of("DaemonSet", tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
-		{drains, aPod(tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated without a limit"},
+		{drains, of("DaemonSet", tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated forever"},
+		{drains, aPod(tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated forever"},
 		{policies(narrow), of("DaemonSet"), draining(1, "a", ""), "the node has no taint that evicts the pod"},
 		{policies(audits), of("DaemonSet"), draining(1, "a", ""), "the node has no NoExecute taint"},
 	} {

@@ -2,8 +2,8 @@ package policy
 
 import "time"
 
-// Facts are the inputs of verdicts beside pods, nodes and the configuration. They are immutable once shared. The zero
-// value stands for a cluster without trips, pauses and ended holds.
+// Facts are the inputs of verdicts other than pods, nodes and the configuration. They are immutable once shared. The
+// zero value stands for a cluster without trips, pauses and ended holds.
 type Facts struct {
 	// Namespaces has the labels of namespaces. Only policies with a namespaceSelector ask for them.
 	Namespaces Namespaces

@@ -116,7 +116,7 @@ type Tolerations struct {
 	Min *metav1.Duration `json:"min,omitempty"`
 	// Maximum for pods that tolerate the taint for a limited time.
 	Max *metav1.Duration `json:"max,omitempty"`
-	// For pods that tolerate the taint without a limit. Omitted means that they stay.
+	// For pods that tolerate the taint forever. Omitted means that they stay.
 	Unlimited *metav1.Duration `json:"unlimited,omitempty"`
 }
 

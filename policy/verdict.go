@@ -20,24 +20,25 @@ type Verdict struct {
 	Node string
 
 	// Request and Delete are the earliest eviction request and the earliest deletion, each with the pair that leads to
-	// it. From Request.At on, the eviction of the pod is requested; from Delete.At on, the pod is deleted. Evict is
-	// false in an action that does not exist.
+	// it. From Request.At on, the eviction of the pod is requested; from Delete.At on, the pod is deleted. A zero
+	// Action, whose Evict is false, means none.
 	Request, Delete Action
 
-	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs a refused
-	// request, and permits a deletion before such a request.
+	// Unconditional is the earliest deletion that needs no refused request. It matters only if Delete needs one: the
+	// pod may then be deleted from Unconditional.At on although no request was refused.
 	Unconditional Action
 
 	// Held describes the hold with the earliest deadline; Held.By is 0 if no pair is held.
 	Held Held
 
-	// Holds has each policy and each group of a breaker that holds a pair, once. Waits for data are not in it.
+	// Holds has each policy and each group of a breaker that holds a pair, once. It excludes holds that wait for data:
+	// labels of a namespace, or the journal.
 	Holds []Holder
 
-	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or, if Ignored is empty, by the
+	// IgnoresTaint reports whether a taint of the node is ignored: by the policy IgnoredBy or, if that is empty, by the
 	// method of the configuration.
-	Ignores bool
-	Ignored string
+	IgnoresTaint bool
+	IgnoredBy    string
 }
 
 // Action is an eviction request or a deletion that starts at Verdict.At because of one pair.
@@ -47,11 +48,11 @@ type Action struct {
 	// Policy is the name of the policy that decides the pair; empty if none matches.
 	Policy string
 
-	// GracePeriod is the maximal grace period of the pod; 0 stands for its own terminationGracePeriodSeconds.
+	// GracePeriod is the maximal grace period of the pod; 0 means its own terminationGracePeriodSeconds.
 	GracePeriod time.Duration
 
-	// RefusedFor is how long before a deletion by deleteAfter an eviction request of this process must have been
-	// refused: by a budget, by admission or by a webhook that fails for long. 0 means that no request is needed.
+	// RefusedFor is the minimum time between this process's first refused eviction request and a deletion by
+	// deleteAfter. A budget, admission, or a webhook that fails for long refuses. 0 means that no request is needed.
 	RefusedFor time.Duration
 }
 
@@ -86,8 +87,8 @@ type Held struct {
 	Verdict taint.Verdict
 }
 
-// Ends reports whether the end of the hold delays deletions by deleteAfter. The end of a wait for data does not.
-func (h *Held) Ends() bool { return h.By == HeldByPolicy || h.By == HeldByBreaker }
+// DelaysDeletion reports whether deleteAfter counts from the end of the hold. It does not for a wait for data.
+func (h *Held) DelaysDeletion() bool { return h.By == HeldByPolicy || h.By == HeldByBreaker }
 
 // String names the hold: "policy quarantine", "breaker zone-outage (eu-1a)".
 func (h Held) String() string {
@@ -112,16 +113,17 @@ func (v *Verdict) add(d PairDecision) {
 	switch {
 	case d.Method == "":
 	case d.Method == Ignore:
-		v.Ignores = true
-		v.Ignored = cmp.Or(v.Ignored, d.Policy)
+		v.IgnoresTaint = true
+		v.IgnoredBy = cmp.Or(v.IgnoredBy, d.Policy)
 	case !d.Evict:
 		v.Stay = taint.Tolerated
 	case d.Held.By != 0:
 		if v.Held.By == 0 || d.At.Before(v.Held.Verdict.At) {
 			v.Held = d.Held
 		}
-		if by := (Holder{d.Held.By, d.Held.Name, d.Held.Group}); d.Held.Ends() && !slices.Contains(v.Holds, by) {
-			v.Holds = append(v.Holds, by)
+		h := Holder{d.Held.By, d.Held.Name, d.Held.Group}
+		if d.Held.DelaysDeletion() && !slices.Contains(v.Holds, h) {
+			v.Holds = append(v.Holds, h)
 		}
 	case d.Method == Evict:
 		v.Request.takeEarlier(&d.Action)

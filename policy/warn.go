@@ -104,7 +104,7 @@ var risky = []struct {
 			"fsx.csi.aws.com/agent-not-ready", "startup-taint.cluster-autoscaler.kubernetes.io/",
 			"ignore-taint.cluster-autoscaler.kubernetes.io/",
 		},
-		"every node carries the taint while it starts, and may carry it again when what lifts the taint restarts",
+		"every node carries the taint while it starts, and may carry it again when what removes the taint restarts",
 	},
 	{
 		[]string{"status-taint.cluster-autoscaler.kubernetes.io/"},
@@ -156,7 +156,7 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
 		return nil
 	}
-	does := "method: " + string(p.Method)
+	does := "method " + string(p.Method)
 	if p.Method == Evict {
 		does += " without deleteAfter"
 	}
@@ -181,7 +181,7 @@ func (c *Config) deadNodeWarning() string {
 		return ""
 	}
 	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
-		"budget may keep them for ever, and can't recover while they exist; add a policy for them with method: Delete, " +
+		"budget may keep them forever, and can't recover while they exist; add a policy for them with method: Delete, " +
 		"or with Evict and deleteAfter"
 }
 
@@ -206,7 +206,7 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 	}
 	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
-			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
+			"may hold the pods of that node forever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
 			safeGroup))
 	}
 	if text := groupWarning(b.TopologyKey, b.LeastAffected()); text != "" {
@@ -240,9 +240,9 @@ func groupWarning(topologyKey string, least int) string {
 	return ""
 }
 
-// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
+// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in controller runs, such as
 // "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone do not
-// conflict, because the built-in taint manager ignores NoSchedule taints. A nil Set has no conflicts.
+// conflict, because the built-in controller ignores NoSchedule taints. A nil Set has no conflicts.
 func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
@@ -266,7 +266,7 @@ func (s *Set) ConflictsWithBuiltin() (names []string) {
 	return names
 }
 
-// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in taint manager does.
+// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in controller does.
 // gracePeriod, tolerations.max and tolerations.unlimited only let pods go earlier.
 func (p *Policy) conflictsWithBuiltin() (fields []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() {

@@ -51,7 +51,7 @@ func TestWarnings(t *testing.T) {
 	}
 	everywhere := func(keys string) string {
 		return "eviction.method: Evict also decides for " + keys + ": pods of a dead node are not ready, so a budget may keep them " +
-			"for ever, and can't recover while they exist; add a policy for them with method: Delete, or with Evict and deleteAfter"
+			"forever, and can't recover while they exist; add a policy for them with method: Delete, or with Evict and deleteAfter"
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	resetBefore := func(after time.Duration) policy.Config {
@@ -62,13 +62,13 @@ func TestWarnings(t *testing.T) {
 	rate := func(topologyKey string) policy.Config {
 		return policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{Name: "r", TopologyKey: topologyKey, EvictionsPerSecond: 1, Burst: 1}}}}
 	}
-	const starts = ": every node carries the taint while it starts, and may carry it again when what lifts the taint restarts"
+	const starts = ": every node carries the taint while it starts, and may carry it again when what removes the taint restarts"
 	min, plain := only(policy.Delete, "x"), only(policy.Delete, "x")
 	min.Tolerations = &policy.Tolerations{Min: secs(1), Absent: secs(1)}
 	audits := only(policy.Hold, v1.TaintNodeUnreachable)
 	audits.Mode = policy.Audit
 	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
-	const daemons = " does not apply to pods of DaemonSets that do not tolerate the taint, because the DaemonSet controller deletes them"
+	const daemons = " has no effect on DaemonSet pods that do not tolerate the taint, because the DaemonSet controller deletes them"
 	ofKind := func(kinds ...string) policy.Config {
 		p := only(policy.Hold, "x")
 		p.Match.OwnerKinds = kinds
@@ -87,13 +87,13 @@ func TestWarnings(t *testing.T) {
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
 		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable" + starts}},
 		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
-		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method: Hold" + daemons}},
-		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method: Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
-		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method: Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore" + daemons}},
+		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method Hold" + daemons}},
+		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
+		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore" + daemons}},
 		"with deleteAfter":         {policies(dead), nil},
 		"one that audits":          {policies(audits), nil},
-		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method: Hold" + daemons}},
-		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method: Hold" + daemons}},
+		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method Hold" + daemons}},
+		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method Hold" + daemons}},
 		"Hold on others only":      {ofKind("ReplicaSet"), nil},
 		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
@@ -101,10 +101,10 @@ func TestWarnings(t *testing.T) {
 		"beside the built-in one":  {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
 		"a reset of later":         {resetBefore(time.Minute), []string{"guards.breakers[0] (zones): resetBefore 2026-01-01T00:01:00Z is in the future: it ends the trips that began before the file is loaded, and at each restart until then again; write the present time, in UTC"}},
 		"a reset of now":           {resetBefore(0), nil},
-		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3"}},
+		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3"}},
 		"three nodes of a group":   {atLeast(3, "zone"), nil},
 		"one of the whole cluster": {atLeast(1, ""), nil},
-		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
+		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
 		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},
 		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},

@@ -10,9 +10,9 @@ import (
 
 // daemonSetWarnings returns the warning about the pods that the DaemonSet controller deletes whatever the policy says:
 // those of DaemonSets that do not tolerate a NoExecute taint. The controller lets them tolerate not-ready and
-// unreachable without a limit.
+// unreachable forever.
 func (p *Policy) daemonSetWarnings() []string {
-	does := "method: " + string(p.Method)
+	does := "method " + string(p.Method)
 	switch {
 	case p.Mode == Audit || len(p.Match.OwnerKinds) > 0 && !p.Match.namesKind(daemonSet):
 		return nil
@@ -25,7 +25,7 @@ func (p *Policy) daemonSetWarnings() []string {
 	if !slices.ContainsFunc(p.Match.taints(), Taint.mayDeleteDaemons) {
 		return nil
 	}
-	return []string{does + " does not apply to pods of DaemonSets that do not tolerate the taint, because the DaemonSet " +
+	return []string{does + " has no effect on DaemonSet pods that do not tolerate the taint, because the DaemonSet " +
 		"controller deletes them"}
 }
 

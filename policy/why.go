@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// WhyStays returns why the pod stays on its node by this verdict, in the words of the rule that decides: "policy drain
-// does not drain pods of DaemonSets". The others are taints of the node that may be no triggers.
+// WhyStays returns why the pod stays on its node by this verdict, in the words of the deciding rule: "policy drain does
+// not drain pods of DaemonSets". others are further taints of the node, which need not be triggers.
 func (j Judge) WhyStays(pod *taint.Pod, node *taint.Node, v *Verdict, others ...v1.Taint) string {
 	ignorer := v.ignorer()
 	switch {
@@ -35,16 +35,15 @@ func (j Judge) WhyStays(pod *taint.Pod, node *taint.Node, v *Verdict, others ...
 // if no taint is ignored.
 func (v *Verdict) ignorer() string {
 	switch {
-	case !v.Ignores:
+	case !v.IgnoresTaint:
 		return ""
-	case v.Ignored == "":
+	case v.IgnoredBy == "":
 		return "the method Ignore"
 	}
-	return "policy " + v.Ignored
+	return "policy " + v.IgnoredBy
 }
 
-// words returns the reason as [taint.Stay.String] does, but does not speak of NoExecute taints alone if there are
-// NoSchedule taints that evict.
+// words is like [taint.Stay.String], but does not mention NoExecute taints alone if NoSchedule taints may evict, too.
 func (j Judge) words(stay taint.Stay) string {
 	triggers := func(c compiled) bool { return c.Mode != Audit && c.Match.triggersOnNoSchedule() }
 	switch {
@@ -52,14 +51,13 @@ func (j Judge) words(stay taint.Stay) string {
 	case stay == taint.NotTainted:
 		return "the node has no taint that evicts the pod"
 	case stay == taint.Tolerated:
-		return "every taint that evicts is tolerated without a limit"
+		return "every taint that evicts is tolerated forever"
 	}
 	return stay.String()
 }
 
-// leftBy returns the name of the first policy that would drain the pod from its node if the pod had a controller that
-// is no DaemonSet; "" if there is none. If the pod stays because it tolerates taints, only those count that it does not
-// tolerate.
+// leftBy returns the name of the first policy that would drain the pod from its node if the pod had a controller other
+// than a DaemonSet; "" if there is none. If the pod stays because it tolerates taints, tolerated taints do not count.
 func (j Judge) leftBy(pod *taint.Pod, node *taint.Node, stay taint.Stay) string {
 	controlled := *pod
 	controlled.Controller = &taint.Owner{}

@@ -234,21 +234,21 @@ func TestTheReasonIsOneSentence(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
 			taint.Decide(pod(), n, taint.Rules{}).String(),
-			"to be evicted from node n at 2026-01-01T00:00:10Z: taint gpu=a100:NoExecute (countdown since 2026-01-01T00:00:10Z) is not tolerated",
+			"to be evicted from node n at 2026-01-01T00:00:10Z: taint gpu=a100:NoExecute (countdown started at 2026-01-01T00:00:10Z) is not tolerated",
 		},
 		{
 			taint.Decide(pod(equal("gpu", "a100", seconds(30))), n, taint.Rules{}).String(),
-			`to be evicted from node n at 2026-01-01T00:00:40Z: taint gpu=a100:NoExecute (countdown since 2026-01-01T00:00:10Z) is tolerated for 30s by toleration "gpu Equal a100"`,
+			`to be evicted from node n at 2026-01-01T00:00:40Z: taint gpu=a100:NoExecute (countdown started at 2026-01-01T00:00:10Z) is tolerated for 30s by toleration "gpu=a100"`,
 		},
 		{
 			taint.Decide(pod(v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: seconds(0)}), n, taint.Rules{}).Because(),
-			`taint gpu=a100:NoExecute (countdown since 2026-01-01T00:00:10Z) is tolerated for 0s by toleration "Exists for NoExecute"`,
+			`taint gpu=a100:NoExecute (countdown started at 2026-01-01T00:00:10Z) is tolerated for 0s by toleration ":NoExecute op=Exists"`,
 		},
 		{
 			taint.Verdict{Evict: true, Taint: &n.Taints[0][0].Taint, Start: at(0), Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists}}.Because(),
-			`taint gpu=a100:NoExecute (countdown since 2026-01-01T00:00:00Z) is tolerated without a limit by toleration "gpu Exists"`,
+			`taint gpu=a100:NoExecute (countdown started at 2026-01-01T00:00:00Z) is tolerated forever by toleration "gpu op=Exists"`,
 		},
-		{taint.Decide(pod(exists("gpu", nil)), n, taint.Rules{}).String(), "stays on node n: every NoExecute taint of the node is tolerated without a limit"},
+		{taint.Decide(pod(exists("gpu", nil)), n, taint.Rules{}).String(), "stays on node n: every NoExecute taint of the node is tolerated forever"},
 		{taint.Decide(pod(), node(), taint.Rules{}).String(), "stays on node n: the node has no NoExecute taint"},
 		{taint.Decide(pod(), nil, taint.Rules{}).String(), "stays on node n: the node is not known"},
 		{taint.Decide(with(func(p *taint.Pod) { p.Node = "" }), n, taint.Rules{}).String(), `stays on node "": the pod is bound to no node`},

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Node identifies a node, and has the history of each of its triggers: NoExecute taints, and the NoSchedule taints that
+// Node identifies a node and has the history of each of its triggers: NoExecute taints, and NoSchedule taints that
 // policies name. It is immutable once shared. The verdicts of [Decide] depend on Taints only.
 type Node struct {
 	Name string
@@ -29,7 +29,8 @@ type Node struct {
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
-	// Outage means that the node has not-ready or unreachable with the effect NoSchedule. No verdict depends on it.
+	// Outage means that the node carries the taint not-ready or unreachable with the effect NoSchedule. No verdict
+	// depends on it.
 	Outage bool
 
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
@@ -39,7 +40,7 @@ type Node struct {
 // Tainted reports whether the node carries any NoExecute taint, or any NoSchedule taint that a policy names.
 func (n *Node) Tainted() bool { return n != nil && len(n.Taints)+len(n.Triggers)+len(n.Audited) > 0 }
 
-// Keys returns the keys of the taints that are triggers and on the node now.
+// Keys returns the keys of the triggers that are on the node now.
 func (n *Node) Keys() (keys []string) {
 	for _, histories := range [...][]History{n.Taints, n.Triggers} {
 		for _, history := range histories {
@@ -60,8 +61,8 @@ func (n *Node) Without(key string) *Node {
 	return &without
 }
 
-// ended returns the histories with the states of this key ended. The start of an exposure to another taint of a history
-// stays the same.
+// ended returns the histories with the states of this key marked Ended. The start of an exposure to the other taint of
+// a shared history stays the same.
 func ended(histories []History, key string) []History {
 	histories = slices.Clone(histories)
 	for i, history := range histories {
@@ -75,12 +76,12 @@ func ended(histories []History, key string) []History {
 	return histories
 }
 
-// History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state lasts until
-// the next begins; the last one lasts. At least one state has not Ended; states that have Ended are no longer on the
+// History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state counts until
+// the next begins, the last until now. At least one state has not Ended; states that have Ended are no longer on the
 // node.
 type History []State
 
-// State is a taint with the value that it had from some moment on.
+// State is a taint with one of the values that it has had.
 type State struct {
 	// Taint has the key, the value and the effect. No verdict depends on its TimeAdded, which is the last one seen.
 	Taint v1.Taint
@@ -91,8 +92,8 @@ type State struct {
 	// Ended means that the node no longer carries the taint in this state.
 	Ended bool
 
-	// Relisted is when a list after a gap of the watch was the first to show the taint in this state; zero if the watch
-	// showed it, or the first list of a process. No verdict of [Decide] depends on it.
+	// Relisted is when a list after a watch gap first showed the taint in this state; zero if the watch, or a process's
+	// first list, showed it first. No verdict of [Decide] depends on it.
 	Relisted time.Time
 }
 

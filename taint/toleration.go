@@ -49,5 +49,5 @@ func Outlasts(a, b *v1.Toleration) bool {
 	return max(0, *a.TolerationSeconds) > max(0, *b.TolerationSeconds)
 }
 
-// TolerationString formats a toleration as verdicts do: "gpu Equal a100 for NoExecute", in quotes.
+// TolerationString formats a toleration as verdicts do: "gpu=a100:NoExecute" or "gpu op=Exists", in quotes.
 func TolerationString(t *v1.Toleration) string { return tolerationString(t) }

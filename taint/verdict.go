@@ -15,7 +15,7 @@ type Stay uint8
 const (
 	_           Stay = iota
 	NotTainted       // the node has no NoExecute taint
-	Tolerated        // every taint is tolerated without a limit
+	Tolerated        // every taint is tolerated forever
 	NodeUnknown      // the node is unknown; pod garbage collection owns such pods
 	Unbound          // the pod is not bound to a node
 	Finished         // the pod has succeeded or failed
@@ -65,12 +65,12 @@ func (v Verdict) Because() string {
 	if !v.Evict {
 		return v.Stay.String()
 	}
-	is := "taint " + v.Taint.ToString() + " (countdown since " + Stamp(v.Start) + ") is "
+	is := "taint " + v.Taint.ToString() + " (countdown started at " + Stamp(v.Start) + ") is "
 	switch {
 	case v.Toleration == nil:
 		return is + "not tolerated"
 	case v.Toleration.TolerationSeconds == nil: // a policy limits it
-		return is + "tolerated without a limit by toleration " + tolerationString(v.Toleration)
+		return is + "tolerated forever by toleration " + tolerationString(v.Toleration)
 	}
 	return is + "tolerated for " + BriefSeconds(*v.Toleration.TolerationSeconds) + " by toleration " +
 		tolerationString(v.Toleration)
@@ -82,7 +82,7 @@ func (s Stay) String() string {
 	case NotTainted:
 		return "the node has no NoExecute taint"
 	case Tolerated:
-		return "every NoExecute taint of the node is tolerated without a limit"
+		return "every NoExecute taint of the node is tolerated forever"
 	case NodeUnknown:
 		return "the node is not known"
 	case Unbound:
@@ -121,23 +121,19 @@ func BriefSeconds(seconds int64) string {
 	return fmt.Sprintf("%ds", seconds)
 }
 
-// tolerationString formats a toleration as key, operator, value and effect, and omits empty ones.
+// tolerationString formats a toleration as "kubectl describe pod" does, but without its seconds.
 func tolerationString(t *v1.Toleration) string {
-	operator := t.Operator
-	if operator == "" {
-		operator = v1.TolerationOpEqual
-	}
-	parts := []string{string(operator)}
-	if t.Key != "" {
-		parts = []string{t.Key, string(operator)}
-	}
+	text := t.Key
 	if t.Value != "" {
-		parts = append(parts, t.Value)
+		text += "=" + t.Value
 	}
 	if t.Effect != "" {
-		parts = append(parts, "for "+string(t.Effect))
+		text += ":" + string(t.Effect)
 	}
-	return `"` + strings.Join(parts, " ") + `"`
+	if t.Operator != "" && t.Operator != v1.TolerationOpEqual {
+		text += " op=" + string(t.Operator)
+	}
+	return `"` + strings.TrimPrefix(text, " ") + `"`
 }
 
 func quoteEmpty(name string) string {

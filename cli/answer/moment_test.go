@@ -50,11 +50,11 @@ func TestTheShortReasonSaysWhyAndAfterHowLong(t *testing.T) {
 	for want, prediction := range map[string]*foresight.Prediction{
 		"":                 {},
 		"not tolerated":    with(func(p *foresight.Prediction) { p.At = at(0) }),
-		"tolerated for 0s": with(func(p *foresight.Prediction) { p.At, p.Toleration = at(0), "disk Exists" }),
-		"tolerated for 1m": with(func(p *foresight.Prediction) { p.Toleration = "disk Exists" }),
+		"tolerated for 0s": with(func(p *foresight.Prediction) { p.At, p.Toleration = at(0), "disk op=Exists" }),
+		"tolerated for 1m": with(func(p *foresight.Prediction) { p.Toleration = "disk op=Exists" }),
 		"evicted after 1m": &minute, // as a manager tells no tolerations
 		"policy drain: evicted after 1m; if refused, deleted in 1h30m": with(func(p *foresight.Prediction) {
-			p.Policy, p.Toleration, p.DeleteAt = "drain", "disk Exists", at(90*time.Minute)
+			p.Policy, p.Toleration, p.DeleteAt = "drain", "disk op=Exists", at(90*time.Minute)
 		}),
 		"policy drain: evicted after 1m; if refused, deleted now": with(func(p *foresight.Prediction) { p.Policy, p.DeleteAt = "drain", at(-50*time.Minute) }),
 		"held by breaker outage, otherwise evicted after 1m": with(func(p *foresight.Prediction) {

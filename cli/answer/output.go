@@ -31,6 +31,7 @@ const (
 // Answer is a finished answer of package foresight.
 type Answer interface {
 	Said() *foresight.Remarks
+	CannotSay() error // an error if the answer is incomplete
 
 	// Names returns the namespaces and names of the pods that are to be evicted, because of the change if there is one.
 	Names() []string
@@ -51,12 +52,13 @@ type Output struct {
 // Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
-	fs.StringVarP(&o.Form, "output", "o", AsTable, "Output format. `FORM` is "+flags.JoinWords(o.named(), "or")+".")
+	fs.StringVarP(&o.Form, "output", "o", AsTable,
+		"Output format. `FORMAT` is one of: "+strings.Join(o.named(), ", ")+".")
 }
 
 // BindNoHeaders adds --no-headers.
 func (o *Output) BindNoHeaders(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print only the rows of the table of pods.")
+	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print only the rows of pods: no headers and no summary.")
 }
 
 // Forms completes with the forms.
@@ -99,7 +101,7 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
-	if err := a.Said().CannotSay(); err != nil {
+	if err := a.CannotSay(); err != nil {
 		return Incomplete{err, a.Said()}
 	}
 	Remark(cmd.ErrOrStderr(), a.Said())
@@ -121,23 +123,15 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 	return Document(a, o.Form)
 }
 
-// Text returns what show writes for people. A table of pods that is longer than the screen is folded, unless the user
-// has asked for the form.
+// Text returns what show writes for people.
 func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
-	t.columns, t.rows, _ = terminal.Size(w) // 0 if it is no terminal
-	if t.Wide() {
-		t.columns = 0 // nothing is cut
+	if !t.Wide() {
+		t.columns, _, _ = terminal.Size(w) // 0 if it is no terminal
 	}
-	whole, folded := t, t
-	show(&whole)
-	if cmd.Flags().Changed("output") || t.Bare || t.rows == 0 || strings.Count(whole.String(), "\n") < t.rows {
-		return whole.String()
-	}
-	folded.Folded = true
-	show(&folded)
-	return folded.String()
+	show(&t)
+	return t.String()
 }
 
 // Incomplete is the error of an incomplete answer, whose remarks are still to be written.

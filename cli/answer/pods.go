@@ -2,7 +2,6 @@ package answer
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 // Listed is a pod of an answer.
 type Listed interface {
-	comparable
 	Ref() *foresight.PodRef
 	Predicted() *foresight.Prediction
 }
@@ -20,14 +18,14 @@ type Listed interface {
 // PodTable describes a table of pods.
 type PodTable[P Listed] struct {
 	At   time.Time // of the question
-	Wide bool      // with the columns of Wider, absolute times and whole reasons
+	Wide bool      // with the columns of Wider, absolute times and full reasons
 
 	// Namespace, Node and Taint are those of all pods, if the text around the table names only one.
 	Namespace, Node, Taint string
 
 	When  func(P) string
 	Short func(P) string // the reason
-	Whole func(P) string // the whole reason
+	Whole func(P) string // the full reason
 	Open  func(P) bool   // whether the eviction may be later than its time; nil if that is not known
 
 	// State are columns before the taint, and Wider others of the wide form.
@@ -36,51 +34,18 @@ type PodTable[P Listed] struct {
 
 // Rows returns a table with a row for each pod.
 func (pt PodTable[P]) Rows(list []P) terminal.Table[P] {
-	return terminal.Table[P]{Rows: list, Columns: pt.columns(
-		terminal.Column[P]{Heading: "POD", Text: func(p P) string { return pt.named(p.Ref(), p.Ref().Name) }},
-		terminal.Column[P]{
-			Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Said: pt.Node,
-		})}
+	return terminal.Table[P]{Rows: list, Columns: pt.columns()}
 }
 
-// named returns a name with its namespace, unless the question is about one namespace.
-func (pt PodTable[P]) named(of *foresight.PodRef, name string) string {
+// named returns the name of a pod, with its namespace unless the question is about one namespace.
+func (pt PodTable[P]) named(p P) string {
 	if pt.Namespace != "" {
-		return name
+		return p.Ref().Name
 	}
-	return of.Namespace + "/" + name
+	return p.Ref().String()
 }
 
-// Folded returns a table with a row for each owner and time, with the number of its pods. A pod without an owner stands
-// for itself.
-func (pt PodTable[P]) Folded(list []P) terminal.Table[P] {
-	columns := pt.columns(terminal.Column[P]{Heading: "OWNER", Text: func(p P) string {
-		if owner := p.Ref().Owner; owner != nil {
-			return pt.named(p.Ref(), owner.String())
-		}
-		return pt.named(p.Ref(), p.Ref().Name)
-	}})
-	var rows []P // the first pod of each
-	pods, byCells := map[P]int{}, map[string]P{}
-	for _, p := range list {
-		var cells strings.Builder
-		for _, c := range columns {
-			cells.WriteString(terminal.Escape(c.Text(p)) + "\n")
-		}
-		first, ok := byCells[cells.String()]
-		if !ok {
-			first, byCells[cells.String()], rows = p, p, append(rows, p)
-		}
-		pods[first]++
-	}
-	counts := terminal.Column[P]{
-		Heading: "PODS", Text: func(p P) string { return strconv.Itoa(pods[p]) },
-	}
-	return terminal.Table[P]{Rows: rows, Columns: slices.Insert(columns, 2, counts)}
-}
-
-// columns returns the columns, with those that identify a pod or an owner.
-func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
+func (pt PodTable[P]) columns() []terminal.Column[P] {
 	clock, reason, wider := Clock, pt.Short, []terminal.Column[P](nil)
 	if pt.Wide {
 		clock, reason, wider = Stamp, pt.Whole, pt.Wider
@@ -96,7 +61,9 @@ func (pt PodTable[P]) columns(who ...terminal.Column[P]) []terminal.Column[P] {
 		[]terminal.Column[P]{
 			{Heading: "WHEN", Text: pt.When, Colour: func(p P) terminal.Colour { return Urgency(p.Predicted(), pt.At) }},
 			{Heading: "AT", Text: at},
-		}, who, pt.State,
+			{Heading: "POD", Text: pt.named},
+			{Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Said: pt.Node},
+		}, pt.State,
 		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}}, wider,
 		[]terminal.Column[P]{{Heading: "WHY", Text: reason}})
 }

@@ -11,11 +11,10 @@ import (
 type Text struct {
 	terminal.Builder
 	terminal.Painter
-	Form   string
-	Bare   bool // the rows alone
-	Folded bool // a row for each owner and time, because the rows of the pods would not fit the screen
+	Form string
+	Bare bool // the rows alone
 
-	columns, rows int // of the terminal; 0 is no limit
+	columns int // of the terminal; 0 is no limit
 }
 
 // Wide reports whether the form is wide.
@@ -33,30 +32,13 @@ func Table[T any](t *Text, list terminal.Table[T]) {
 	list.Print(&t.Builder, t.Painter, t.columns)
 }
 
-// MaxRows is the maximal number of rows of each table of a summary.
-const MaxRows = 10
-
-// WritePods writes a table of pods, with a row for each pod or, if that is longer than the screen, for each owner and
-// time. If that is longer, too, the table ends early.
-func WritePods[P Listed](t *Text, list []P, as PodTable[P]) {
-	if !t.Folded {
-		Table(t, as.Rows(list))
-		return
-	}
-	Top(t, max(MaxRows, t.rows-foldedAround), as.Folded(list))
-	if len(list) > 0 {
-		t.WriteString("Each row groups pods of one owner with the same deadline; -o table lists every pod.\n")
-	}
-}
-
-// foldedAround is the number of lines that the text around a folded table takes, about.
-const foldedAround = 12
+const maxRows = 10 // of each table of a summary
 
 // Top writes the first rows of a table, and the number of the others.
-func Top[T any](t *Text, most int, list terminal.Table[T]) {
-	hidden := len(list.Rows) - most
+func Top[T any](t *Text, list terminal.Table[T]) {
+	hidden := len(list.Rows) - maxRows
 	if hidden > 0 {
-		list.Rows = list.Rows[:most]
+		list.Rows = list.Rows[:maxRows]
 	}
 	Table(t, list)
 	if hidden > 0 && !t.Bare {

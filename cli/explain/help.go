@@ -1,10 +1,11 @@
 package explain
 
-const help = `Explain whether, when and why a pod is evicted, what blocks it, and how to keep or delete the pod.
+const help = `Explain whether, when and why a pod is evicted, what blocks the eviction, and how to keep or delete
+the pod.
 
 For each taint of the pod's node, it shows when the countdown started, which toleration matches, and the
-deadline. For a pod that is gone, it says whether the pod was evicted, as far as events show. This command
-uses the same rules as "taint-manager run".
+deadline. For a pod that is gone, it says whether events show that the pod was evicted. This command uses
+the same rules as "taint-manager run".
 
 Usage:
   taint-manager explain [pod] POD|pod/POD|NAMESPACE/POD [flags]
@@ -25,5 +26,6 @@ Examples:
     cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager explain shop/logs-0 -f cluster.json
 
-Exit codes: 0 success; 1 error, wrong usage or incomplete answer; 2 the pod will be evicted (with --exit-code).
+Exit codes: 0: success; 1: error, wrong usage or incomplete answer; 2: the pod will be evicted (with
+--exit-code).
 `

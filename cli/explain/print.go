@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (t *text) all() {
 	case t.Pod.Gone:
 		t.Printf("Pod %s is gone: %s.\n", t.Pod.String(), t.History)
 	case t.Prediction == nil:
-		t.Printf("Whether pod %s exists is not known: %s.\n", t.Pod.String(), t.History)
+		t.Printf("It is unknown whether pod %s exists: %s.\n", t.Pod.String(), t.History)
 	default:
 		t.prediction()
 		t.taints()
@@ -53,7 +54,11 @@ func (t *text) prediction() {
 		t.Printf("%s %s: %s.\n", pod, t.Paint(terminal.Bad, state), inTheWay)
 		pod = "It"
 	}
-	t.Printf("%s %s: %s\n", pod, t.state(), t.Headline(f.Reason))
+	end := t.Headline(": " + f.Reason)
+	if t.Pod.Ends != nil { // the state is the reason
+		end = "."
+	}
+	t.Printf("%s %s%s\n", pod, t.state(), end)
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
@@ -79,7 +84,7 @@ func (t *text) state() terminal.Safe {
 	case t.Stuck != "":
 		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
-		return t.Paint(terminal.Warned, "is terminating, until "+taint.Stamp(*t.Pod.Ends))
+		return t.Paint(terminal.Warned, "is terminating; its grace period ends at "+taint.Stamp(*t.Pod.Ends))
 	case !f.Goes():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:
@@ -106,7 +111,7 @@ func (t *text) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Goes() && !t.Wide():
-		t.Printf("Use -o wide to see the taints of the node and the tolerations that match them.\n")
+		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
 	stays := new(foresight.Prediction) // of a taint that evicts no pod
@@ -154,13 +159,9 @@ func sinceWhen(e explainedTaint) string {
 
 // granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
 func granted(e explainedTaint) string {
-	text := "none"
-	switch {
-	case e.Toleration == "":
-	case e.TolerationSeconds == nil:
-		text = e.Toleration + ", without limit"
-	default:
-		text = e.Toleration + ", " + taint.BriefSeconds(*e.TolerationSeconds)
+	text := cmp.Or(e.Toleration, "none")
+	if e.TolerationSeconds != nil {
+		text += fmt.Sprintf(" for %ds", *e.TolerationSeconds)
 	}
 	if e.NearMiss != nil {
 		text += " (nearly " + e.NearMiss.Toleration + ")"
@@ -195,8 +196,8 @@ func (t *text) budgets() {
 	}
 }
 
-// remainder writes the pod's condition DisruptionTarget, what the original would decide otherwise, and what to do about
-// a pod that is to go.
+// remainder writes the pod's condition DisruptionTarget, what the built-in controller would decide otherwise, and what
+// to do about a pod that is to go.
 func (t *text) remainder() {
 	if d := t.Disruption; d != nil {
 		since := ""
@@ -205,9 +206,9 @@ func (t *text) remainder() {
 		}
 		t.Printf("\nCondition DisruptionTarget%s: %s (%s).\n", since, d.Message, d.Reason)
 	}
-	if t.Original != "" {
+	if t.Builtin != "" {
 		t.Printf("\n%s: %s. docs/reference/differences.md lists the differences.\n",
-			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Original)
+			t.Paint(terminal.Warned, "kube-controller-manager would decide differently"), t.Builtin)
 	}
 	for _, c := range t.Commands {
 		t.Printf("\n# %s%s\n%s\n", strings.ToUpper(c.Does[:1]), c.Does[1:], c.Command)

@@ -1,5 +1,4 @@
-// Package flags adds the flags of settings to commands, and refuses wrong command lines in one sentence, with the next
-// step. The flags of settings come from package config.
+// Package flags adds the flags of package config to commands, and reports usage errors in one sentence with a hint.
 package flags
 
 import (

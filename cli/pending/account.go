@@ -41,8 +41,8 @@ func (a account) update(now *foresight.Pending) error {
 	}
 	slices.Sort(lost)
 	slices.Sort(nodes)
-	return fmt.Errorf("node %s was deleted while %s bound to it: %s; whether their containers have stopped is not known, "+
-		"and the pod garbage collector deletes the pods", foresight.ShortList(slices.Compact(nodes)),
+	return fmt.Errorf("node %s was deleted while %s bound to it: %s; it is unknown whether their containers have "+
+		"stopped, and the pod garbage collector deletes the pods", foresight.ShortList(slices.Compact(nodes)),
 		answer.Pods(len(lost), "was", "were"), strings.Join(lost, ", "))
 }
 

@@ -2,12 +2,12 @@ package pending
 
 const help = `List scheduled evictions in the order of their deadlines, with the reason for each.
 
-This command uses the same rules as "taint-manager run". No taint-manager needs to be running: read
-access to nodes, pods and the journal is enough. The journal is a set of ConfigMaps in which
-taint-manager stores its policies and the time each taint was set; --config overrides the policies. With
---server, the list comes from the running taint-manager, and includes evictions that are held, blocked
-or in flight. With --watch, the list is updated until Ctrl-C. With --wait, the command returns when no
-evictions remain on the nodes given by --node.
+This command uses the same rules as "taint-manager run", which does not need to be running: read access
+to nodes, pods and the journal is enough. The journal is a set of ConfigMaps in which taint-manager
+stores its policies and the time each taint was set; --config overrides the policies. With --server, the
+list comes from the running taint-manager, and includes evictions that are held (by a policy or a
+circuit breaker), blocked (by a budget) or in flight. With --watch, the list is updated until Ctrl-C.
+With --wait, the command returns when no evictions remain on the nodes given by --node.
 
 Usage:
   taint-manager pending [flags]
@@ -17,7 +17,7 @@ Examples:
   taint-manager pending
   taint-manager pending -A
 
-  # List the evictions of two nodes, with the whole reason for each
+  # List the evictions of two nodes, with the full reason for each
   taint-manager pending -A --node n2,n4 -o wide
 
   # Wait until a node is drained, for ten minutes at most
@@ -39,6 +39,6 @@ Examples:
   # Print JSON for a script
   taint-manager pending -A -o json
 
-Exit codes: 0 success, even if nothing is scheduled; 1 error, wrong usage or incomplete answer; 2
-at least one eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
+Exit codes: 0: success, even if nothing is scheduled; 1: error, wrong usage or incomplete answer;
+2: any eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
 `

@@ -50,10 +50,10 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
-	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes of --node, in all namespaces unless "+
-		"--namespace is set. Prints a line when a pod becomes held (by a policy or a breaker), blocked (by a budget) or "+
-		"overdue (10s after its deadline). Exits with code 0 after 10s in which no pod was waiting for eviction or "+
-		"terminating, and with code 1 if pods remain that nothing evicts.")
+	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
+		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
+		"deadline). Exits with code 0 once no pod has been terminating or waiting for eviction for 10s, and with code 1 "+
+		"if the remaining pods will not be evicted.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+
@@ -163,7 +163,7 @@ func (o *options) check() (err error) {
 			following + " prints a table; leave --output out",
 		},
 		{o.timeout != 0, !o.wait, "--timeout requires --wait"},
-		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait without limit"},
+		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait forever"},
 		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either " +
 			"the manager or the dump"},
 		{o.server != "", o.at != "", "--server and --at cannot be used together, because the manager describes the present"},

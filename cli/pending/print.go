@@ -28,7 +28,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 	for i := range pods {
 		pods[i] = &p.Pods[i]
 	}
-	answer.WritePods(t, pods, answer.PodTable[pod]{
+	table := answer.PodTable[pod]{
 		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
 		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
 		Short: func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
@@ -36,13 +36,17 @@ func write(t *answer.Text, p *foresight.Pending) {
 		State: []column{{Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) }}},
 		Wider: []column{
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "SOURCE OF START", Text: func(p pod) string { return p.SinceFrom }},
+			{Heading: "START TIME FROM", Text: func(p pod) string { return p.SinceFrom }},
 		},
-	})
+	}
+	answer.Table(t, table.Rows(pods))
 }
 
-// emptyMessage returns the answer if nothing is scheduled.
+// emptyMessage returns the answer if no eviction was found.
 func emptyMessage(p *foresight.Pending) string {
+	if len(p.Incomplete) > 0 {
+		return "No eviction found, but the answer is incomplete."
+	}
 	s := "No eviction is scheduled" + p.Focus.Words(p.OnNodes)
 	switch {
 	case p.TaintedNodes == nil:
@@ -108,7 +112,7 @@ type (
 	column = terminal.Column[pod]
 )
 
-// wholeReason returns the whole reason, and the outcome of the last call.
+// wholeReason returns the full reason, and the outcome of the last call.
 func wholeReason(p pod) string {
 	clauses := slices.Concat([]string{p.Reason}, p.Audits)
 	if p.Message != "" {

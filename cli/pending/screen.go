@@ -50,7 +50,7 @@ func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following
 
 // writeFrame writes the answer, and then the last lines.
 func writeFrame(t *answer.Text, now *foresight.Pending, columns int, last []string) {
-	if len(now.Pods) == 0 && len(now.Incomplete) == 0 {
+	if len(now.Pods) == 0 {
 		last = slices.Concat(wrapped(emptyMessage(now), columns), last)
 	}
 	write(t, now)

@@ -55,7 +55,7 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 		if heading == "NAMESPACE" && len(list) == 1 || heading == "NODE" && len(p.OnNodes) == 1 {
 			return // the other tables, or the question, name it
 		}
-		answer.Top(t, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
+		answer.Top(t, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
 			{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: p.Focus.Namespace},
 			{Heading: heading, Text: func(g group) string { return g.name }},
 			{Heading: "EVICTIONS", Text: func(g group) string { return strconv.Itoa(g.pods) }},

@@ -82,7 +82,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	}
 	switch names := remaining(last); {
 	case empty.proven() && len(names) > 0:
-		return "", fmt.Errorf("no eviction is left%s, but %s that nothing evicts: %s; in all, %s%s", where,
+		return "", fmt.Errorf("no eviction is left%s, but %s that will not be evicted: %s; in all, %s%s", where,
 			answer.Pods(len(names), "remains", "remain"), foresight.ShortList(names), bound, but)
 	case empty.proven():
 		return fmt.Sprintf("All evictions are complete%s: %s%s.", where, bound, but), nil
@@ -139,7 +139,7 @@ func left(p *foresight.Pending) string {
 		sentences = append(sentences, answer.Pods(len(names), "is", "are")+" terminating: "+
 			foresight.ShortList(names)+".")
 	}
-	if err := p.CannotSay(); err != nil {
+	if err := p.Remarks.CannotSay(); err != nil {
 		sentences = append(sentences, err.Error()+".")
 	}
 	if p.Stale {

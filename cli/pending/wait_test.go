@@ -187,7 +187,7 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 	for begins, state := range map[string]func(d *drain) func(*foresight.Pending){
 		"All evictions are complete on n1: ": func(*drain) func(*foresight.Pending) { return nothing },
-		"no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; ": func(*drain) func(*foresight.Pending) {
+		"no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; ": func(*drain) func(*foresight.Pending) {
 			return is(foresight.Unaffected)
 		},
 		"After 1m on n1: ": func(d *drain) func(*foresight.Pending) { return d.has(foresight.Due) },
@@ -202,7 +202,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 			if end == "" {
 				end = err.Error()
 			}
-			const but = ". But node n1 has not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. "
+			const but = ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. "
 			if !strings.HasPrefix(end, begins) || !strings.Contains(end, but) {
 				t.Errorf("got %q, %v", end, err)
 			}
@@ -234,7 +234,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a mirror pod"
-	const remains = "no eviction is left on n1, but 1 pod remains that nothing evicts: shop/a; in all, "
+	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
@@ -248,8 +248,8 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
 		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
 		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
-		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; whether their containers have " +
-			"stopped is not known, and the pod garbage collector deletes the pods"},
+		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their " +
+			"containers have stopped, and the pod garbage collector deletes the pods"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}

@@ -25,7 +25,7 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), foresight.Focus{}, nil, nil)
 	now.Incomplete = []string{"half is not known"}
 	shown := shown(now, 0)
-	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: incomplete answer: half is not known.") {
+	if strings.Contains(shown, "No eviction is scheduled") || !strings.Contains(shown, "Note: incomplete answer: half is not known.") {
 		t.Errorf("a screen has:\n%s", shown)
 	}
 }

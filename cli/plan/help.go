@@ -15,7 +15,7 @@ Examples:
   # Show what would be evicted if node n1 were tainted now
   taint-manager plan --node n1 --taint maintenance:NoExecute
 
-  # Also show the pods that stay, and the whole reason for each pod
+  # Also show the pods that stay, and the full reason for each pod
   taint-manager plan --node n1 --taint maintenance:NoExecute -o wide
 
   # Exit with code 2 if the taint would evict a pod
@@ -42,6 +42,6 @@ Examples:
     cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
-Exit codes: 0 success; 1 error, wrong usage or incomplete answer; 2 at least one pod would be evicted
-(with --exit-code).
+Exit codes: 0: success; 1: error, wrong usage or incomplete answer; 2: any pod would be evicted (with
+--exit-code).
 `

@@ -87,7 +87,7 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	answer.WarnFirst(cmd.ErrOrStderr(), &plan.Remarks)
-	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway}).all() })
+	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway, o.rules.File}).all() })
 }
 
 // ask reads the cluster and computes the plan.

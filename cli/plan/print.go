@@ -16,7 +16,8 @@ import (
 type text struct {
 	*foresight.Plan
 	*answer.Text
-	anyway bool // whether pods that go anyway from other nodes are listed
+	anyway bool   // whether pods that go anyway from other nodes are listed
+	config string // the file that Compared is compared with
 }
 
 // all writes the whole answer.
@@ -91,10 +92,15 @@ func (t *text) paces() (clauses []string) {
 func (t *text) evicted() string {
 	total, where, nodes := &t.Total, t.Focus.Words(nil), len(t.Nodes)
 	all := total.Evict + total.Stay + total.Anyway + total.Held
-	its, pods := answer.Verb(nodes, "its", "their"), foresight.Count(all, "pod")+where
+	its, has := answer.Verb(nodes, "its", "their"), answer.Verb(nodes, "it has", "they have")
+	if t.replaces() {
+		where += " on " + t.nodes()
+		its, has = "the", "there are"
+	}
+	pods := foresight.Count(all, "pod") + where
 	switch {
 	case all == 0:
-		return "evicts nothing: " + answer.Verb(nodes, "it has", "they have") + " no pods" + where
+		return "evicts nothing: " + has + " no pods" + where
 	case total.Evict == 0 && total.Saved > 0:
 		return "cancels " + foresight.Count(total.Saved, "eviction") + where + ": " + t.list(t.cancelled())
 	case total.Evict == 0 && all == 1:
@@ -153,8 +159,11 @@ func (t *text) deleted() string {
 // others counts the pods of the nodes that are evicted without the change, too, or held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s already scheduled for eviction", n,
-			answer.Verb(n, "is", "are")))
+		others := answer.Verb(n, "is", "are")
+		if t.Total.Evict > 0 {
+			others = answer.Verb(n, "other is", "others are")
+		}
+		counts = append(counts, fmt.Sprintf("%d %s already scheduled for eviction", n, others))
 	}
 	if n := t.Total.Held; n > 0 {
 		counts = append(counts, fmt.Sprintf("%d %s held", n, answer.Verb(n, "is", "are")))
@@ -170,11 +179,31 @@ func (t *text) until(total *foresight.Total) string {
 	return strings.TrimPrefix(answer.Clock(total.Last, t.At), "by ")
 }
 
-// change names the nodes and the taints that they get and lose.
-func (t *text) change() string {
-	var set, removed, names, does []string
+// nodes names the nodes in question.
+func (t *text) nodes() string {
+	var names []string
 	for _, n := range t.Nodes {
 		names = append(names, n.Name)
+	}
+	if len(names) > 1 {
+		return fmt.Sprintf("%d nodes (%s)", len(names), foresight.ShortList(names))
+	}
+	return foresight.ShortList(names)
+}
+
+// replaces reports whether the change is that of the configuration alone.
+func (t *text) replaces() bool {
+	changes := func(n foresight.PlannedNode) bool { return len(n.Changes) > 0 }
+	return t.Compared != "" && !slices.ContainsFunc(t.Nodes, changes)
+}
+
+// change names the nodes and the taints that they get and lose.
+func (t *text) change() string {
+	if t.replaces() {
+		return "Replacing " + t.Compared + " with " + t.config
+	}
+	var set, removed []string
+	for _, n := range t.Nodes {
 		for _, c := range n.Changes {
 			list := &set
 			if c.Change == foresight.Removed || c.Change == foresight.Absent {
@@ -185,25 +214,17 @@ func (t *text) change() string {
 			}
 		}
 	}
-	words := foresight.ShortList(names)
-	if len(names) > 1 {
-		words = fmt.Sprintf("%d nodes (%s)", len(names), words)
+	does := "removing " + flags.JoinWords(removed, "and") + " from " + t.nodes()
+	if len(set) > 0 {
+		does = "tainting " + t.nodes() + " with " + flags.JoinWords(set, "and")
+		if len(removed) > 0 {
+			does += " and removing " + flags.JoinWords(removed, "and")
+		}
 	}
-	switch {
-	case len(set) > 0 && len(removed) > 0:
-		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and")+" and removing "+
-			flags.JoinWords(removed, "and"))
-	case len(set) > 0:
-		does = append(does, "tainting "+words+" with "+flags.JoinWords(set, "and"))
-	case len(removed) > 0:
-		does = append(does, "removing "+flags.JoinWords(removed, "and")+" from "+words)
+	if t.Compared != "" {
+		return "With " + t.config + " instead of " + t.Compared + ", " + does + " newly"
 	}
-	if t.Compared != "" && len(does) > 0 {
-		return "With this configuration instead of " + t.Compared + ", " + does[0] + " newly"
-	} else if t.Compared != "" {
-		return "Switching " + words + " from " + t.Compared + " to this configuration"
-	}
-	return strings.ToUpper(does[0][:1]) + does[0][1:]
+	return strings.ToUpper(does[:1]) + does[1:]
 }
 
 // owners names the owners that lose all their replicas, or all that are ready; of a summary, its table of owners says

@@ -34,7 +34,7 @@ func (t *text) pods() {
 	if len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
-	answer.WritePods(t.Text, shown, table)
+	answer.Table(t.Text, table.Rows(shown))
 }
 
 // wider are the columns of the wide form.
@@ -51,18 +51,19 @@ func (t *text) wider() []terminal.Column[pod] {
 			}
 			return answer.When(p.Without, t.At)
 		}},
-		{Heading: t.orIfEvicted("BLOCKING BUDGETS"), Text: func(p pod) string { return strings.Join(p.BlockedBy, ", ") }},
-		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Original }},
+		{Heading: t.orIfEvicted("BLOCKING BUDGETS", "WOULD BLOCK"), Text: func(p pod) string {
+			return strings.Join(p.BlockedBy, ", ")
+		}},
+		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Builtin }},
 	}
 }
 
-// orIfEvicted returns the heading of a column about budgets; of budgets that would block if pods were evicted, not
-// deleted, if none is.
-func (t *text) orIfEvicted(heading string) string {
+// orIfEvicted returns the heading of a column about budgets: does if an eviction asks budgets, and otherwise would.
+func (t *text) orIfEvicted(does, would string) string {
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
-		return heading
+		return does
 	}
-	return heading + " (METHOD EVICT)"
+	return would + " (METHOD EVICT)"
 }
 
 // when says when the pod is evicted: not now, if budgets block it.
@@ -78,7 +79,7 @@ func (t *text) when(p pod) string {
 	}
 	switch p.Effect {
 	case foresight.Anyway:
-		when += ", regardless"
+		when += ", already scheduled"
 	case foresight.Later, foresight.Sooner:
 		when += ", " + p.Effect
 	}
@@ -89,7 +90,7 @@ func (t *text) when(p pod) string {
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
 	if p.FirstMatch {
-		clauses = append(clauses, "a longer toleration further down the list is ignored")
+		clauses = append(clauses, "a longer toleration later in the pod spec is ignored")
 	}
 	if t.Waits(p) {
 		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
@@ -98,7 +99,7 @@ func (t *text) why(p pod) string {
 	return strings.Join(clauses, "; ")
 }
 
-// whole returns the whole reason.
+// whole returns the full reason.
 func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ") }
 
 // group is a row of a summary: a group of pods.
@@ -121,9 +122,9 @@ func (t *text) summary() {
 		switch {
 		case o.AllWaiting > 0: // a budget may keep some
 		case o.LosesAll:
-			replicas += ", none left"
+			replicas = "0 of " + replicas + " left"
 		case o.LosesReady:
-			replicas += ", none ready left"
+			replicas = "0 of " + replicas + " ready"
 		}
 		if o.Evict > 0 {
 			owners = append(owners, group{o.Namespace, o.String(), replicas, &o.Total})
@@ -137,12 +138,14 @@ func (t *text) summary() {
 	}
 	t.totals("OWNER", owners)
 	type budget = foresight.BudgetPlan
-	answer.Top(t.Text, answer.MaxRows, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
+	answer.Top(t.Text, terminal.Table[budget]{Rows: t.Budgets, Columns: []terminal.Column[budget]{
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "EVICTIONS INCL. REGARDLESS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
-		{Heading: t.orIfEvicted("BLOCKED PODS"), Text: func(b budget) string { return foresight.ShortList(b.Blocks) }},
+		{Heading: "ALL EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: t.orIfEvicted("BLOCKED PODS", "WOULD BE BLOCKED"), Text: func(b budget) string {
+			return foresight.ShortList(b.Blocks)
+		}},
 	}})
 	if len(nodes) > 1 {
 		t.totals("NODE", nodes)
@@ -160,14 +163,14 @@ func (t *text) totals(by string, list []group) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.Evict, a.Evict) })
-	answer.Top(t.Text, answer.MaxRows, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
+	answer.Top(t.Text, terminal.Table[group]{Rows: list, Columns: []terminal.Column[group]{
 		{Heading: "NAMESPACE", Text: func(g group) string { return g.namespace }, Said: t.Focus.Namespace},
 		{Heading: by, Text: func(g group) string { return g.name }},
 		number("EVICTED", "", func(g group) int { return g.Evict - g.Waiting }),
-		{Heading: "LAST EVICTION", Text: func(g group) string { return t.until(g.Total) }},
+		{Heading: "DONE BY", Text: func(g group) string { return t.until(g.Total) }},
 		number("BLOCKED", "0", func(g group) int { return g.Waiting }),
 		number("HELD", "0", func(g group) int { return g.Held }),
-		number("REGARDLESS", "", func(g group) int { return g.Anyway + g.Elsewhere }),
+		number("ALREADY SCHEDULED", "", func(g group) int { return g.Anyway + g.Elsewhere }),
 		number("STAYING", "", func(g group) int { return g.Stay }),
 		{Heading: "REPLICAS", Text: func(g group) string { return g.replicas }},
 	}})

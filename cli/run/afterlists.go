@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// afterLists calls a function once the lists are in, and the evictions that were due then are under way.
+// afterLists calls a function once the lists are in, and the evictions that were due then have started.
 func afterLists(ctx context.Context, synced func() bool, do func()) {
 	before := false
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (done bool, _ error) {

@@ -42,7 +42,7 @@ func TestAProcessSaysThatATaintOfItsNodeIsGoingToEvictItsPod(t *testing.T) {
 		own       types.UID
 		want      string
 	}{
-		"its pod is scheduled":       {scheduled{views: []taintmanager.View{view("other"), view("own")}}, "own", `"node"="n1" "deadline"="2026-01-01T00:00:00Z" "because"="taint dedicated:NoExecute (countdown since 2026-01-01T00:00:00Z) is not tolerated"`},
+		"its pod is scheduled":       {scheduled{views: []taintmanager.View{view("other"), view("own")}}, "own", `"node"="n1" "deadline"="2026-01-01T00:00:00Z" "because"="taint dedicated:NoExecute (countdown started at 2026-01-01T00:00:00Z) is not tolerated"`},
 		"another pod is":             {scheduled{views: []taintmanager.View{view("other")}}, "own", ""},
 		"it runs in no pod":          {scheduled{views: []taintmanager.View{view("")}}, "", ""},
 		"the process ends meanwhile": {scheduled{err: errors.New("ended")}, "own", ""},

@@ -31,7 +31,7 @@ func (s *settings) load(stdin io.Reader) (*settings, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	next.held = s.configFile != "-" && pausedBeside(s.configFile, false)
+	next.pausedByFile = s.configFile != "-" && pauseFileSet(s.configFile, false)
 	return next, nil
 }
 
@@ -160,7 +160,7 @@ func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 func ConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Validate and generate configuration files",
-		Long: "Validate and generate configuration files.\n\nExit codes: 0 success, 1 a file is invalid, 2 wrong usage.",
+		Long: "Validate and generate configuration files.\n\nExit codes: 0: success; 1: invalid file; 2: wrong usage.",
 		Example: `  # Write a file with all defaults
   taint-manager config defaults > config.yaml
 
@@ -168,13 +168,13 @@ func ConfigCommand() *cobra.Command {
   taint-manager config validate config.yaml`,
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "validate FILE...", Short: "Validate files and show what their policies do (- is standard input)",
+		Use: "validate FILE...", Short: "Validate files (\"-\" reads standard input) and show what their policies do",
 		RunE: validateFiles,
 	}, &cobra.Command{
 		Use: "defaults", Short: "Print a file with all defaults",
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Defaults),
 	}, &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of the file",
+		Use: "schema", Short: "Print the JSON Schema of configuration files",
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions, RunE: printText(config.Schema),
 	})
 	return cmd

@@ -49,13 +49,13 @@ Several replicas can run: one leads and evicts, the others stand by. Once a repl
 the built-in controller on every control-plane node: append -taint-eviction-controller to the existing
 --controllers list of kube-controller-manager. With --dry-run, evictions are only logged. To stop all
 evictions at once, delete the ClusterRoleBinding taint-manager-evictions; evictions resume when the
-binding is restored. On SIGTERM or SIGINT, it finishes the calls in flight and exits.
+binding is restored. On SIGTERM or SIGINT, taint-manager finishes the calls in flight and exits.
 
 Usage:
   taint-manager run [flags]
 
 Examples:
-  # Log evictions without performing them; safe next to kube-controller-manager
+  # Log evictions without performing them; can run alongside kube-controller-manager
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # Evict pods
@@ -67,5 +67,5 @@ Examples:
   # Use policies; "taint-manager config validate" checks the file
   taint-manager run --config=config.yaml
 
-Exit codes: 0 ended by SIGTERM or SIGINT, 1 error, 2 wrong usage.
+Exit codes: 0: ended by SIGTERM or SIGINT; 1: error; 2: wrong usage.
 `

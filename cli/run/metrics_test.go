@@ -99,8 +99,8 @@ func (c *collected) metrics(t *testing.T) (all []metric) {
 
 const metricsIntro = "# Metrics\n\nThis page is made from the code by `make golden`. [operate.md](../operate.md#metrics) says how to scrape and " +
 	"what to watch, and [alerts.md](../runbooks/alerts.md) what to do.\n\n" +
-	"The original has `taint_eviction_controller_pod_deletion_duration_seconds`, too. Before Kubernetes 1.38 its values are " +
-	"nanoseconds times 10^9, so compare the two from 1.38 on only.\n\n| metric | type | what it says |\n|---|---|---|\n"
+	"The built-in controller has `taint_eviction_controller_pod_deletion_duration_seconds`, too. Before Kubernetes 1.38 its " +
+	"values are nanoseconds times 10^9, so compare the two from 1.38 on only.\n\n| metric | type | what it says |\n|---|---|---|\n"
 
 const (
 	labelsIntro = "\n## Values of labels\n\n[operate.md](../operate.md#metrics) says what each state means, and [outcomes.md](outcomes.md) what " +

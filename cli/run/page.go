@@ -32,11 +32,11 @@ type condition interface {
 	HasSynced() bool
 	Trouble() error
 	JournalTrouble() error
-	OriginalTrouble() error
+	BuiltinTrouble() error
 	InForce() taintmanager.Policies
 	Trips() []breaker.TripRecord
 	IdleBreakers() []string
-	Spared() map[string]time.Time
+	OutageWithoutNoExecute() map[string]time.Time
 }
 
 // page returns the options of the web page, with the notes in a path of their own.
@@ -46,8 +46,8 @@ func (p *process) page(of condition, notes http.Handler) status.Options {
 		m := p.role(of)
 		m.Version, m.DryRun, m.Cluster = p.build.Version, c.DryRun, clusterName(c.ClusterName, p.host)
 		m.MaxEvictionsPerSecond, m.Synced = c.Eviction.MaxEvictionsPerSecond, of.HasSynced()
-		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.OriginalTrouble())
-		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.Spared())
+		m.Trouble, m.Warning = textOf(of.Trouble()), textOf(of.BuiltinTrouble())
+		m.Idle, m.Spared = of.IdleBreakers(), sparedOf(of.OutageWithoutNoExecute())
 		return m
 	}
 	pace := func(now time.Time, views []eviction.View, nodes []*taint.Node) *status.Pace {

@@ -36,7 +36,7 @@ func (nothing) Tainted() []*taint.Node                         { return nil }
 func (nothing) HasSynced() bool                                { return true }
 func (nothing) Trouble() error                                 { return nil }
 func (nothing) JournalTrouble() error                          { return nil }
-func (nothing) OriginalTrouble() error                         { return errors.New("the original runs, too") }
+func (nothing) BuiltinTrouble() error                          { return errors.New("the original runs, too") }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -223,6 +223,6 @@ type underPolicies struct {
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
 func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }
 func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }
-func (underPolicies) Spared() map[string]time.Time {
+func (underPolicies) OutageWithoutNoExecute() map[string]time.Time {
 	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}
 }

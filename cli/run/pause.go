@@ -11,13 +11,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// pausedFile is the name of the file beside the configuration file that pauses evictions: a key of the same ConfigMap,
+// pausedFile is the name of the file next to the configuration file that pauses evictions: a key of the same ConfigMap,
 // which an operator can set with one line, and which a release does not overwrite.
 const pausedFile = "paused"
 
-// pausedBeside reports whether the file beside the configuration file pauses evictions: it does unless it is missing,
-// empty or false. If the folder cannot be read, pausedBeside returns its last result.
-func pausedBeside(configFile string, last bool) bool {
+// pauseFileSet reports whether the file next to the configuration file pauses evictions: it does unless it is missing,
+// empty or false. If the folder cannot be read, it returns the last result.
+func pauseFileSet(configFile string, last bool) bool {
 	content, err := os.ReadFile(filepath.Join(filepath.Dir(configFile), pausedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		_, gone := os.Stat(configFile)
@@ -30,13 +30,13 @@ func pausedBeside(configFile string, last bool) bool {
 	return value != "" && value != "false"
 }
 
-// hold applies a change of the file that pauses evictions, which also counts next to a refused configuration file.
-func (r *reloader) hold(ctx context.Context, held bool) {
-	if held == r.current.held {
+// setPausedByFile applies a change of the file that pauses evictions, even if the configuration file was rejected.
+func (r *reloader) setPausedByFile(ctx context.Context, pausedByFile bool) {
+	if pausedByFile == r.current.pausedByFile {
 		return
 	}
 	next := *r.current
-	next.held = held
+	next.pausedByFile = pausedByFile
 	if err := r.apply(ctx, &next, "The file that pauses evictions has changed"); err != nil {
 		klog.FromContext(ctx).Error(err, "The file that pauses evictions was not applied; retrying")
 	}

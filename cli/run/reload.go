@@ -21,13 +21,13 @@ import (
 
 const (
 	readEvery    = 2 * time.Second  // between two readings of the configuration file
-	readTimeout  = 5 * time.Second  // of the reads that show whether permissions are missing
-	applyTimeout = 30 * time.Second // of the manager, which may list namespaces
-	retryAfter   = 30 * time.Second // after a valid file was not applied: permissions may have been granted
-	eventTimeout = 5 * time.Second  // of the write of one event
+	readTimeout  = 5 * time.Second  // for all reads that show whether permissions are missing
+	applyTimeout = 30 * time.Second // for SetPolicies, which may list namespaces
+	retryAfter   = 30 * time.Second // after a valid file was not applied: permissions may have been granted since
+	eventTimeout = 5 * time.Second  // for writing one event
 )
 
-// reloader applies changes of the configuration file while the process runs: all of a file or nothing of it.
+// reloader applies changes of the configuration file while the process runs: the whole file or nothing.
 type reloader struct {
 	setPolicies  func(context.Context, taintmanager.Policies) (policy.Diff, error)
 	idleBreakers func() []string
@@ -38,8 +38,8 @@ type reloader struct {
 	started    *settings // that the process has started with
 	current    *settings // that are in force
 	latest     []byte    // the latest reading
-	considered []byte    // the latest content that was applied or refused
-	retry      time.Time // when to apply the same content again; zero: not at all
+	considered []byte    // the latest content that was applied or rejected
+	retry      time.Time // when to apply the same content again; zero: never
 
 	trouble atomic.Pointer[error] // why the file is not in force as a whole
 }
@@ -58,12 +58,12 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// read reads the configuration file and the file that pauses evictions. A content counts once two readings are equal,
-// because somebody may be writing the file.
+// read reads the configuration file and the file that pauses evictions. New content is used only after two identical
+// reads, because somebody may be writing the file.
 func (r *reloader) read(ctx context.Context) {
-	held := pausedBeside(r.started.configFile, r.current.held)
-	if held {
-		r.hold(ctx, held)
+	pausedByFile := pauseFileSet(r.started.configFile, r.current.pausedByFile)
+	if pausedByFile {
+		r.setPausedByFile(ctx, pausedByFile)
 	}
 	content, err := readConfigFile(r.started.configFile, nil)
 	if err != nil {
@@ -77,10 +77,10 @@ func (r *reloader) read(ctx context.Context) {
 	if changed || !r.retry.IsZero() && !time.Now().Before(r.retry) {
 		r.consider(ctx, content, err, changed)
 	}
-	r.hold(ctx, held) // not before the configuration file, which may take the pause over
+	r.setPausedByFile(ctx, pausedByFile) // after the configuration file, which may itself set paused
 }
 
-// consider applies the content of the file, or refuses it. unreadable says why there is none.
+// consider applies or rejects the content of the file. unreadable says why there is none.
 func (r *reloader) consider(ctx context.Context, content []byte, unreadable error, changed bool) {
 	next, err := r.started, unreadable
 	if err == nil {
@@ -88,7 +88,7 @@ func (r *reloader) consider(ctx context.Context, content []byte, unreadable erro
 	}
 	valid := err == nil
 	if valid {
-		next.held = r.current.held
+		next.pausedByFile = r.current.pausedByFile
 		err = r.forbidden(ctx, next)
 	}
 	starts := err == nil
@@ -109,8 +109,8 @@ func (r *reloader) consider(ctx context.Context, content []byte, unreadable erro
 	r.refuse(ctx, err, starts, changed)
 }
 
-// forbidden returns an error if the API server forbids a read without which a process with these settings does not
-// start. Without an answer, the manager finds out.
+// forbidden returns an error if the API server forbids a read that these settings require. If the API server does not
+// answer, it returns nil, and setPolicies or [taintmanager.Manager.Trouble] reports the problem.
 func (r *reloader) forbidden(ctx context.Context, next *settings) error {
 	bounded, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -152,8 +152,8 @@ func (r *reloader) accept(ctx context.Context, next *settings) {
 	warnOfIdleBreakers(ctx, r.idleBreakers())
 }
 
-// refuse reports that the file is not in force, and whether a process with it would start. A log line, event and count
-// follow only a change of the file.
+// refuse reports that the file is not in force, and whether a process with it would start. It logs, writes an event and
+// counts only if the file has changed.
 func (r *reloader) refuse(ctx context.Context, cause error, starts, changed bool) {
 	const refused = "is refused, and the last accepted one stays in force"
 	trouble := errors.New("the file " + refused + "; the log says why")

@@ -29,7 +29,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
 )
 
-// closeTimeout is how long requests under way may take after the server begins to close.
+// closeTimeout is how long requests in flight may take after the server begins to close.
 const closeTimeout = time.Second
 
 // server is the HTTPS server, which listens but does not answer yet. Nil means none.
@@ -204,7 +204,7 @@ func (re remarks) all() (list []remark) {
 	}
 	add("journal", "not kept as a whole", re.condition.JournalTrouble())
 	add("clock", "not in step with that of the API server", re.clock(time.Now()))
-	add("original", "evicts pods, too", re.condition.OriginalTrouble())
+	add("builtin", "evicts pods, too", re.condition.BuiltinTrouble())
 	if re.condition.InForce().Paused {
 		add("paused", "no eviction starts", errors.New("no eviction starts"))
 	}

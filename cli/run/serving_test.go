@@ -41,7 +41,7 @@ func (s sight) Trouble() error  { return s.trouble }
 
 func (s sight) JournalTrouble() error { return s.journal }
 
-func (s sight) OriginalTrouble() error { return s.original }
+func (s sight) BuiltinTrouble() error { return s.original }
 
 func (s sight) clockTrouble(time.Time) error { return s.clock }
 
@@ -65,7 +65,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		"journal":       {sight{synced: true, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: not kept as a whole\n", 200, 200},
 		"both":          {sight{synced: true, trouble: bad, journal: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: not kept as a whole\n", 500, 200},
 		"clock":         {sight{synced: true, clock: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: not in step with that of the API server\n", 200, 200},
-		"the original":  {sight{synced: true, original: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: evicts pods, too\n", 200, 200},
+		"the original":  {sight{synced: true, original: bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]builtin: evicts pods, too\n", 200, 200},
 		"lease overdue": {sight{synced: true}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 	}
 	expect(t, ready(m), "/readyz?verbose", http.StatusOK, `readyz check passed
 [!]journal: not kept as a whole
-[!]original: evicts pods, too
+[!]builtin: evicts pods, too
 [!]paused: no eviction starts
 [!]breakers: 2 tripped
 [!]lease: can't be read or written

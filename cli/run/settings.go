@@ -30,9 +30,9 @@ type settings struct {
 
 	overridden []string // the flags that override a field of the file
 
-	configFile string // the name of the configuration file; empty: none
-	content    []byte // of the configuration file
-	held       bool   // whether the file "paused" beside the configuration file pauses evictions
+	configFile   string // the name of the configuration file; empty: none
+	content      []byte // of the configuration file
+	pausedByFile bool   // the file "paused" next to the configuration file pauses evictions
 }
 
 // newSettings returns the default settings.
@@ -99,8 +99,8 @@ func (s *settings) complete() error {
 	return errors.Join(flags.FieldErrors(s.Validate(), s.given), flags.FieldErrors(s.componentErrors(), s.given))
 }
 
-// paused reports whether the settings, or the file beside the configuration file, pause evictions.
-func (s *settings) paused() bool { return s.Paused || s.held }
+// paused reports whether the settings, or the file next to the configuration file, pause evictions.
+func (s *settings) paused() bool { return s.Paused || s.pausedByFile }
 
 // componentErrors returns the errors of the options that every component of Kubernetes has.
 func (s *settings) componentErrors() []error {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -133,7 +134,9 @@ func (d *dumped) visit(file string, to *dump.Tree) error {
 func (d *dumped) choose(
 	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
 ) (*dump.Collection, error) {
-	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool { return c.IsEmpty() })
+	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool {
+		return !c.HasObjects() && len(c.Holes) == 0
+	})
 	dated := func(root string) string {
 		if t := all[root].newest; !t.IsZero() {
 			return cmp.Or(root, "the rest") + " of " + taint.Stamp(t)
@@ -141,22 +144,27 @@ func (d *dumped) choose(
 		return cmp.Or(root, "the rest")
 	}
 	var others []string
+	var holes []dump.Hole // of what is in no collection
 	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
 		c := tree.Collections[root]
 		if err := c.Recognize(); err != nil {
 			return nil, fmt.Errorf("%s can't be used: %w", d, err)
 		}
-		if root != newest && c.HasNodes() {
+		switch {
+		case root == newest:
+		case c.HasNodes():
 			others = append(others, dated(root))
-		} else if root != newest {
+		case c.HasObjects():
 			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
+		default:
+			holes = append(holes, c.Holes...)
 		}
 	}
 	chosen := tree.Collections[newest]
 	switch {
 	case len(tree.Collections) == 1:
 		for _, c := range tree.Collections {
-			chosen, r.Missing = c, nil
+			chosen, r.Missing, holes = c, nil, nil
 		}
 	case chosen == nil:
 		return nil, fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
@@ -164,6 +172,7 @@ func (d *dumped) choose(
 		r.Notes = append(r.Notes, fmt.Sprintf("%s has %d collections; only the newest was used (%s), and not %s", d,
 			len(others)+1, dated(newest), flags.JoinWords(others, "and")))
 	}
+	chosen.Holes = append(chosen.Holes, holes...)
 	return chosen, nil
 }
 
@@ -193,11 +202,37 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 		r.EventsUnknown = c.String() + " has no events"
 	}
 	c.addHoles(s, from, r)
+	if err := c.invalid(s, from); err != nil {
+		return err
+	}
 	err := c.check(s, c.to, r)
 	if may := r.MayLackPods(); err != nil && may != "" {
-		return fmt.Errorf("%w; more may exist, because %s", err, may)
+		return fmt.Errorf("%w; the dump may be incomplete: %s", err, may)
 	}
 	return err
+}
+
+// invalid returns an error if there are no nodes or no pods because they were skipped.
+func (c *collected) invalid(s *Scope, from *dump.Collection) error {
+	kind := "Pod"
+	switch {
+	case s.Pod != "": // others do not matter
+		return nil
+	case !c.to.HasNodes():
+		kind = "Node"
+	case c.to.Pods("") > 0:
+		return nil
+	}
+	var skipped []string
+	for _, h := range from.Holes {
+		if h.Skipped == kind {
+			skipped = append(skipped, strings.TrimPrefix(h.What, c.String()+": "))
+		}
+	}
+	if len(skipped) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has no valid %ss: %s", c, strings.ToLower(kind), strings.Join(skipped, "; "))
 }
 
 // addHoles adds what may be missing: an answer that it may change is incomplete.
@@ -212,15 +247,17 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	tool := from.Tool
 	if tool == nil {
 		if len(in) == 1 && s.Pod == "" && s.Focus.Namespace == "" {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was -A left out?", c, in[0]))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("all pods in %s are in namespace %s: was 'kubectl get' run without -A?", c,
+				in[0]))
 		}
 		return
 	}
 	for _, name := range from.Namespaces() {
 		c.podsIn[name] = true // a list of its pods, which may be empty
 	}
-	r.PodNamespaces = c.podsIn
 	in = slices.Sorted(maps.Keys(c.podsIn))
+	r.PodNamespaces = c.podsIn
+	maps.DeleteFunc(r.PodNamespaces, func(name string, _ bool) bool { return from.Lacks(name) })
 	unusual := func(name string) bool { return !slices.Contains(tool.Namespaces, name) }
 	switch {
 	case tool.Namespaces != nil && !slices.ContainsFunc(in, unusual):
@@ -229,13 +266,15 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
 	case !from.AllNamespaces:
 		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
-			foresight.ShortList(in)), tool.Namespaces == nil && s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
+			foresight.ShortList(in)), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
 	}
-	lacking := slices.DeleteFunc(slices.Clone(c.namespaces), func(name string) bool {
-		return c.podsIn[name] || !from.Lacks(name) || s.Focus.Namespace != "" && s.Focus.Namespace != name
+	slices.Sort(c.namespaces) // one may be in two files
+	lacking := slices.DeleteFunc(slices.Compact(c.namespaces), func(name string) bool {
+		return !from.Lacks(name) || s.Focus.Namespace != "" && s.Focus.Namespace != name
 	})
 	if len(lacking) > 0 {
-		r.Missing = append(r.Missing, fmt.Sprintf("%s has nothing of the namespaces %s", c, foresight.ShortList(lacking)))
+		r.Missing = append(r.Missing, fmt.Sprintf("%s has no list of pods of the namespaces %s", c,
+			foresight.ShortList(lacking)))
 	}
 	if tool.Lacks != "" {
 		r.Notes = append(r.Notes, tool.Name+" writes no "+tool.Lacks)

@@ -42,7 +42,7 @@ func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	for _, name := range append(named, "comparison-operators") {
 		fs.AddFlag(all.Lookup(name))
 	}
-	flags.FileVar(fs, &r.File, "config", "Use this configuration `FILE` instead of that of the running taint-manager. "+
+	flags.FileVar(fs, &r.File, "config", "Use this configuration `FILE` instead of the running taint-manager's. "+
 		"\"-\" reads standard input; \"none\" means no configuration file. Flags override the file.")
 }
 

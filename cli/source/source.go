@@ -1,5 +1,5 @@
 // Package source reads what plan, explain and pending answer from: a live cluster, a dump, the manager's journal, or a
-// running manager; and it has the flags that name these, and the rules by which a command judges.
+// running manager. It also has the flags for them, and loads the rules by which a command computes verdicts.
 package source
 
 import (
@@ -150,7 +150,7 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 // BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
 func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Without this flag, "+
-		"if budgets are needed but cannot be read, the answer is incomplete (exit code 1).")
+		"an answer that depends on budgets that cannot be read is incomplete (exit code 1).")
 }
 
 // Dumped reports whether a dump is given.

@@ -93,7 +93,7 @@ func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"the labels of one namespace (shop), by which policies select, are unknown (this user may not list namespaces): their pods count as held"}
+		want := []string{"the labels of one namespace (shop), by which policies select, are unknown (this user may not list namespaces): pods there count as held"}
 		if diff := cmp.Diff(want, of.Pending(ctx).Incomplete); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -14,10 +14,10 @@ const pageWidth = 100
 // AddFlags adds flags to a command, and a help with this text and the flags in their sections, in the width of the
 // terminal.
 func AddFlags(cmd *cobra.Command, text string, sections cliflag.NamedFlagSets) {
+	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
 	}
-	sections.FlagSet("other").BoolP("help", "h", false, "print this help") // for the help; cobra has its own
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
 		columns, _, err := Size(w)

@@ -1,4 +1,4 @@
-// Package terminal formats the output of the commands: tables, colours, and texts without what a terminal obeys.
+// Package terminal formats the output of the commands: tables, colours, and text without terminal escape sequences.
 package terminal
 
 import (

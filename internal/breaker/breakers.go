@@ -41,7 +41,7 @@ type Event struct {
 
 // Breakers count the affected nodes of each group, and know which groups are tripped.
 type Breakers struct {
-	synced time.Time // since when all nodes are known; no breaker trips before
+	synced time.Time // when all nodes became known; no breaker trips before
 	nodes  map[string]*Node
 	list   []*breaker
 }
@@ -62,7 +62,7 @@ func (b *Breakers) Replace(list []policy.Breaker) {
 		for _, n := range b.nodes {
 			next.count(n, 1)
 		}
-		same := func(of *breaker) bool { return of.Name == next.Name && of.TopologyKey == next.TopologyKey }
+		same := func(br *breaker) bool { return br.Name == next.Name && br.TopologyKey == next.TopologyKey }
 		if j := slices.IndexFunc(old, same); j >= 0 {
 			next.inherit(old[j])
 		}
@@ -74,19 +74,19 @@ func (b *Breakers) Replace(list []policy.Breaker) {
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
 // additions.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) {
-	for _, of := range b.list {
-		of.advance(now, !b.synced.IsZero())
+	for _, br := range b.list {
+		br.advance(now, !b.synced.IsZero())
 	}
 	for _, c := range changes {
-		for _, of := range b.list {
-			of.apply(now, b.nodes[c.Name], c.Node)
+		for _, br := range b.list {
+			br.apply(now, b.nodes[c.Name], c.Node)
 		}
 		if b.nodes[c.Name] = c.Node; c.Node == nil {
 			delete(b.nodes, c.Name)
 		}
 	}
-	for _, of := range b.list {
-		of.evaluate(now, !b.synced.IsZero())
+	for _, br := range b.list {
+		br.evaluate(now, !b.synced.IsZero())
 	}
 }
 
@@ -102,10 +102,10 @@ func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
 	return removals
 }
 
-// Next returns when a step is due even if nothing changes; zero stands for never.
+// Next returns when a step is due even if nothing changes; zero means never.
 func (b *Breakers) Next() (next time.Time) {
-	for _, of := range b.list {
-		if at := of.next(); next.IsZero() || !at.IsZero() && at.Before(next) {
+	for _, br := range b.list {
+		if at := br.next(); next.IsZero() || !at.IsZero() && at.Before(next) {
 			next = at
 		}
 	}
@@ -123,18 +123,18 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 	return all
 }
 
-// Idle returns a clause for each breaker that can't trip as it is meant to, with the present nodes.
+// Idle returns a message for each breaker that cannot trip given the present nodes.
 func (b *Breakers) Idle() (all []string) {
-	for _, of := range b.list {
-		if why := of.idle(len(b.nodes)); why != "" {
+	for _, br := range b.list {
+		if why := br.idle(len(b.nodes)); why != "" {
 			all = append(all, why)
 		}
 	}
 	return all
 }
 
-// Events returns the resets and the trips since the trips of these breakers were those before, each in the order of the
-// breakers, sorted by group.
+// Events returns the resets and the trips that have changed the trips before into the present ones, each in the order
+// of the breakers, sorted by group.
 func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	after := b.Trips()
 	for _, t := range inForceOnlyIn(before, after) {
@@ -151,18 +151,18 @@ func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	return events
 }
 
-// event returns the event that a breaker has tripped at this time, or was reset.
+// event returns the event that a breaker tripped or was reset at this time.
 func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
 	e := Event{Trip: policy.Trip{Breaker: t.Breaker, Group: t.Group}, Tripped: tripped, At: at}
-	of := b.list[slices.IndexFunc(b.list, func(of *breaker) bool { return of.Name == t.Breaker })]
-	if g := of.groups[t.Group]; g != nil {
+	br := b.list[slices.IndexFunc(b.list, func(br *breaker) bool { return br.Name == t.Breaker })]
+	if g := br.groups[t.Group]; g != nil {
 		e.Affected, e.Nodes = g.affected, g.nodes
 	}
 	if !tripped {
 		return e
 	}
 	for name, n := range b.nodes {
-		if of.selects(n.Labels) && of.affects(n) && of.groupOf(n) == t.Group {
+		if br.selects(n.Labels) && br.affects(n) && br.groupOf(n) == t.Group {
 			e.Names = append(e.Names, name)
 		}
 	}

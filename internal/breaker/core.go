@@ -21,12 +21,12 @@ type Core struct {
 	stored  bool      // the journal has the record
 	earlier Record    // the holds of earlier terms, all of them ended
 
-	// begins is when policies began as far as this process has seen; zero for those with which it started.
+	// begins is when this process saw policies begin; zero for those with which it started.
 	begins []policy.Begin
 
 	trips   []TripRecord // those that were reported, or need no report
 	changed bool         // the judge may have changed although the trips have not
-	holds   bool         // a policy has begun or ceased to hold pods
+	holds   bool         // a policy has started or stopped holding pods
 }
 
 // NewCore returns the core of a process that loads its configuration now, and knows neither nodes nor the record yet.
@@ -72,8 +72,7 @@ func (c *Core) Trips() []TripRecord {
 // Idle is [Breakers.Idle].
 func (c *Core) Idle() []string { return c.breakers.Idle() }
 
-// Step processes one input at the time now and returns its effects. The time may not go backwards by more than
-// clocks do.
+// Step processes one input at the time now, which may decrease slightly, as wall clocks do, and returns its effects.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var changes []NodeChange
 	reconfigured := false
@@ -124,22 +123,22 @@ func (c *Core) reconfigure(now time.Time, next Config) {
 
 // conclude derives the effects from the state. Without policies and breakers no verdict depends on facts, so only a new
 // configuration makes a new judge.
-func (c *Core) conclude(now time.Time, reconfigured bool) (do Effects) {
+func (c *Core) conclude(now time.Time, reconfigured bool) (effects Effects) {
 	trips := c.breakers.Trips()
 	changed := c.changed || !slices.Equal(trips, c.trips)
 	if c.leads() && (changed || c.holds) {
-		do.Events = c.breakers.Events(now, c.trips) // any other process holds nothing
-		do.Record = c.renew(now, trips)
+		effects.Events = c.breakers.Events(now, c.trips) // any other process holds nothing
+		effects.Record = c.renew(now, trips)
 	}
 	c.trips, c.changed, c.holds = trips, false, false
 	if changed && (reconfigured || !c.plain()) {
-		do.Judge = new(c.Judge())
+		effects.Judge = new(c.Judge())
 	}
-	return do
+	return effects
 }
 
-// renew brings the record up to date, and returns the record if the journal does not have it. A program without
-// policies and breakers that has not held anything records nothing.
+// renew updates the record, and returns it if the journal lacks it. A program without policies and breakers that has
+// held nothing records nothing.
 func (c *Core) renew(now time.Time, trips []TripRecord) *Record {
 	if c.breakers.synced.IsZero() {
 		return nil

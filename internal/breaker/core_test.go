@@ -65,11 +65,11 @@ type leader struct {
 
 func (l *leader) step(second float64, inputs ...breaker.Input) {
 	for _, in := range inputs {
-		do := l.Step(at(second), in)
-		if do.Record != nil {
-			l.records = append(l.records, *do.Record)
+		effects := l.Step(at(second), in)
+		if effects.Record != nil {
+			l.records = append(l.records, *effects.Record)
 		}
-		l.events = append(l.events, do.Events...)
+		l.events = append(l.events, effects.Events...)
 	}
 }
 
@@ -367,8 +367,8 @@ func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
 		var last breaker.Record
 		step := func(now time.Time, inputs ...breaker.Input) {
 			for _, in := range inputs {
-				if do := core.Step(now, in); do.Record != nil {
-					last = *do.Record
+				if effects := core.Step(now, in); effects.Record != nil {
+					last = *effects.Record
 				}
 			}
 		}

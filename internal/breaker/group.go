@@ -15,7 +15,7 @@ import (
 type group struct {
 	nodes, affected int
 	trip            *TripRecord // nil: not tripped
-	below           time.Time   // since when few enough nodes are affected, if that leads to a reset; zero otherwise
+	below           time.Time   // when few enough nodes became affected, if that leads to a reset; otherwise zero
 }
 
 // departure is an affected node that was deleted.
@@ -52,7 +52,7 @@ func (b *breaker) affects(n *Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return b.Counts(t.Key) })
 }
 
-// count counts a node in if by is 1, and out if by is -1.
+// count adds a node to its group if by is 1, and removes it if by is -1.
 func (b *breaker) count(n *Node, by int) {
 	if !b.selects(n.Labels) {
 		return
@@ -65,24 +65,24 @@ func (b *breaker) count(n *Node, by int) {
 }
 
 // apply replaces the previous state of a node by the present state. Either state may be nil.
-func (b *breaker) apply(now time.Time, was, is *Node) {
+func (b *breaker) apply(now time.Time, before, after *Node) {
 	switch {
-	case was == nil:
-	case b.affects(was) && (is == nil || is.UID != was.UID):
-		b.departed = append(b.departed, departure{was, now}) // and still counts
+	case before == nil:
+	case b.affects(before) && (after == nil || after.UID != before.UID):
+		b.departed = append(b.departed, departure{before, now}) // and still counts
 	default:
-		b.count(was, -1)
+		b.count(before, -1)
 	}
-	if is != nil {
-		b.count(is, 1)
+	if after != nil {
+		b.count(after, 1)
 	}
 }
 
 // exceeded reports whether the nodes of the group show a trip.
 func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b.LeastNodes() }
 
-// idle returns why the breaker can't do what it is for, whatever taints the present nodes get: "breaker zone-outage
-// has one group of all nodes: no node has the label zone"; "" if it can, or if the number of all nodes is 0.
+// idle returns why the breaker cannot trip as intended, whatever taints the present nodes get: "breaker zone-outage has
+// one group of all nodes: no node has the label zone"; "" if it can, or if there are no nodes.
 func (b *breaker) idle(nodes int) string {
 	most, labelled, least := 0, false, b.LeastAffected()
 	for name, g := range b.groups {
@@ -114,7 +114,7 @@ func (b *breaker) above(g *group) bool {
 	return g.affected > limit
 }
 
-// next returns when time alone next changes the state; zero stands for never.
+// next returns when time alone next changes the state; zero means never.
 func (b *breaker) next() (next time.Time) {
 	if len(b.departed) > 0 {
 		next = b.departed[0].at.Add(b.ResetTime())
@@ -179,8 +179,8 @@ func (b *breaker) endedByHand(began time.Time) bool {
 	return b.ResetBefore != nil && began.Before(b.ResetBefore.Time)
 }
 
-// inherit takes over the departed nodes and the trips of the breaker before a reload. If other nodes are affected now,
-// it is not known since when few enough of them are.
+// inherit adopts the departed nodes and the trips of the breaker before a reload. If other nodes are affected now, it
+// is unknown when few enough of them became so.
 func (b *breaker) inherit(old *breaker) {
 	same := slices.Equal(b.Taints, old.Taints) && reflect.DeepEqual(b.NodeSelector, old.NodeSelector)
 	for _, d := range old.departed {

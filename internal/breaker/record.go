@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Record is what outlives the process: trips, holds, and when policies began. While a process has it, its times carry
-// the monotonic clock; in the journal they are wall times. The zero value stands for a cluster without any of them.
+// Record is what survives restarts: trips, holds, and when policies began. While a process has it, its times carry
+// the monotonic clock; in the journal they are wall times. The zero value has none of them.
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
@@ -27,9 +27,9 @@ type Record struct {
 // maxHolds is the maximum number of holds in a record that are over.
 const maxHolds = 256
 
-// withHolds returns the record with these holds in force. A recorded hold that is not in force any longer has ended
-// now. If more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record
-// does not change.
+// withHolds returns the record with these holds in force. A recorded hold that is no longer in force has ended now. If
+// more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record does not
+// change.
 func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	was, ended := r.Holds, 0
 	r.Holds = slices.Clone(present)

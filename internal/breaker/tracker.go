@@ -67,15 +67,15 @@ func (t *Tracker) Put(in Input) {
 	if t.hasEnded() {
 		return
 	}
-	do := t.core.Step(time.Now(), t.complete(in))
-	if do.Record != nil {
-		t.options.Record(*do.Record)
+	effects := t.core.Step(time.Now(), t.complete(in))
+	if effects.Record != nil {
+		t.options.Record(*effects.Record)
 	}
-	if do.Judge != nil {
-		t.options.Judged(*do.Judge)
-		t.options.Keep(do.Judge.Needs().Or(t.extra))
+	if effects.Judge != nil {
+		t.options.Judged(*effects.Judge)
+		t.options.Keep(effects.Judge.Needs().Or(t.extra))
 	}
-	for _, e := range do.Events {
+	for _, e := range effects.Events {
 		t.options.Report(e)
 	}
 	t.schedule()

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// TripRecord is a trip as it is recorded, so that it outlives restarts and changes of leader.
+// TripRecord is a trip in the record, which survives restarts and changes of leader.
 type TripRecord struct {
 	Breaker     string `json:"breaker"`
 	TopologyKey string `json:"topologyKey,omitempty"`
@@ -34,7 +34,7 @@ func (t TripRecord) is(other TripRecord) bool {
 	return t.sameGroup(other) && t.Began.Equal(other.Began)
 }
 
-// Words returns the trip as it follows the word breaker in a sentence, such as "zones is tripped for eu-1a since
+// Words returns the trip for a sentence after the word breaker, such as "zones is tripped for eu-1a since
 // 2026-11-01T12:00:00Z".
 func (t TripRecord) Words() string {
 	return fmt.Sprintf("%s is tripped for %s since %s", t.Breaker, GroupWords(t.Group), taint.Stamp(t.Began))
@@ -76,8 +76,7 @@ func (b *Breakers) Trips() (all []TripRecord) {
 	return all
 }
 
-// Adopt adopts the trips that a record has. Of a trip whose nodes have recovered, only the record knows whether it
-// lasts:
+// Adopt adopts the trips of a record. If the nodes of a trip have recovered, only the record knows whether it lasts:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
 //   - A trip that the record lacks is this process's own. It stays: the leader may have ended before recording it.
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
@@ -87,12 +86,12 @@ func (b *Breakers) Trips() (all []TripRecord) {
 // the record knows whether the trip was reset by hand. All nodes must be known. The breakers are evaluated at the next
 // step, from which on a share at or below maxNodes counts.
 func (b *Breakers) Adopt(recorded []TripRecord) {
-	for _, of := range b.list {
+	for _, br := range b.list {
 		for _, t := range recorded {
-			if !of.owns(t) || len(b.nodes) > 0 && (of.groups[t.Group] == nil || of.groups[t.Group].nodes == 0) {
+			if !br.owns(t) || len(b.nodes) > 0 && (br.groups[t.Group] == nil || br.groups[t.Group].nodes == 0) {
 				continue
 			}
-			g := of.group(t.Group)
+			g := br.group(t.Group)
 			found := g.trip != nil && !g.trip.Began.After(b.synced)
 			if g.trip == nil || t.Began.Before(g.trip.Began) && (found || g.trip.Ended == t.Ended) {
 				g.trip = &t

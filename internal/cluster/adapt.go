@@ -39,7 +39,7 @@ func coversInformer(followed, wanted *needs) bool {
 		(followed.GracePeriods || !wanted.GracePeriods)
 }
 
-// adapter takes in the pods of a caller's informer, as a handler of its events.
+// adapter stores the pods of a caller's informer, as a handler of its events.
 type adapter struct {
 	client   kubernetes.Interface
 	informer cache.SharedIndexInformer
@@ -50,7 +50,8 @@ type adapter struct {
 }
 
 // run keeps the store up to date until the context ends. It returns an error if the informer has stopped already, or
-// lacks a required field. If it lacks a field that is required only later, run passes the error to refuse, and goes on.
+// lacks a required field. If it lacks a field that is required only later, run passes the error to refuse, and
+// continues.
 func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, *entry], refuse func(error)) error {
 	registered, err := a.informer.AddEventHandler(a)
 	if err != nil {
@@ -91,10 +92,10 @@ func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
 	a.store = nil
 }
 
-// OnAdd takes in a new pod.
+// OnAdd stores a new pod.
 func (a *adapter) OnAdd(obj any, _ bool) { a.OnUpdate(nil, obj) }
 
-// OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
+// OnUpdate stores a changed pod, or one that has replaced a pod of its name.
 func (a *adapter) OnUpdate(_, obj any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,7 +104,7 @@ func (a *adapter) OnUpdate(_, obj any) {
 	}
 }
 
-// OnDelete takes in that a pod was deleted.
+// OnDelete removes a deleted pod.
 func (a *adapter) OnDelete(obj any) {
 	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		if obj = d.Obj; obj == nil {

@@ -139,7 +139,7 @@ func TestAProcessWhoseClockIsAheadCountsNoRecordAsOlder(t *testing.T) {
 	for name, ahead := range clocks {
 		s := newSkewed(t, ahead)
 		s.list(s.node("7", map[string]time.Duration{"gpu": time.Minute}))
-		s.Explain("n", s.record(10*time.Minute), journal.LastWatch{Reached: "7"})
+		s.ApplyRecord("n", s.record(10*time.Minute), journal.LastWatch{Reached: "7"})
 		if got, want := s.since(), 10*time.Minute; got > want || ahead >= 0 && got < want {
 			t.Errorf("%s: the taint is there for %v, want %v", name, got, want)
 		}

@@ -3,13 +3,13 @@
 // A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and trims
 // each object as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer
 // into the same cache. Any number of goroutines may read both (Pod, PodsOn), and what they read is immutable. Both call
-// a [Handler] after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods.
+// a [Handler] after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods:
+// from the goroutines that watch, without a lock that readers take, so a Handler may read but must not block.
 //
-// What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
-// evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
-// pod.
+// Memory per pod is bounded, whatever its owner writes into it, except for tolerations that may match an evicting
+// taint; these are stored in full. No lock that readers take is held for a time that grows with a pod.
 //
-// Labels of pods, of nodes and of namespaces, and triggers are stored only while [Watcher.Need] asks for them.
+// Labels of pods, nodes and namespaces, and triggers are stored only while [Watcher.Need] asks for them.
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
@@ -44,8 +44,8 @@ type Handler interface {
 	// first call has all nodes.
 	NodesChanged(changes []breaker.NodeChange, all bool)
 
-	// RecordChanged is called when the journal's record of the node with this name may have changed, also because the
-	// node was deleted.
+	// RecordChanged is called when the journal's record of the node with this name may have changed, for instance
+	// because the node was deleted.
 	RecordChanged(name string)
 
 	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are

@@ -84,9 +84,9 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
-// Spared returns the nodes that have an outage, but no taint that evicts because of it, by name, with the times that
-// [NotReadySince] returns.
-func (no *nodes) Spared() map[string]time.Time {
+// OutageWithoutNoExecute returns, by name, the nodes that have an outage, but no taint that evicts because of it, with
+// the times that [NotReadySince] returns.
+func (no *nodes) OutageWithoutNoExecute() map[string]time.Time {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	spared := map[string]time.Time{}
@@ -98,7 +98,7 @@ func (no *nodes) Spared() map[string]time.Time {
 	return spared
 }
 
-// update takes in a node that the watch has shown. The handler is called before the delivery counts.
+// update processes a node from the watch. It calls the handler before the watch counts as having reached that version.
 func (no *nodes) update(n *v1.Node) {
 	no.observe(false, changeOf(n))
 	no.notify(n.Name, no.apply(n, false))
@@ -115,14 +115,14 @@ func (no *nodes) notify(name string, change journal.Change) {
 	}
 }
 
-// remove takes in that a node was deleted.
+// remove removes a deleted node.
 func (no *nodes) remove(n *v1.Node) {
 	no.observe(false, breaker.NodeChange{Name: n.Name})
 	no.notify(n.Name, no.drop(n.Name))
 	no.reached(n.ResourceVersion)
 }
 
-// replace takes in a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
+// replace stores a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
 // before the cache shows any node of it.
 func (no *nodes) replace(list []*v1.Node, version string) {
 	gone := no.missing(list)
@@ -171,7 +171,7 @@ func changeOf(n *v1.Node) breaker.NodeChange {
 	return breaker.NodeChange{Name: n.Name, Node: &node}
 }
 
-// apply takes in an observation of a node, and returns what the handler must be told.
+// apply stores an observation of a node, and returns what the handler must be told.
 func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 	no.changing.Lock()
 	defer no.changing.Unlock()
@@ -180,12 +180,12 @@ func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 	return change
 }
 
-// Explain lets the journal's record of a node, whose writer last watched the nodes then, explain what was found of the
-// node, and reports whether that changes anything; see [journal.NodeHistory.Explain]. It does not call the handler.
-func (no *nodes) Explain(name string, r journal.Record, last journal.LastWatch) (changed bool) {
+// ApplyRecord takes the starts of a node's taints from the journal's record, whose writer last watched the nodes then,
+// and reports whether that changes the history; see [journal.NodeHistory.ApplyRecord]. It does not call the handler.
+func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) (changed bool) {
 	no.changing.Lock()
 	defer no.changing.Unlock()
-	now, changed := no.explained(no.state(name), r, last)
+	now, changed := no.applyRecord(no.state(name), r, last)
 	if now.Node != nil {
 		no.set(name, now)
 	}

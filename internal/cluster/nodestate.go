@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// trim returns a node with the fields that are used. It has no labels if they are not needed, and of managedFields only
-// the entry of the list of taints, in a list, if one of these lacks its timeAdded.
+// trim returns a node with the fields in use: labels only if needed, and managedFields only if the node was listed and
+// a taint lacks its timeAdded: then the entry that owns the taints.
 func (no *nodes) trim(n *v1.Node, listed bool) *v1.Node {
 	used := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
@@ -71,8 +71,8 @@ func (no *nodes) historyAfter(
 	before *nodeState, n *v1.Node, listed bool, needs *needs,
 ) (journal.NodeHistory, journal.Change) {
 	o := journal.Observation{
-		Look:   no.look(n.Name, n.CreationTimestamp.Time, needs),
-		Taints: n.Spec.Taints, Version: n.ResourceVersion, Before: before.version, Gap: listed,
+		Viewpoint: no.viewpoint(n.Name, n.CreationTimestamp.Time, needs),
+		Taints:    n.Spec.Taints, Version: n.ResourceVersion, Before: before.version, Gap: listed,
 	}
 	if before.needs != needs {
 		o.KeysBefore = new(needs.keysSince(before.needs))
@@ -86,23 +86,22 @@ func (no *nodes) historyAfter(
 	return before.history.Observe(o)
 }
 
-// look returns how this process looks at a node now.
-func (no *nodes) look(name string, created time.Time, needs *needs) journal.Look {
-	return journal.Look{
+// viewpoint returns what this process knows as it reads a node now.
+func (no *nodes) viewpoint(name string, created time.Time, needs *needs) journal.Viewpoint {
+	return journal.Viewpoint{
 		At: no.ahead.At(no.now()), Created: created, Keys: needs.keys(),
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
 	}
 }
 
-// explained returns the state of a node whose findings a record has explained, and reports whether that changes
-// anything.
-func (no *nodes) explained(old nodeState, r journal.Record, last journal.LastWatch) (now nodeState, changed bool) {
+// applyRecord returns the state of a node with the starts of a record, and reports whether that changes the history.
+func (no *nodes) applyRecord(old nodeState, r journal.Record, last journal.LastWatch) (now nodeState, changed bool) {
 	if !old.Tainted() {
 		return old, false
 	}
-	look := no.look(old.Name, old.Created, old.needs)
-	look.LastWatch = last
-	history, changed := old.history.Explain(old.UID, r, look)
+	from := no.viewpoint(old.Name, old.Created, old.needs)
+	from.LastWatch = last
+	history, changed := old.history.ApplyRecord(old.UID, r, from)
 	node := *old.Node
 	node.Taints, node.Triggers = history.Taints(), history.Triggers()
 	old.Node, old.history = &node, history

@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// A start of kube-controller-manager lifts the NoExecute taint of an outage; its NoSchedule taint stays, and is known at
-// that moment, also if it came later than the other.
+// A start of kube-controller-manager lifts the NoExecute taint of an outage; its NoSchedule taint stays, and is known
+// at that moment, also if it came later than the other.
 func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 	s := newStores()
 	noExecute := v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}
@@ -33,13 +33,13 @@ func TestTheNoScheduleTaintOfAnOutageIsKnown(t *testing.T) {
 			{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: metav1.NewTime(since)},
 		}
 		must(t, s.nodeStore.Update(node))
-		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared || s.Spared()[node.Name].Equal(since) != step.spared {
-			t.Errorf("%v: outage %v, spared %v, %v", step.taints, n.Outage, n.OutageSpared(), s.Spared())
+		if n := s.get(node.Name); n.Outage != step.outage || n.OutageSpared() != step.spared || s.OutageWithoutNoExecute()[node.Name].Equal(since) != step.spared {
+			t.Errorf("%v: outage %v, spared %v, %v", step.taints, n.Outage, n.OutageSpared(), s.OutageWithoutNoExecute())
 		}
 	}
 	s.nodes.needs.Store(s.nodes.needs.Load().next(policy.Needs{Triggers: []string{v1.TaintNodeUnreachable}}))
 	must(t, s.nodeStore.Update(aNode(noSchedule)))
-	if got := s.Spared(); len(got) > 0 {
+	if got := s.OutageWithoutNoExecute(); len(got) > 0 {
 		t.Errorf("a policy has the taint: %v", got)
 	}
 }

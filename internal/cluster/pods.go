@@ -83,7 +83,7 @@ func (po *pods) trim(p *v1.Pod, listed bool) *entry {
 	return po.entryOf(p, bound)
 }
 
-// update takes in the current state of a pod.
+// update stores the current state of a pod.
 func (po *pods) update(e *entry) {
 	if e.UID == "" {
 		po.warnings.log("Ignored a pod without a UID", "pod", e.Key()) // it can't be distinguished from others
@@ -94,7 +94,7 @@ func (po *pods) update(e *entry) {
 	}
 }
 
-// remove takes in that a pod was deleted. An informer that has missed the deletion may know only the pod's name.
+// remove removes a deleted pod. An informer that has missed the deletion may know only the pod's name.
 func (po *pods) remove(p *v1.Pod) {
 	if p.UID == "" {
 		po.dropNamesake("", p.Namespace, p.Name)
@@ -102,7 +102,7 @@ func (po *pods) remove(p *v1.Pod) {
 	po.drop(p.UID)
 }
 
-// replace takes in a list of all pods; the handler is called for differences only.
+// replace stores a list of all pods; the handler is called for differences only.
 func (po *pods) replace(list []*entry, _ string) {
 	listed := make(map[types.UID]bool, len(list))
 	for _, e := range list {

@@ -14,7 +14,7 @@ type apiObject interface {
 	runtime.Object
 }
 
-// table takes in objects of type O in a small form, V. Only one goroutine calls its methods.
+// table stores objects of type O in a small form, V. Only one goroutine calls its methods.
 type table[O apiObject, V runtime.Object] interface {
 	// trim returns the small form of an object that a list, or the watch, has shown.
 	trim(o O, listed bool) V

@@ -34,7 +34,7 @@ func TestARecordHasTheVersionUpToWhichItsWriterKnowsTheTaints(t *testing.T) {
 		if c.read != "" {
 			r := s.record(0)
 			r.UID, r.Version = types.UID(c.uid), c.read
-			s.Explain("n", r, journal.LastWatch{})
+			s.ApplyRecord("n", r, journal.LastWatch{})
 		}
 		if got := s.Records(journal.PartitionOf("n"))["n"].Version; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -62,7 +62,7 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	return w
 }
 
-// Run watches and calls the handler until the context ends and no call to the handler is under way. It must be called
+// Run watches and calls the handler until the context ends and no call to the handler is running. It must be called
 // once. It returns an error only if the caller's informer cannot be used. It retries failed requests for ever, with a
 // backoff of at most some seconds, and logs them with the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {

@@ -15,16 +15,20 @@ const Port = 10270
 func Default() Configuration {
 	tenSeconds := metav1.Duration{Duration: 10 * time.Second}
 	return Configuration{
-		APIVersion: APIVersion, Kind: Kind,
+		APIVersion:       APIVersion,
+		Kind:             Kind,
 		Eviction:         Eviction{Method: policy.Delete, Workers: 32, ComparisonOperators: true},
 		Shards:           8,
 		StatusAddress:    "127.0.0.1:8080",
 		ClientConnection: ClientConnection{ContentType: ContentTypeProtobuf},
 		LeaderElection: LeaderElection{
-			LeaderElect: true, LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
-			RenewDeadline: tenSeconds,
-			RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
-			ResourceLock:  leases, ResourceName: "taint-manager", ResourceNamespace: "kube-system",
+			LeaderElect:       true,
+			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
+			RenewDeadline:     tenSeconds,
+			RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
+			ResourceLock:      leases,
+			ResourceName:      "taint-manager",
+			ResourceNamespace: "kube-system",
 		},
 		Serving: Serving{BindAddress: "0.0.0.0", SecurePort: Port},
 		Authentication: Authentication{

@@ -1,5 +1,8 @@
 // Package config defines the configuration of "taint-manager run": one versioned struct that a file and flags fill.
 //
+// Start from [Default]. [Decode] applies a file to it and returns all errors, including those of
+// [Configuration.Validate]. [Configuration.AddFlags] binds flags to it; callers apply given flags after the file.
+//
 // The package is pure: it reads neither files nor the cluster. Its tests generate the JSON schema and the file of
 // defaults from the struct and its comments ("make golden").
 package config

@@ -16,15 +16,14 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 	fs.Var(methodValue{&e.Method}, "eviction-method", "How to evict pods that no policy matches: "+
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
-	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, 1 to "+
-		"1000. A call stops counting towards this limit after 1s; at most three times this many "+
-		"calls run at once.")
+	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls "+
+		"that are younger than 1s, 1 to 1000. Including older calls, the maximum is three times as high.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
 	fs.BoolVar(&e.ComparisonOperators, "comparison-operators", e.ComparisonOperators,
 		"Honor tolerations with the operators Lt and Gt. If false, they match nothing.")
-	fs.BoolVar(&c.Paused, "paused", c.Paused, "Start no evictions. Evictions remain scheduled and visible.")
+	fs.BoolVar(&c.Paused, "paused", c.Paused, "Do not start evictions. They remain scheduled and listed.")
 	fs.BoolVar(&c.DryRun, "dry-run", c.DryRun, "Compute and log evictions, but change no pods and create no events. "+
 		"Disables leader election unless --leader-elect=true is given.")
 	fs.StringVar(&c.StatusAddress, "status-address", c.StatusAddress, "Loopback address and port of the status page, "+
@@ -50,7 +49,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.LeaderElect, "leader-elect", l.LeaderElect, "Evict only while holding the lease. "+
 		"With --dry-run, the default is false.")
 	fs.DurationVar(&l.LeaseDuration.Duration, "leader-elect-lease-duration", l.LeaseDuration.Duration,
-		"Time after the last renewal at which another replica may take over the lease, in whole seconds.")
+		"How long after its last renewal another replica may take over the lease, in whole seconds.")
 	fs.DurationVar(&l.RenewDeadline.Duration, "leader-elect-renew-deadline", l.RenewDeadline.Duration,
 		"Time that the leader keeps retrying to renew the lease before it gives up. Less than the lease duration.")
 	fs.DurationVar(&l.RetryPeriod.Duration, "leader-elect-retry-period", l.RetryPeriod.Duration,

@@ -36,7 +36,7 @@ type Configuration struct {
 	Eviction Eviction `json:"eviction,omitzero"`
 	// Number of goroutines that compute verdicts, each for its own part of the nodes. 1 to 256.
 	Shards int `json:"shards,omitempty" flag:"shards" jsonschema:"minimum=1,maximum=256"`
-	// Start no evictions. Evictions remain scheduled and visible, and start when this is false again. A change takes
+	// Do not start evictions. They remain scheduled and listed, and start when this is false again. A change takes
 	// effect without a restart.
 	Paused bool `json:"paused,omitempty" flag:"paused"`
 	// Compute and log evictions, but write neither pods nor events. A dry run does not take part in leader election
@@ -104,7 +104,7 @@ const (
 type LeaderElection struct {
 	// Evict only while holding the lease. Replicas without it keep their caches and countdowns current.
 	LeaderElect bool `json:"leaderElect,omitempty" flag:"leader-elect"`
-	// Time after the last renewal at which another replica may take over the lease. Whole seconds from 1s to 1h.
+	// How long after its last renewal another replica may take over the lease. Whole seconds from 1s to 1h.
 	LeaseDuration metav1.Duration `json:"leaseDuration,omitzero" flag:"leader-elect-lease-duration"`
 	// Time that a leader continues without a renewal: below leaseDuration, above 1.2 times retryPeriod.
 	RenewDeadline metav1.Duration `json:"renewDeadline,omitzero" flag:"leader-elect-renew-deadline"`

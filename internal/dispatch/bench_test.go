@@ -10,7 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// BenchmarkCall is what the dispatcher costs for a call, from the offer to the settled outcome, while so many others wait.
+// BenchmarkCall is what the dispatcher costs for a call, from the offer to the settled outcome, while so many others
+// wait.
 func BenchmarkCall(b *testing.B) {
 	for _, waiting := range []int{0, 10_000} {
 		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
@@ -23,8 +24,8 @@ func BenchmarkCall(b *testing.B) {
 			go func() { led <- d.Lead(ctx) }()
 			offer := func(i int) {
 				uid := uidOf(i)
-				way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100)}}
-				d.Offer(Candidate{Pod: way.Pod, Ways: []eviction.Request{way}})
+				request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100)}}
+				d.Offer(Candidate{Pod: request.Pod, Requests: []eviction.Request{request}})
 			}
 			d.SetPaused(true)
 			for i := range waiting {

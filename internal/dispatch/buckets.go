@@ -13,7 +13,7 @@ type Buckets struct {
 	// Key tells buckets apart: evictions with the same key have the same buckets.
 	Key string
 
-	of []member
+	members []member
 }
 
 // member is the bucket of one group of a rate.
@@ -22,7 +22,7 @@ type member struct {
 	group string
 }
 
-// BucketsOf returns the buckets of an eviction because of this taint on a node with these labels.
+// BucketsOf returns the buckets of an eviction that this taint causes on a node with these labels.
 func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 	var all Buckets
 	var key strings.Builder
@@ -31,7 +31,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 			continue
 		}
 		m := member{rate, policy.GroupOf(rate.TopologyKey, labels)}
-		all.of = append(all.of, m)
+		all.members = append(all.members, m)
 		key.WriteString(rate.Name)
 		key.WriteByte('/')
 		key.WriteString(m.group)
@@ -44,7 +44,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 // Wait returns the rate with the longest wait for a token, and the end of that wait. The rate is empty if each bucket
 // has a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
-	for _, m := range b.of {
+	for _, m := range b.members {
 		if wait := m.rate.wait(now, m.rate.fullAt(m.group)); wait > 0 && now.Add(wait).After(until) {
 			rate, until = m.rate.Name, now.Add(wait)
 		}
@@ -52,16 +52,16 @@ func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	return rate, until
 }
 
-// Take takes a token of each bucket, also of an empty bucket.
+// Take takes a token from each bucket, even from an empty one.
 func (b Buckets) Take(now time.Time) {
-	for _, m := range b.of {
+	for _, m := range b.members {
 		m.rate.set(now, m.group, later(m.rate.fullAt(m.group), now).Add(m.rate.interval))
 	}
 }
 
 // Return gives a token back to each bucket, up to its burst.
 func (b Buckets) Return(now time.Time) {
-	for _, m := range b.of {
+	for _, m := range b.members {
 		m.rate.set(now, m.group, m.rate.fullAt(m.group).Add(-m.rate.interval))
 	}
 }
@@ -89,8 +89,8 @@ func (r refill) tokens(now, full time.Time) int64 {
 	return max(0, int64(r.level(now, full)/r.interval))
 }
 
-// convert returns when a bucket is full that keeps its tokens, but fills at another rate from now on. A fraction of a
-// token is lost.
+// convert returns when a bucket is full if it keeps its tokens, but fills at another rate from now on. Fractions of a
+// token are lost.
 func (r refill) convert(now, full time.Time, to refill) time.Time {
 	if r == to {
 		return full

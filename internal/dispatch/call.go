@@ -16,40 +16,41 @@ const (
 	pauseThrottled   = "throttled"
 )
 
-// call is the call of an item, which is in Core.calls while it is in flight.
+// call is the call of an entry, which is in Core.calls while the call is in flight.
 type call struct {
 	request   *eviction.Request
 	ended     *Ended        // nil while the call is in flight
-	waited    eviction.Wait // what the candidate has waited for before
+	waited    eviction.Wait // what the candidate waited for before the call
 	namespace *namespace
 	started   time.Time
 	withdrawn bool    // while it was in flight
-	buckets   Buckets // of which it has taken tokens
+	buckets   Buckets // from which it has taken tokens
 }
 
-// start starts the call of the candidate whose turn it is in its line.
-func (c *Core) start(now time.Time, it *item, way int, do *Effects) {
-	request := it.Ways[way]
-	waited := c.waited(it)
-	request.LateBy = c.lateBy(it, waited, request.LateBy)
-	l, n := it.line, it.line.namespace
-	it.call = call{request: &request, waited: waited, namespace: n, started: now, buckets: it.class.ways[way]}
+// start starts the call of the next candidate of a queue, with the request of this index.
+func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
+	request := e.Requests[index]
+	waited := c.waited(e)
+	request.LateBy = c.lateBy(e, waited, request.LateBy)
+	q, n := e.queue, e.queue.namespace
+	e.call = call{request: &request, waited: waited, namespace: n, started: now, buckets: e.tokenSet.buckets[index]}
 	if len(c.calls) == 0 {
 		c.places.ramp = now
 	}
 	c.countCall(n, 1)
-	n.served, l.served = c.nextSerial(), c.nextSerial()
-	l.turns.serve()
-	c.leave(it)
-	c.calls = append(c.calls, it)
-	it.buckets.Take(now)
+	n.served, q.served = c.nextSerial(), c.nextSerial()
+	q.nodes.serve()
+	c.remove(e)
+	c.calls = append(c.calls, e)
+	e.buckets.Take(now)
 	c.pace.take(now)
-	do.Starts = append(do.Starts, request)
+	effects.Starts = append(effects.Starts, request)
 }
 
-// lateBy returns what the candidate has waited for here since its deadline; otherwise what has made it late before.
-func (c *Core) lateBy(it *item, waited eviction.Wait, before eviction.LateBy) eviction.LateBy {
-	lasted := func(until time.Time) bool { return until.After(it.since) }
+// lateBy returns what the candidate has waited for in this queue since its deadline; otherwise what made it late
+// before.
+func (c *Core) lateBy(e *entry, waited eviction.Wait, before eviction.LateBy) eviction.LateBy {
+	lasted := func(until time.Time) bool { return until.After(e.since) }
 	switch {
 	case waited.Cause == eviction.WaitsForRate:
 		return eviction.LateByRate
@@ -59,30 +60,30 @@ func (c *Core) lateBy(it *item, waited eviction.Wait, before eviction.LateBy) ev
 		return eviction.LateByOutage
 	case waited.Cause == eviction.WaitsForShare:
 		return eviction.LateBySlowCalls
-	case before == eviction.LateByNothing && it.Deadline.Before(c.resumed):
+	case before == eviction.LateByNothing && e.Deadline.Before(c.resumed):
 		return eviction.LateByHold
 	}
 	return before
 }
 
-// apply takes back what the call holds, and takes in what its outcome shows of the API server.
+// apply frees the place and the tokens of the call, and records what its outcome shows about the API server.
 func (in CallEnded) apply(c *Core, now time.Time, _ *Effects) {
-	it := c.items[in.UID]
-	i := slices.Index(c.calls, it)
+	e := c.entries[in.UID]
+	i := slices.Index(c.calls, e)
 	if i < 0 {
 		return
 	}
 	c.calls = slices.Delete(c.calls, i, i+1)
-	it.ended = &Ended{*it.request, in.Outcome}
-	c.countCall(it.namespace, -1)
+	e.ended = &Ended{*e.request, in.Outcome}
+	c.countCall(e.namespace, -1)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
-		c.giveBack(now, it.buckets)
+		c.giveBack(now, e.buckets)
 	}
-	if it.Own != Other {
-		c.own.ended(now, it.UID, &in.Outcome)
+	if e.Own != Other {
+		c.own.ended(now, e.UID, &in.Outcome)
 	}
 	c.throttle(now, &in.Outcome)
-	c.outage.called(now, it.Node, it.started, &in.Outcome)
+	c.outage.called(now, e.Node, e.started, &in.Outcome)
 }
 
 func (in NodeRead) apply(c *Core, now time.Time, _ *Effects) {
@@ -99,14 +100,14 @@ func (c *Core) throttle(now time.Time, o *eviction.Outcome) {
 	}
 }
 
-// giveBack returns the tokens of a call. It ends the waits of all classes, as any of them may wait for these tokens.
+// giveBack returns the tokens of a call. It ends the waits of all token sets, as any of them may wait for these tokens.
 func (c *Core) giveBack(now time.Time, buckets Buckets) {
 	if buckets.Key == "" {
 		return
 	}
 	buckets.Return(now)
-	for _, cl := range c.dry.All() {
-		cl.dryUntil = now
-		c.dry.Set(cl)
+	for _, set := range c.waitingForTokens.All() {
+		set.waitUntil = now
+		c.waitingForTokens.Set(set)
 	}
 }

@@ -6,24 +6,24 @@ import "time"
 const leadingPoll = 250 * time.Millisecond
 
 // startCalls starts all calls that may start now, and says when more may.
-func (c *Core) startCalls(now time.Time, do *Effects) {
-	do.Next = c.own.release(c, now)
+func (c *Core) startCalls(now time.Time, effects *Effects) {
+	effects.Next = c.own.release(c, now)
 	for {
-		l, next := c.chooseNext(now, do)
-		if l == nil {
-			do.Next = sooner(do.Next, next)
+		q, next := c.chooseNext(now, effects)
+		if q == nil {
+			effects.Next = sooner(effects.Next, next)
 			return
 		}
-		way, _, _ := l.class.way(now)
-		c.start(now, l.turns.peek(), way, do)
+		request, _, _ := q.tokenSet.firstWithTokens(now)
+		c.start(now, q.nodes.peek(), request, effects)
 	}
 }
 
-// chooseNext returns the line whose first candidate goes next. If no call may start, next is when time alone may change
-// that.
-func (c *Core) chooseNext(now time.Time, do *Effects) (l *line, next time.Time) {
+// chooseNext returns the queue whose first candidate is called next. If no call may start, next is when time alone may
+// change that.
+func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.Time) {
 	c.places.wanted = false
-	if c.standing == 0 || !c.leads || c.paused {
+	if c.queued == 0 || !c.leads || c.paused {
 		return nil, time.Time{}
 	}
 	if c.pace.next.After(now) {
@@ -36,7 +36,7 @@ func (c *Core) chooseNext(now time.Time, do *Effects) (l *line, next time.Time) 
 		return nil, now.Add(leadingPoll)
 	}
 	if c.outage.on() {
-		do.Probe = c.outage.probe()
+		effects.Probe = c.outage.probe()
 		return nil, time.Time{}
 	}
 	if full, freed := c.full(now); full {
@@ -46,7 +46,7 @@ func (c *Core) chooseNext(now time.Time, do *Effects) (l *line, next time.Time) 
 	return c.choose(now)
 }
 
-// heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
+// heldUntil returns until when no call starts: because of an outage, a loaded server, or the limit of all calls.
 func (c *Core) heldUntil() time.Time {
 	until := later(c.throttled, c.pace.next)
 	if c.outage.on() {
@@ -55,28 +55,28 @@ func (c *Core) heldUntil() time.Time {
 	return until
 }
 
-// choose returns the line whose turn it is by rule 2 among those that rule 3 and their tokens admit. Otherwise next is
-// when the next token comes.
-func (c *Core) choose(now time.Time) (best *line, next time.Time) {
+// choose returns the next queue by rule 2 among those that rule 3 and their tokens admit. Otherwise next is when the
+// next token comes.
+func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	c.refill(now)
-	var free, rated *line
-	for cl := range c.ready {
-		best := &free
-		if cl.rated {
-			best = &rated
+	var free, rated *queue
+	for set := range c.ready {
+		slot := &free
+		if set.rated {
+			slot = &rated
 		}
-		l := c.first(now, cl)
-		if l == nil || *best != nil && !l.before(*best) {
+		q := c.first(now, set)
+		if q == nil || *slot != nil && !q.before(*slot) {
 			continue
 		}
-		if _, rate, until := cl.way(now); rate != "" {
-			c.runDry(cl, rate, until)
+		if _, rate, until := set.firstWithTokens(now); rate != "" {
+			c.waitForTokens(set, rate, until)
 			continue
 		}
-		*best = l
+		*slot = q
 	}
-	if cl, ok := c.dry.First(); ok {
-		next = cl.dryUntil
+	if set, ok := c.waitingForTokens.First(); ok {
+		next = set.waitUntil
 	}
 	if free == nil || rated != nil && rated.byRuleTwo(free) {
 		return rated, next
@@ -84,28 +84,28 @@ func (c *Core) choose(now time.Time) (best *line, next time.Time) {
 	return free, next
 }
 
-// first returns the line of the class whose turn it is among those that rule 3 admits; nil if there is none. At most 3N
-// lines are busy.
-func (c *Core) first(now time.Time, cl *class) *line {
-	best, ok := cl.idle.First()
+// first returns the next queue of the token set among those that rule 3 admits; nil if there is none. The scan is
+// short: at most 3N queues are busy.
+func (c *Core) first(now time.Time, set *tokenSet) *queue {
+	best, ok := set.idle.First()
 	if ok && !c.admits(best.namespace) {
 		best = nil
 	}
-	for l := range cl.busy {
+	for q := range set.busy {
 		switch {
-		case !c.admits(l.namespace):
+		case !c.admits(q.namespace):
 			c.places.wanted = true
-			if c.waitsForShare(l.namespace) {
-				l.namespace.heldAt = now
+			if c.waitsForShare(q.namespace) {
+				q.namespace.heldAt = now
 			}
-		case best == nil || l.before(best):
-			best = l
+		case best == nil || q.before(best):
+			best = q
 		}
 	}
 	return best
 }
 
-// sooner returns the earlier of two moments; zero stands for never.
+// sooner returns the earlier of two moments; zero means never.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

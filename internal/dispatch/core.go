@@ -18,7 +18,7 @@ type CoreOptions struct {
 	// CallsPerSecond limits how many calls start in a second. 0: no limit.
 	CallsPerSecond float64
 
-	// Rates limit how many calls start that delete a pod. They must be valid. Their buckets begin empty with each term.
+	// Rates limit how many deleting calls start. They must be valid. Their buckets begin empty with each term.
 	Rates []policy.Rate
 
 	// Paused withholds all calls.
@@ -27,13 +27,13 @@ type CoreOptions struct {
 	// Leading is asked before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// OtherReady reports whether a replica of this program is Ready and not terminating, apart from these pods. An own
-	// pod waits for it after the deletion of another one. Nil: none is ever known to be Ready.
-	OtherReady func(not ...types.UID) bool
+	// OtherReady reports whether a replica of this program other than these pods is Ready and not terminating. After
+	// one pod of this program was deleted, the eviction of the next waits for that. Nil: none is ever known to be
+	// Ready.
+	OtherReady func(except ...types.UID) bool
 
-	// AwayUntil returns until when the API server last did not answer this process's watches: now while it does not;
-	// zero if it always has. It explains the lateness of evictions also where another process has led during the
-	// outage. Nil: only calls report outages.
+	// AwayUntil returns the end of the last watch outage: now during one, zero if there was none. It explains why
+	// evictions are late, even if another process led during the outage. Nil: only calls report outages.
 	AwayUntil func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
@@ -42,20 +42,20 @@ type CoreOptions struct {
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.
 type Core struct {
-	options    CoreOptions
-	items      map[types.UID]*item
-	namespaces map[string]*namespace
-	classes    map[string]*class
-	ready      map[*class]bool       // classes that may have tokens
-	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
-	standing   int                   // candidates in lines
-	own        own
-	serial     uint64
+	options          CoreOptions
+	entries          map[types.UID]*entry
+	namespaces       map[string]*namespace
+	tokenSets        map[string]*tokenSet
+	ready            map[*tokenSet]bool       // may have tokens
+	waitingForTokens ordered.Queue[*tokenSet] // by the end of the wait
+	queued           int                      // number of candidates in queues
+	own              own
+	serial           uint64
 
 	places    places
-	calls     []*item // in flight, in the order of their starts
+	calls     []*entry // in flight, in the order of their starts
 	outage    outage
-	throttled time.Time // no call starts before
+	throttled time.Time // when the server last asked to wait until
 	pace      pace      // of all calls
 	rateList  []policy.Rate
 	rates     *Rates
@@ -64,13 +64,13 @@ type Core struct {
 	resumed       time.Time // when the last pause of all calls by the configuration has ended
 }
 
-// item is an eviction from its offer until it is withdrawn or its outcome is settled.
-type item struct {
+// entry is an eviction from its offer until it is withdrawn or its outcome is settled.
+type entry struct {
 	Candidate
-	since time.Time // since when it waits: the first offer or the deadline, the later of the two
-	class *class
-	line  *line // while it stands in a line
-	pos   int   // in the turns of its node, or among the own pods
+	since    time.Time // when its wait began: the first offer or the deadline, whichever is later
+	tokenSet *tokenSet
+	queue    *queue // nil while it is in none
+	pos      int    // in the queue of its node, or among the own pods
 
 	call // its request is nil while the candidate waits
 }
@@ -84,105 +84,103 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 		o.OtherReady = func(...types.UID) bool { return false }
 	}
 	return &Core{
-		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
-		ready: map[*class]bool{}, dry: newDry(), own: newOwn(), places: places{n: o.Workers},
-		outage: outage{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond), rateList: o.Rates,
-		rates: NewRates(now, o.Rates), paused: o.Paused,
+		options: o, entries: map[types.UID]*entry{}, namespaces: map[string]*namespace{},
+		tokenSets: map[string]*tokenSet{}, ready: map[*tokenSet]bool{}, waitingForTokens: newWaitingForTokens(),
+		own: newOwn(), places: places{n: o.Workers}, outage: outage{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
+		rateList: o.Rates, rates: NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
-// Step processes one input at the time now, and returns its effects. The time may not go backwards by more than clocks
-// do.
+// Step processes one input at the time now, which may decrease slightly, as wall clocks do, and returns its effects.
 func (c *Core) Step(now time.Time, in Input) Effects {
-	var do Effects
-	away, loaded := c.outage.on(), c.throttled.After(now)
-	in.apply(c, now, &do)
+	var effects Effects
+	outage, throttled := c.outage.on(), c.throttled.After(now)
+	in.apply(c, now, &effects)
 	switch {
-	case !away && c.outage.on():
-		do.Pause = pauseUnavailable
-	case !loaded && c.throttled.After(now):
-		do.Pause = pauseThrottled
+	case !outage && c.outage.on():
+		effects.Pause = pauseUnavailable
+	case !throttled && c.throttled.After(now):
+		effects.Pause = pauseThrottled
 	}
-	c.startCalls(now, &do)
-	return do
+	c.startCalls(now, &effects)
+	return effects
 }
 
-func (in Offered) apply(c *Core, now time.Time, do *Effects) {
+func (in Offered) apply(c *Core, now time.Time, effects *Effects) {
 	candidate := &in.Candidate
-	it := c.items[candidate.UID]
-	if it != nil && it.request != nil {
+	e := c.entries[candidate.UID]
+	if e != nil && e.request != nil {
 		return
 	}
-	do.Taken = true
+	effects.Taken = true
 	switch {
-	case it == nil:
-		it = &item{since: now}
-		c.items[candidate.UID] = it
-	case c.replace(it, candidate):
+	case e == nil:
+		e = &entry{since: now}
+		c.entries[candidate.UID] = e
+	case c.replace(e, candidate):
 		return
 	default:
-		c.leave(it)
+		c.remove(e)
 	}
-	it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
-	it.class = c.classOf(candidate)
-	c.enter(it)
+	e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
+	e.tokenSet = c.tokenSetOf(candidate)
+	c.add(e)
 }
 
-// replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the
-// line.
-func (c *Core) replace(it *item, candidate *Candidate) bool {
-	same := it.line != nil && it.Own == candidate.Own && it.class == c.classOf(candidate) &&
-		it.Namespace == candidate.Namespace && it.Node == candidate.Node
+// replace replaces a candidate in place, keeping its node's turn; false if the candidate belongs in another queue.
+func (c *Core) replace(e *entry, candidate *Candidate) bool {
+	same := e.queue != nil && e.Own == candidate.Own && e.tokenSet == c.tokenSetOf(candidate) &&
+		e.Namespace == candidate.Namespace && e.Node == candidate.Node
 	if same {
-		it.Candidate, it.since = *candidate, later(it.since, candidate.Deadline)
-		it.line.turns.set(it)
-		it.line.place()
+		e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
+		e.queue.nodes.set(e)
+		e.queue.place()
 	}
 	return same
 }
 
-func (in Withdrawn) apply(c *Core, _ time.Time, do *Effects) {
-	it := c.items[in.UID]
+func (in Withdrawn) apply(c *Core, _ time.Time, effects *Effects) {
+	e := c.entries[in.UID]
 	switch {
-	case it == nil:
-	case it.request != nil:
-		it.withdrawn = true
+	case e == nil:
+	case e.request != nil:
+		e.withdrawn = true
 	default:
-		c.leave(it)
-		delete(c.items, in.UID)
-		do.Taken = true
+		c.remove(e)
+		delete(c.entries, in.UID)
+		effects.Taken = true
 	}
 }
 
-// Withdrawn reports whether a call that has begun was withdrawn since, also if the pod was offered again.
+// Withdrawn reports whether a call was withdrawn after it had begun, even if the pod was offered again.
 func (c *Core) Withdrawn(uid types.UID) bool {
-	it := c.items[uid]
-	return it != nil && it.withdrawn
+	e := c.entries[uid]
+	return e != nil && e.withdrawn
 }
 
-func (in Settled) apply(c *Core, _ time.Time, do *Effects) {
-	if it := c.items[in.UID]; it != nil && it.ended != nil {
-		delete(c.items, in.UID)
-		do.Settled = it.ended
+func (in Settled) apply(c *Core, _ time.Time, effects *Effects) {
+	if e := c.entries[in.UID]; e != nil && e.ended != nil {
+		delete(c.entries, in.UID)
+		effects.Settled = e.ended
 	}
 }
 
-// apply lets all candidates that wait enter the lines of their new tokens.
+// apply moves all waiting candidates to the queues of their new tokens.
 func (in Configured) apply(c *Core, now time.Time, _ *Effects) {
 	c.places.n = in.Workers
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
-	var waiting []*item
-	for _, it := range c.items {
-		if it.request == nil {
-			c.leave(it)
-			waiting = append(waiting, it)
+	var waiting []*entry
+	for _, e := range c.entries {
+		if e.request == nil {
+			c.remove(e)
+			waiting = append(waiting, e)
 		}
 	}
 	slices.SortFunc(waiting, compare)
-	for _, it := range waiting {
-		it.class = c.classOf(&it.Candidate)
-		c.enter(it)
+	for _, e := range waiting {
+		e.tokenSet = c.tokenSetOf(&e.Candidate)
+		c.add(e)
 	}
 }
 
@@ -194,10 +192,10 @@ func (in Paused) apply(c *Core, now time.Time, _ *Effects) {
 }
 
 // apply begins a term with empty buckets, as the leader before may have spent the tokens.
-func (TermBegan) apply(c *Core, now time.Time, do *Effects) {
+func (TermBegan) apply(c *Core, now time.Time, effects *Effects) {
 	c.leads, c.outage.probing = true, false
 	c.rates = NewRates(now, c.rateList)
-	Configured{Rates: c.rateList, Workers: c.places.n}.apply(c, now, do)
+	Configured{Rates: c.rateList, Workers: c.places.n}.apply(c, now, effects)
 }
 
 func (TermEnded) apply(c *Core, _ time.Time, _ *Effects) { c.leads = false }

@@ -70,7 +70,7 @@ func (l *loaded) add() {
 	l.added++
 	request := eviction.Request{Pod: candidate.Pod}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
-	candidate.Ways = []eviction.Request{request}
+	candidate.Requests = []eviction.Request{request}
 	candidate.NodeLabels = map[string]string{"kubernetes.io/hostname": candidate.Node}
 	l.step(Offered{candidate})
 }

@@ -38,7 +38,7 @@ type Options struct {
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 }
 
-// Dispatcher is the goroutines and the timer round a [Core]. Its methods are safe for concurrent use.
+// Dispatcher is the lock, the timer and the goroutines around a [Core]. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	options Options
 	metrics *metrics
@@ -70,7 +70,7 @@ func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c})
 func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
 
 // Withdrawn reports whether the eviction of a pod was withdrawn after its call had begun. The pod had a reason to stay
-// meanwhile, so the call is to send no further request, even if the pod was offered again.
+// since, so the call must send no further request, even if the pod was offered again.
 func (d *Dispatcher) Withdrawn(uid types.UID) bool {
 	return locked(d, func(c *Core) bool { return c.Withdrawn(uid) })
 }
@@ -85,8 +85,8 @@ func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 	d.step(Configured{Rates: rates, Workers: workers})
 }
 
-// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no candidate is chosen;
-// calls in flight go on.
+// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no call starts; calls in
+// flight continue.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
 // ServerAnswered records that the API server has answered: while calls pause because it could not be reached, a
@@ -139,29 +139,29 @@ func (d *Dispatcher) leading() bool {
 // step passes an input to the core, and carries out the effects.
 func (d *Dispatcher) step(in Input) Effects {
 	d.mu.Lock()
-	do := d.core.Step(time.Now(), in)
-	if do.Next.IsZero() {
+	effects := d.core.Step(time.Now(), in)
+	if effects.Next.IsZero() {
 		d.timer.Stop()
 	} else {
-		d.timer.Reset(time.Until(do.Next))
+		d.timer.Reset(time.Until(effects.Next))
 	}
 	term := d.term
-	n := len(do.Starts)
-	if do.Probe != "" {
+	n := len(effects.Starts)
+	if effects.Probe != "" {
 		n++
 	}
-	if n > 0 { // Add(0) must not run beside the last Done of a term
+	if n > 0 { // Add(0) must not run concurrently with the last Done of a term
 		term.calls.Add(n)
 	}
-	d.metrics.stepped(&do)
+	d.metrics.stepped(&effects)
 	d.mu.Unlock()
-	for _, s := range do.Starts {
+	for _, s := range effects.Starts {
 		go d.call(term, s)
 	}
-	if do.Probe != "" {
-		go d.probe(term, do.Probe)
+	if effects.Probe != "" {
+		go d.probe(term, effects.Probe)
 	}
-	return do
+	return effects
 }
 
 // Levels returns how much of each rate is available.

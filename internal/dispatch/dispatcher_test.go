@@ -137,7 +137,7 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{Pod: request.Pod, Deadline: u.deadline, Ways: []eviction.Request{request}}
+		c := Candidate{Pod: request.Pod, Deadline: u.deadline, Requests: []eviction.Request{request}}
 		u.mu.Lock()
 		u.candidates[uid] = c
 		u.mu.Unlock()
@@ -248,7 +248,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		for _, when := range []string{"under way", "not settled"} {
-			if u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
+			if u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Requests: []eviction.Request{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
 			if !u.Withdrawn("0") {
@@ -266,7 +266,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		if e := u.Settle("0"); e == nil || e.Request.Pod.UID != "0" || e.Outcome.Kind != eviction.Accepted || u.Settle("0") != nil {
 			t.Errorf("settled %+v", e)
 		}
-		if !u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}}) || u.InFlight() != 1 {
+		if !u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Requests: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
 		if u.Withdrawn("0") {
@@ -496,7 +496,7 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		u := &user{Dispatcher: d, t: t}
 		defer u.lead()()
 		request := eviction.Request{Pod: &taint.Pod{UID: "a"}}
-		d.Offer(Candidate{Pod: request.Pod, Ways: []eviction.Request{request}})
+		d.Offer(Candidate{Pod: request.Pod, Requests: []eviction.Request{request}})
 		synctest.Wait()
 		if want := []string{"started", "ended, in flight 0, settled true"}; !slices.Equal(order, want) {
 			t.Errorf("%q, want %q", order, want)

@@ -101,19 +101,19 @@ func (w *world) pod(namespace string, node int, due time.Duration, b behaviour) 
 	p.Candidate = Candidate{Pod: pod, Deadline: w.begin.Add(due)}
 	request := eviction.Request{Pod: pod, Attempt: 1}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
-	p.Ways = []eviction.Request{request}
+	p.Requests = []eviction.Request{request}
 	w.pods[uid] = p
 	w.at(p.Deadline, func() { w.step(Offered{p.Candidate}) })
 	return p
 }
 
 func (w *world) step(in Input) {
-	do := w.core.Step(w.now, in)
-	w.alarm = do.Next
-	if do.Probe != "" {
-		w.at(w.now.Add(time.Millisecond), func() { w.step(NodeRead{do.Probe, w.now, succeeds}) })
+	effects := w.core.Step(w.now, in)
+	w.alarm = effects.Next
+	if effects.Probe != "" {
+		w.at(w.now.Add(time.Millisecond), func() { w.step(NodeRead{effects.Probe, w.now, succeeds}) })
 	}
-	for _, s := range do.Starts {
+	for _, s := range effects.Starts {
 		p := w.pods[s.Pod.UID]
 		p.lateBy = s.LateBy
 		takes, outcome := p.behave(w.r)
@@ -126,12 +126,12 @@ func (w *world) step(in Input) {
 func (w *world) check() {
 	n, calls := w.core.places.n, w.core.calls
 	young, of := 0, map[string]int{}
-	for i, it := range calls {
-		if it.started.Add(time.Second).After(w.now) {
+	for i, e := range calls {
+		if e.started.Add(time.Second).After(w.now) {
 			young++
 		}
-		if of[it.Namespace]++; it.started.Equal(w.now) && 2*(of[it.Namespace]-1) >= 3*n-i {
-			panic(fmt.Sprintf("a call of %s has started as number %d of %d", it.Namespace, of[it.Namespace], i+1))
+		if of[e.Namespace]++; e.started.Equal(w.now) && 2*(of[e.Namespace]-1) >= 3*n-i {
+			panic(fmt.Sprintf("a call of %s has started as number %d of %d", e.Namespace, of[e.Namespace], i+1))
 		}
 	}
 	if young > n || len(calls) > 3*n {
@@ -150,8 +150,8 @@ func (w *world) end(p *evicted, o eviction.Outcome) {
 		return
 	}
 	p.fails++
-	p.Ways = slices.Clone(p.Ways)
-	p.Ways[0].Attempt++
+	p.Requests = slices.Clone(p.Requests)
+	p.Requests[0].Attempt++
 	backoff := min(time.Minute, 100*time.Millisecond<<min(p.fails-1, 12))
 	w.at(w.now.Add(backoff/2+time.Duration(w.r.Int64N(int64(backoff/2)))), func() { w.step(Offered{p.Candidate}) })
 }
@@ -320,8 +320,8 @@ func TestASlowServerIsUsedToTheFull(t *testing.T) {
 	}
 }
 
-// A server completes two calls a second, in the order in which they were sent. A call that waits for 34 s has timed out,
-// and the server still deletes its pod if it was accepted.
+// A server completes two calls a second, in the order in which they were sent. A call that waits for 34 s has timed
+// out, and the server still deletes its pod if it was accepted.
 func TestAServerThatIsHopelesslySlowDoesUsefulWorkAndDeletesNothingTwice(t *testing.T) {
 	w := newWorld()
 	var free time.Time

@@ -7,10 +7,10 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Turn is an eviction that may start at this time, but for the rates.
+// Turn is an eviction that could start at this time if there were no rates.
 type Turn struct {
 	At         time.Time
-	TaintKeys  []string          // of the taints because of which the pod goes
+	TaintKeys  []string          // of the taints that evict the pod
 	NodeLabels map[string]string // of its node
 }
 
@@ -20,14 +20,14 @@ type Forecast struct {
 	EvictionsPerSecond float64
 	Delayed            int // number of evictions that the limit delays
 
-	// Last is when the last of them can start at the earliest, as the last of this number of Evictions.
+	// Last is the earliest start of the last of them, which is also the last of this number of Evictions.
 	Last      time.Time
 	Evictions int
 }
 
-// Foresee returns the limit that delays an eviction the longest from now on: each limit is taken alone, its buckets are
-// full at first, and each call succeeds. It returns nil if no limit delays an eviction by a second. It sorts the turns,
-// which may be in any order; those that were due earlier are due now.
+// Foresee returns the limit that delays an eviction the longest from now on; nil if no limit delays one by a second. It
+// applies each limit alone, with full buckets at first, and assumes that each call succeeds. It sorts the turns; turns
+// in the past become due now.
 func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond float64) *Forecast {
 	for i := range turns {
 		turns[i].At = later(turns[i].At, now)
@@ -50,8 +50,8 @@ func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond fl
 	return &longest
 }
 
-// foresee lets the turns start one after the other. The function returns when a turn starts; zero if the limit does not
-// count it.
+// foresee lets the turns start one after the other. The function start returns when a turn starts; zero if the limit
+// does not count the turn.
 func foresee(turns []Turn, f Forecast, start func(t *Turn) time.Time) Forecast {
 	counted := 0
 	for i := range turns {

@@ -64,9 +64,9 @@ func (h *history) candidate() Candidate {
 		Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second), NodeLabels: map[string]string{"zone": fmt.Sprint(i % 2)},
 	}
 	for n := range 1 + h.r.IntN(2) {
-		way := eviction.Request{Attempt: 1 + n + 2*(i%6%3), Pod: c.Pod}
-		way.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
-		c.Ways = append(c.Ways, way)
+		request := eviction.Request{Attempt: 1 + n + 2*(i%6%3), Pod: c.Pod}
+		request.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
+		c.Requests = append(c.Requests, request)
 	}
 	return c
 }
@@ -100,9 +100,9 @@ func (h *history) offer(c Candidate) error {
 	_, called := h.calls[c.UID]
 	if !called {
 		old, waits := h.waiting[c.UID]
-		// A candidate that changes its line leaves, and returns.
-		was, _, _ := h.lineOf(h.now, &c)
-		if is, _, _ := h.lineOf(h.now, &old); waits && is != was {
+		// A candidate that changes its queue leaves, and returns.
+		was, _, _ := h.queueOf(h.now, &c)
+		if is, _, _ := h.queueOf(h.now, &old); waits && is != was {
 			delete(h.waiting, c.UID)
 			h.forget(c.Namespace)
 		}
@@ -117,16 +117,16 @@ func (h *history) offer(c Candidate) error {
 
 // step requires that the twin agrees with each start of the Core, and that none is missing.
 func (h *history) step(in Input, taken bool) error {
-	do := h.core.Step(h.now, in)
-	if do.Taken != taken {
-		return fmt.Errorf("%T: taken is %v", in, do.Taken)
+	effects := h.core.Step(h.now, in)
+	if effects.Taken != taken {
+		return fmt.Errorf("%T: taken is %v", in, effects.Taken)
 	}
-	for _, s := range do.Starts {
+	for _, s := range effects.Starts {
 		if err := h.start(h.now, s); err != nil {
 			return err
 		}
 	}
-	h.done, h.alarm = h.done+len(do.Starts), do.Next
+	h.done, h.alarm = h.done+len(effects.Starts), effects.Next
 	if may := h.mayStart(h.now); len(may) > 0 {
 		return fmt.Errorf("nothing more has started, and these may: %v", may)
 	}

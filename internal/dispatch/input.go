@@ -12,18 +12,18 @@ import (
 
 // Input is one thing that happens to a [Core].
 type Input interface {
-	apply(c *Core, now time.Time, do *Effects)
+	apply(c *Core, now time.Time, effects *Effects)
 }
 
 // Offered adds a candidate, or replaces the candidate of its UID. Effects.Taken is false if a call for the UID is in
 // flight, or if the outcome of its last call is not settled.
 type Offered struct{ Candidate Candidate }
 
-// Withdrawn removes a candidate. Effects.Taken is false if its call has begun, which is marked then, or if there is
-// none.
+// Withdrawn removes a candidate. Effects.Taken is false if there is none, or if its call has begun; then the call is
+// marked as withdrawn.
 type Withdrawn struct{ UID types.UID }
 
-// Settled takes in the outcome of the last call for the UID, which is Effects.Settled: the pod may be offered again.
+// Settled asks for the outcome of the last call for the UID, Effects.Settled. After that the pod may be offered again.
 type Settled struct{ UID types.UID }
 
 // CallEnded reports the outcome of a call.
@@ -60,7 +60,7 @@ type TermEnded struct{}
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
 
-// Effects is what follows from a step.
+// Effects are the results of a step, for the caller to carry out.
 type Effects struct {
 	// Starts are the calls to start, in order.
 	Starts []eviction.Request
@@ -86,10 +86,10 @@ type Candidate struct {
 	*taint.Pod
 	Deadline time.Time
 
-	// Ways are the requests that may be sent now, the preferred request first. There is at least one.
-	Ways []eviction.Request
+	// Requests are those that may be sent now, the preferred one first. There is at least one.
+	Requests []eviction.Request
 
-	// NodeLabels are the labels of the node. With the key of a request's taint they say which rates count the request.
+	// NodeLabels are the node's labels. Together with the key of a request's taint they determine which rates count it.
 	NodeLabels map[string]string
 
 	// Own reports whether the pod belongs to this program.

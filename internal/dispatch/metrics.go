@@ -25,7 +25,7 @@ func newMetrics() *metrics {
 		}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "taint_eviction_controller_pod_deletion_duration_seconds",
-			Help:    "Seconds from a pod's deadline to its accepted deletion, in the original's buckets.",
+			Help:    "Seconds from a pod's deadline to its accepted deletion, in the built-in controller's buckets.",
 			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 10, 30, 60, 120, 180, 240},
 		}),
 		lateness: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -93,8 +93,8 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 }
 
 // stepped counts the effects of a step.
-func (m *metrics) stepped(do *Effects) {
-	if do.Pause != "" {
-		m.pauses.WithLabelValues(do.Pause).Inc()
+func (m *metrics) stepped(effects *Effects) {
+	if effects.Pause != "" {
+		m.pauses.WithLabelValues(effects.Pause).Inc()
 	}
 }

@@ -34,14 +34,14 @@ type outage struct {
 	since   time.Time      // start of the present pause
 	until   time.Time      // its end
 	ended   time.Time      // when the last outage ended
-	node    string         // of the request that had no answer
+	node    string         // node of the request that had no answer; probes read it
 	probing bool           // a probe is in flight
 }
 
 // on reports whether the API server counts as unreachable.
 func (o *outage) on() bool { return o.pause > 0 }
 
-// called takes in the outcome of a call that started at that moment. Any answer ends the outage: a call that started
+// called records the outcome of a call that started at that moment. Any answer ends the outage: a call that started
 // before the pause may have sent its last request later.
 func (o *outage) called(now time.Time, node string, started time.Time, outcome *eviction.Outcome) {
 	if answered(outcome) {
@@ -51,8 +51,8 @@ func (o *outage) called(now time.Time, node string, started time.Time, outcome *
 	}
 }
 
-// nodeRead takes in the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
-// pause shows nothing of the server as it is now.
+// nodeRead records the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
+// pause says nothing about the server now.
 func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	if !answered(outcome) {
 		o.failed(now, node, sent, outcome)
@@ -61,9 +61,9 @@ func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *e
 	}
 }
 
-// failed takes in that a request had no answer. Only the probe, which is sent after the pause, lengthens the outage: a
-// request from before shows nothing new. A probe that could not be sent lengthens it, too, as the next one would follow
-// at once.
+// failed records that a request had no answer. Only the probe, which is sent after the pause, lengthens the outage:
+// earlier requests show nothing new. A probe that could not be sent lengthens it, too; otherwise the next probe would
+// follow at once.
 func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {
@@ -91,7 +91,7 @@ func (o *outage) probe() string {
 	return o.node
 }
 
-// end records that the server is there.
+// end records that the server can be reached.
 func (o *outage) end(now time.Time) {
 	if o.on() {
 		o.ended = now
@@ -111,7 +111,7 @@ func (o *outage) nudge(now time.Time) {
 	}
 }
 
-// answered reports whether an outcome proves that the server is there.
+// answered reports whether an outcome proves that the server can be reached.
 func answered(o *eviction.Outcome) bool {
 	switch o.Kind {
 	case eviction.Unavailable, eviction.Interrupted, eviction.DryRun:

@@ -2,16 +2,16 @@ package dispatch
 
 import "time"
 
-// paceSlack is how much of a delay a later call may catch up on: timers are late by some, and at a high rate that would
-// add up.
+// paceSlack is the maximum delay that later calls catch up on. Timers fire a little late, which would add up at high
+// rates.
 const paceSlack = 20 * time.Millisecond
 
-// pace spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack more, plus one. The
-// zero pace sets no limit.
+// pace spreads calls evenly. Invariant: calls started in any span <= (span + paceSlack)/interval + 1. The zero pace
+// sets no limit.
 type pace struct {
 	interval time.Duration
 	next     time.Time // no call starts before
-	held     time.Time // when its last hold of a candidate ends, or has ended
+	held     time.Time // when it last held candidates back until
 }
 
 // newPace returns a limit of calls a second; 0: no limit.

@@ -20,7 +20,7 @@ const (
 type places struct {
 	n      int
 	ramp   time.Time // start of the first call after there were none
-	wanted bool      // a candidate that tokens and pauses admit waits for rule 1 or 3
+	wanted bool      // a candidate waits for rule 1 or 3 alone
 }
 
 // all returns how many calls may be in flight: 3N.
@@ -44,7 +44,7 @@ func (c *Core) full(now time.Time) (full bool, freed time.Time) {
 
 // old returns how many calls have been in flight for a second or longer. These come first in Core.calls.
 func (c *Core) old(now time.Time) int {
-	first := slices.IndexFunc(c.calls, func(it *item) bool { return it.started.Add(slowAfter).After(now) })
+	first := slices.IndexFunc(c.calls, func(e *entry) bool { return e.started.Add(slowAfter).After(now) })
 	if first < 0 {
 		return len(c.calls)
 	}
@@ -54,8 +54,8 @@ func (c *Core) old(now time.Time) int {
 // admits reports whether rule 3 admits a further call of the namespace.
 func (c *Core) admits(n *namespace) bool { return 2*n.calls < c.places.all()-len(c.calls) }
 
-// waitsForShare reports whether the namespace has half of the free places, while others have calls in flight, too. A
-// namespace alone waits for a place.
+// waitsForShare reports whether the namespace has used its half of the free places while others have calls in flight,
+// too. A namespace that is alone waits for a place, not for its share.
 func (c *Core) waitsForShare(n *namespace) bool {
 	return n.calls < len(c.calls) && len(c.calls) < c.places.all() && !c.admits(n)
 }

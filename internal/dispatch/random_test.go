@@ -133,9 +133,9 @@ type gone struct {
 func (g *gone) offer(pods int) {
 	for i := range pods {
 		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		way := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone}}
-		way.Verdict.Taint = &v1.Taint{Key: "down"}
-		c := Candidate{Pod: way.Pod, Ways: []eviction.Request{way}}
+		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone}}
+		request.Verdict.Taint = &v1.Taint{Key: "down"}
+		c := Candidate{Pod: request.Pod, Requests: []eviction.Request{request}}
 		c.NodeLabels = map[string]string{"zone": zone}
 		g.candidates[uid] = c
 	}
@@ -188,8 +188,8 @@ func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) 
 	u.SetPaused(false)
 	time.Sleep(time.Hour)
 	end()
-	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.items) != 0 {
-		return fmt.Sprintf("%d of %d pods are gone; %d calls, %d items", g.n, pods, c.InFlight(), len(c.items))
+	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.entries) != 0 {
+		return fmt.Sprintf("%d of %d pods are gone; %d calls, %d entries", g.n, pods, c.InFlight(), len(c.entries))
 	}
 	return ""
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// term is one time of leadership.
+// term is one term of leadership.
 type term struct {
 	ctx    context.Context // of the calls
 	cancel context.CancelFunc
@@ -49,7 +49,7 @@ func (d *Dispatcher) begin(t *term) error {
 }
 
 // Drain stops all calls from starting for good, and blocks until the calls in flight have ended and their outcomes are
-// reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead goes on
+// reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead blocks
 // until its own context ends.
 func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
 	d.mu.Lock()

@@ -47,31 +47,31 @@ func (t *twin) placeIsFree(now time.Time) bool {
 	return young < t.n && all < 3*t.n && (all < 4 || !t.ramp.Add(time.Duration(all-3)*rampStep).After(now))
 }
 
-// lineOf names the tokens that a candidate needs, and says whether each way needs some, and which has them; -1: none.
-func (t *twin) lineOf(now time.Time, c *Candidate) (name string, rated bool, way int) {
-	rated, way = true, -1
-	for i := range c.Ways {
-		b := t.rates.BucketsOf(c.Ways[i].Verdict.Taint.Key, c.NodeLabels)
+// queueOf names the tokens that a candidate needs, whether each request needs some, and which has them; -1: none.
+func (t *twin) queueOf(now time.Time, c *Candidate) (name string, rated bool, request int) {
+	rated, request = true, -1
+	for i := range c.Requests {
+		b := t.rates.BucketsOf(c.Requests[i].Verdict.Taint.Key, c.NodeLabels)
 		name += b.Key + ";"
 		rated = rated && b.Key != ""
-		if rate, _ := b.Wait(now); rate == "" && way < 0 {
-			way = i
+		if rate, _ := b.Wait(now); rate == "" && request < 0 {
+			request = i
 		}
 	}
-	return name, rated, way
+	return name, rated, request
 }
 
-// mayStart returns the candidates of whom one is to start now: those of the namespace whose turn it is, of each node and
-// line the first.
+// mayStart returns the candidates of whom one is to start now: those of the namespace whose turn it is, of each node
+// and queue the first.
 func (t *twin) mayStart(now time.Time) (may []Candidate) {
 	if !t.placeIsFree(now) {
 		return nil
 	}
 	var free, rated []Candidate
 	for _, c := range t.waiting {
-		_, needs, way := t.lineOf(now, &c)
+		_, needs, request := t.queueOf(now, &c)
 		switch {
-		case way < 0 || 2*t.inflight(c.Namespace) >= 3*t.n-len(t.calls):
+		case request < 0 || 2*t.inflight(c.Namespace) >= 3*t.n-len(t.calls):
 		case needs:
 			rated = t.firsts(append(rated, c), func(c Candidate) []int { return []int{t.served[c.Namespace]} })
 		default:
@@ -83,7 +83,7 @@ func (t *twin) mayStart(now time.Time) (may []Candidate) {
 
 // rule2 is what namespaces are compared by.
 func (t *twin) rule2(c Candidate) []int {
-	return []int{t.inflight(c.Namespace), min(c.Ways[0].Attempt, 2), t.served[c.Namespace]}
+	return []int{t.inflight(c.Namespace), min(c.Requests[0].Attempt, 2), t.served[c.Namespace]}
 }
 
 // firsts returns those with the least key.
@@ -93,12 +93,12 @@ func (t *twin) firsts(all []Candidate, key func(Candidate) []int) []Candidate {
 	})
 }
 
-// isNext reports whether a candidate is the first of its node in its line.
+// isNext reports whether a candidate is the first of its node in its queue.
 func (t *twin) isNext(now time.Time, c Candidate) bool {
-	line, _, _ := t.lineOf(now, &c)
+	queue, _, _ := t.queueOf(now, &c)
 	for _, o := range t.waiting {
-		if other, _, _ := t.lineOf(now, &o); other == line && o.Namespace == c.Namespace && o.Node == c.Node &&
-			before(&item{Candidate: o}, &item{Candidate: c}) {
+		if other, _, _ := t.queueOf(now, &o); other == queue && o.Namespace == c.Namespace && o.Node == c.Node &&
+			before(&entry{Candidate: o}, &entry{Candidate: c}) {
 			return false
 		}
 	}
@@ -112,15 +112,15 @@ func (t *twin) start(now time.Time, s eviction.Request) error {
 		return fmt.Errorf("%s starts, and only these may: %v", uid, may)
 	}
 	c := t.waiting[uid]
-	_, _, way := t.lineOf(now, &c)
-	if want := c.Ways[way].Attempt; s.Attempt != want {
-		return fmt.Errorf("%s goes by way %d instead of %d", uid, s.Attempt, want)
+	_, _, request := t.queueOf(now, &c)
+	if want := c.Requests[request].Attempt; s.Attempt != want {
+		return fmt.Errorf("%s is sent as attempt %d instead of %d", uid, s.Attempt, want)
 	}
 	if len(t.calls) == 0 {
 		t.ramp = now
 	}
 	t.turn++
-	b := t.rates.BucketsOf(c.Ways[way].Verdict.Taint.Key, c.NodeLabels)
+	b := t.rates.BucketsOf(c.Requests[request].Verdict.Taint.Key, c.NodeLabels)
 	b.Take(now)
 	t.calls[uid], t.served[c.Namespace] = twinCall{c, b, now}, t.turn
 	delete(t.waiting, uid)

@@ -14,42 +14,42 @@ type Status struct {
 	// such call.
 	Request *eviction.Request
 
-	// Waits says why the candidate waits, or why it has waited before that call; zero if it is unknown.
+	// Waits says why the candidate waits, or waited before that call; zero if unknown.
 	Waits eviction.Wait
 
-	// Until is when the wait may end as far as is known; zero if that is not known.
+	// Until is when the wait may end; zero if unknown.
 	Until time.Time
 }
 
 // Status returns what is known of the eviction of a pod; the zero value if it was not offered.
 func (c *Core) Status(now time.Time, uid types.UID) Status {
-	it := c.items[uid]
+	e := c.entries[uid]
 	switch {
-	case it == nil:
+	case e == nil:
 		return Status{}
-	case it.request != nil:
-		return Status{Request: it.request, Waits: it.waited}
+	case e.request != nil:
+		return Status{Request: e.request, Waits: e.waited}
 	}
-	return c.waits(now, it)
+	return c.waits(now, e)
 }
 
-// waited returns what the candidate has waited for as its call starts. The end of a pause or of an outage is not such a
-// wait: the candidates that waited for it wait for their turn from then on.
-func (c *Core) waited(it *item) eviction.Wait {
+// waited returns what the candidate has waited for when its call starts. That is never a pause or an outage: once that
+// ends, candidates wait for their turn.
+func (c *Core) waited(e *entry) eviction.Wait {
 	switch {
-	case it.class.dryUntil.After(it.since):
-		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: it.class.dryRate}
-	case it.line.namespace.heldAt.After(it.since):
-		return c.shareOf(it.line.namespace)
-	case c.pace.held.After(it.since):
+	case e.tokenSet.waitUntil.After(e.since):
+		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: e.tokenSet.waitRate}
+	case e.queue.namespace.heldAt.After(e.since):
+		return c.shareOf(e.queue.namespace)
+	case c.pace.held.After(e.since):
 		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}
 	}
 	return eviction.Wait{Cause: eviction.WaitsForTurn}
 }
 
-// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
-func (c *Core) waits(now time.Time, it *item) (s Status) {
-	_, rate, until := it.class.way(now)
+// waits returns why a candidate waits, for the page, logs and metrics.
+func (c *Core) waits(now time.Time, e *entry) (s Status) {
+	_, rate, until := e.tokenSet.firstWithTokens(now)
 	switch {
 	case c.paused:
 		s.Waits.Cause = eviction.WaitsPaused
@@ -59,8 +59,8 @@ func (c *Core) waits(now time.Time, it *item) (s Status) {
 		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.throttled
 	case rate != "":
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, until
-	case it.line != nil && c.waitsForShare(it.line.namespace):
-		s.Waits = c.shareOf(it.line.namespace)
+	case e.queue != nil && c.waitsForShare(e.queue.namespace):
+		s.Waits = c.shareOf(e.queue.namespace)
 	case c.leads && c.pace.next.After(now):
 		s.Waits, s.Until = eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, c.pace.next
 	default:
@@ -74,15 +74,15 @@ func (c *Core) shareOf(n *namespace) eviction.Wait {
 }
 
 // Waiting returns how many candidates wait.
-func (c *Core) Waiting() int { return c.standing + c.own.waiting.Len() }
+func (c *Core) Waiting() int { return c.queued + c.own.waiting.Len() }
 
 // InFlight returns how many calls are in flight.
 func (c *Core) InFlight() int { return len(c.calls) }
 
 // InFlightRequests returns the requests of the calls in flight.
 func (c *Core) InFlightRequests() (all []eviction.Request) {
-	for _, it := range c.calls {
-		all = append(all, *it.request)
+	for _, e := range c.calls {
+		all = append(all, *e.request)
 	}
 	return all
 }

@@ -29,7 +29,8 @@ type Collection struct {
 	objects    int // that are read
 	visit      Visit
 	nodes      map[string]bool // folders with nodes; false: they are in files that the user has given one by one
-	pods       map[string]bool // folders of files named "pods"
+	pods       map[string]bool // folders with pods
+	podFiles   map[string]bool // folders of files named "pods"
 	namespaces map[string]bool // whose pods the tool has read
 }
 
@@ -37,11 +38,12 @@ type Collection struct {
 type Hole struct {
 	What      string // a clause
 	Namespace string // the only one that it concerns; empty if that is not known
+	Skipped   string // the kind of an object that was skipped; empty if it may be any number of objects
 }
 
 // collection returns the collection to which a file belongs.
 func (t *Tree) collection(p place) *Collection {
-	tool, folder := toolOf(p.path)
+	tool, folder, below := toolOf(p.path)
 	root := ""
 	switch {
 	case tool != nil || p.archive != "":
@@ -53,12 +55,12 @@ func (t *Tree) collection(p place) *Collection {
 	if c == nil {
 		c = &Collection{
 			Root: root, Tool: tool, visit: t.visit(root),
-			nodes: map[string]bool{}, pods: map[string]bool{}, namespaces: map[string]bool{}, PodLists: map[string]bool{},
+			nodes: map[string]bool{}, pods: map[string]bool{}, podFiles: map[string]bool{},
+			namespaces: map[string]bool{}, PodLists: map[string]bool{},
 		}
 		t.Collections[root] = c
 	}
 	if tool != nil {
-		below := strings.Split(strings.TrimPrefix(strings.TrimPrefix(p.path, folder), "/"), "/")
 		if namespace, ok := within(below, tool.namespace); ok {
 			c.namespaces[namespace] = true
 		}
@@ -66,12 +68,12 @@ func (t *Tree) collection(p place) *Collection {
 		c.AllNamespaces = c.AllNamespaces || all
 	}
 	if stem(p.path) == "pods" {
-		c.pods[p.folder()] = true
+		c.podFiles[p.folder()] = true
 	}
 	return c
 }
 
-// Lacks reports whether nothing is there of a namespace, although the tool writes something for each.
+// Lacks reports whether a list of the pods of a namespace is missing, although the tool writes one for each namespace.
 func (c *Collection) Lacks(namespace string) bool {
 	return c.Tool != nil && c.Tool.namespace != "" && !c.namespaces[namespace]
 }
@@ -79,8 +81,8 @@ func (c *Collection) Lacks(namespace string) bool {
 // Namespaces returns the namespaces whose pods the tool has read, as far as the places of files show it.
 func (c *Collection) Namespaces() []string { return slices.Sorted(maps.Keys(c.namespaces)) }
 
-// IsEmpty reports whether nothing was found that matters.
-func (c *Collection) IsEmpty() bool { return c.objects == 0 && len(c.Holes) == 0 }
+// HasObjects reports whether the collection has objects that are read.
+func (c *Collection) HasObjects() bool { return c.objects > 0 }
 
 // HasNodes reports whether the collection has nodes.
 func (c *Collection) HasNodes() bool { return len(c.nodes) > 0 }
@@ -108,10 +110,14 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 	promising := wantedBegins.Match(ahead) || wantedNames[stem(p.path)]
 	nulls := c.Tool != nil && c.Tool.nulls
 	to := &receiver{by: &t.decoder, loose: !alone, nulls: nulls, hole: hole, pods: c.PodLists}
+	folder := p.folder()
 	to.to = func(object any, times []time.Time) {
 		c.objects++
-		if _, ok := object.(*v1.Node); ok {
-			c.nodes[strings.TrimSuffix(p.folder(), "/nodes")] = !alone // "nodes" has a file for each
+		switch object.(type) {
+		case *v1.Node:
+			c.nodes[strings.TrimSuffix(folder, "/nodes")] = !alone // "nodes" has a file for each
+		case *v1.Pod:
+			c.pods[folder] = !alone
 		}
 		c.visit(object, times)
 	}
@@ -130,7 +136,7 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 }
 
 // Recognize recognizes the tool of a collection, after all has been read. It returns an error if the collection has the
-// nodes of several clusters or times.
+// nodes or the pods of several clusters or times.
 func (c *Collection) Recognize() error {
 	if c.Tool != nil {
 		return nil
@@ -140,16 +146,36 @@ func (c *Collection) Recognize() error {
 	if len(folders) > 1 {
 		return fmt.Errorf("the folders %s have nodes of their own; give one of them", strings.Join(folders, " and "))
 	}
-	for folder := range c.pods {
+	for _, folder := range folders {
+		if other := c.podsBeside(folder); other != "" {
+			return fmt.Errorf("the folders %s and %s have pods of their own; give one of them", folder, other)
+		}
+	}
+	for folder := range c.podFiles {
 		if !c.nodes[path.Dir(folder)] {
 			return nil
 		}
 	}
-	for folder := range c.pods {
+	for folder := range c.podFiles {
 		c.Tool = &clusterInfo
 		c.namespaces[path.Base(folder)] = true
 	}
 	return nil
+}
+
+// podsBeside returns a folder with pods that do not belong to the folder with the nodes, which has pods, too: in a file
+// that has all, or in folders below. It returns "" if there is none.
+func (c *Collection) podsBeside(nodes string) string {
+	folders := slices.DeleteFunc(slices.Sorted(maps.Keys(c.pods)), func(folder string) bool { return !c.pods[folder] })
+	others := slices.DeleteFunc(slices.Clone(folders), func(folder string) bool {
+		inside := nodes == "." || strings.HasPrefix(folder+"/", nodes+"/")
+		again := c.podFiles[nodes] && c.podFiles[folder] && folder != nodes
+		return inside && !again
+	})
+	if len(others) == 0 || len(others) == len(folders) {
+		return ""
+	}
+	return others[0]
 }
 
 // readErrors reads which requests failed, as the tool wrote them down.
@@ -159,8 +185,9 @@ func (t *Tool) readErrors(r io.Reader, hole func(Hole)) error {
 	if err != nil {
 		return err
 	}
-	if message := strings.Join(strings.Fields(string(t.failures.Find(text))), " "); message != "" {
-		hole(Hole{What: "a request of " + t.Name + " failed: " + beginning(message, 300)})
+	for _, found := range t.failures.FindAllSubmatch(text, mostHoles) {
+		message := strings.Join(strings.Fields(string(found[0])), " ")
+		hole(Hole{What: "a request of " + t.Name + " failed: " + beginning(message, 300), Namespace: string(found[1])})
 	}
 	return nil
 }
@@ -176,5 +203,6 @@ var wantedBegins = func() *regexp.Regexp {
 
 // wantedNames are the names of files that have nothing but objects that matter.
 var wantedNames = map[string]bool{
-	"nodes": true, "pods": true, "poddisruptionbudgets": true, "core_v1_nodes": true, "core_v1_pods": true,
+	"nodes": true, "pods": true, "events": true, "poddisruptionbudgets": true, "core_v1_nodes": true,
+	"core_v1_pods": true,
 }

@@ -9,3 +9,6 @@ func ReadAlone(r io.Reader, to Visit) error {
 
 // Limit sets how many files and bytes are read.
 func (t *Tree) Limit(files int, bytes int64) { t.files, t.bytes = files, bytes }
+
+// LimitZip sets how many bytes a zip archive within another archive may have.
+func (t *Tree) LimitZip(bytes int64) { t.kept = bytes }

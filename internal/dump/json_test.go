@@ -73,6 +73,13 @@ func TestAFieldThatIsMisspeltOrThereTwiceIsRefused(t *testing.T) {
 		`"metadata": {"name": "a", "name": "b"}`:                                                    `duplicate object member name`,
 		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "key": "n"}]}`:            `duplicate object member name`,
 		`"metadata": 7`: `JSON number`,
+		`"metadata": {"name": "a"}, "spec": {"tolerrations": []}`:                                                        `unknown field "tolerrations"; write tolerations`,
+		`"metadata": {"name": "a"}, "nodeName": "n1"`:                                                                    `unknown field "nodeName" in Pod`,
+		`"metadata": {"name": "a"}, "spec": {"phase": "Failed"}`:                                                         `unknown field "phase" in PodSpec`,
+		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"tains": []}`:                           `unknown field "tains"; write taints`,
+		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"tants": []}`:                           `unknown field "tants"; write taints`,
+		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "status": {"taints": []}`:                        `unknown field "taints" in NodeStatus`,
+		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "taints": []`:                                    `unknown field "taints" in Node`,
 		`"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "Spec": {"taints": []}`:                          `unknown field "Spec"; write spec`,
 		`"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "a"}, "spec": {"selectors": {}}`: `unknown field "selectors"; write selector`,
 	} {

@@ -71,7 +71,8 @@ func asRead(object metav1.Object, apiVersion string) metav1.Object {
 		core := &v1.Event{
 			ObjectMeta: o.ObjectMeta, InvolvedObject: o.Regarding, Type: o.Type, Reason: o.Reason, Message: o.Note,
 			EventTime: o.EventTime, FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
-			Count: o.DeprecatedCount,
+			Count: o.DeprecatedCount, Source: o.DeprecatedSource, ReportingController: o.ReportingController,
+			ReportingInstance: o.ReportingInstance, Action: o.Action, Related: o.Related,
 		}
 		if o.Series != nil {
 			core.Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}

@@ -69,8 +69,9 @@ func (o *object) inherit(list *object) {
 
 // told is what messages say of an object or a list.
 type told struct {
-	Message  string
-	Metadata struct {
+	Message      string
+	Type, Object jsontext.Value // of a watch event
+	Metadata     struct {
 		Namespace, Name, Continue string
 		RemainingItemCount        jsontext.Value
 	}
@@ -144,8 +145,14 @@ func (r *receiver) object(o, of *object) error {
 // its kind does not exist, if the object is the answer to a request that failed, or if it is wanted and can't be
 // read or has a name that no API server accepts.
 func (r *receiver) pass(o *object) error {
-	if o.Kind == "" && !r.loose {
-		return fmt.Errorf("the object %s has no kind", o.at)
+	if o.Kind == "" {
+		switch of := o.tell(); {
+		case of.Type.Kind() == '"' && of.Object.Kind() == '{':
+			return errors.New("it is a stream of watch events, which has several states of an object; write it " +
+				"without --output-watch-events")
+		case !r.loose:
+			return fmt.Errorf("the object %s has no kind", o.at)
+		}
 	}
 	r.read++
 	if typed := o.empty(); typed != nil {
@@ -168,11 +175,7 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 		o.Members = withNulls(o.Members)
 	}
 	if err := o.decode(typed); err != nil {
-		if bytes.Contains(o.Members, []byte("$(time-offset-nanosecond ")) {
-			return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
-				"does not have; write it with kubectl")
-		}
-		return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+		return o.unreadable(err)
 	}
 	switch name := typed.GetName(); {
 	case name == "":
@@ -180,15 +183,16 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 	case name[0] == '-': // commands would take it as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
-	if Masked(typed.GetName()) && (o.Kind == "Node" || o.Kind == "Pod") {
-		r.hole(Hole{What: fmt.Sprintf("the name of a %s is masked (%s), so it is left out", o.Kind, typed.GetName())})
+	if what, mask := o.maskedKey(typed); what != "" {
+		why := fmt.Sprintf("a %s was skipped, because its %s is masked (%s)", o.Kind, what, mask)
+		r.hole(Hole{What: why, Skipped: o.Kind})
 		return nil
 	}
 	typed = asRead(typed, o.APIVersion)
 	dropMaskedUIDs(typed)
 	if errs := impossible(typed); len(errs) > 0 {
-		r.hole(Hole{Namespace: typed.GetNamespace(), What: fmt.Sprintf("%s %s has a value that no API server stores, so "+
-			"it is left out: %v", o.Kind, o.name(), errs.ToAggregate())})
+		what := fmt.Sprintf("%s %s was skipped: %v", o.Kind, o.name(), errs.ToAggregate())
+		r.hole(Hole{What: what, Namespace: typed.GetNamespace(), Skipped: o.Kind})
 		return nil
 	}
 	if o.Kind == "Pod" && o.listed {
@@ -196,6 +200,32 @@ func (r *receiver) passWanted(o *object, typed metav1.Object) error {
 	}
 	r.to(typed, times(typed))
 	return nil
+}
+
+// unreadable returns why an object can't be read whose kind is. A dialect is named by the tool that writes it.
+func (o *object) unreadable(err error) error {
+	switch {
+	case bytes.Contains(o.Members, []byte("$(time-offset-nanosecond ")):
+		return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
+			"does not have; write it with kubectl")
+	case nullText.Match(o.Members):
+		return fmt.Errorf(`the %s %s %s has the string "null" for null, as Rancher's support-bundle-kit writes it; `+
+			"give the whole bundle", o.Kind, o.name(), o.at)
+	}
+	return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+}
+
+// maskedKey returns which part of the key of an object is masked: others may have the same mask. The key of a ConfigMap
+// or a Lease does not matter, as only those of the manager are looked for.
+func (o *object) maskedKey(typed metav1.Object) (what, mask string) {
+	switch name, namespace := typed.GetName(), typed.GetNamespace(); {
+	case o.Kind == "ConfigMap", o.Kind == "Lease":
+	case Masked(name):
+		return "name", name
+	case Masked(namespace):
+		return "namespace", namespace
+	}
+	return "", ""
 }
 
 // list passes on the items that wait for the end of the list. It returns an error if the list is one page of a longer

@@ -1,18 +1,19 @@
-// Package dump reads evidence: what is left of a cluster in the files that kubectl and other tools wrote.
+// Package dump reads dumps: cluster objects in files written by kubectl and other tools.
 //
-// A [Tree] reads folders, archives and files, and what one tool wrote into one folder is a [Collection]. Folders and
-// archives have other files, too: what is no object is skipped there, and what may be missing is a [Hole]. What holds
-// logs is not read at all. Nothing is written to disk; depth, number and size of what is read are limited.
+// A [Tree] reads folders, archives and files ([Tree.Folder], [Tree.File]), and calls a [Visit] with each object. What
+// one tool wrote into one folder is a [Collection]. In folders and archives, non-objects are skipped, possible gaps and
+// exceeded limits are recorded as [Hole]s, and log files are not read. Nothing is written to disk; depth, number and
+// size of what is read are limited.
 //
-// A file is JSON or YAML: lists, arrays and single objects, lists within lists, and several documents one after the
-// other. One object is in memory at a time; only items without a kind are held, if the kind of their list comes after
-// them. The objects are Kubernetes' own types, without what is long and never needed, such as containers. Other kinds
-// are skipped.
+// A file is JSON or YAML: lists, arrays and single objects, lists within lists, and several documents in sequence. One
+// object is in memory at a time, except items without a kind, which are buffered until their list's kind is read. The
+// objects are Kubernetes' own types, without long fields that are never needed, such as containers. Other kinds are
+// skipped.
 //
-// A file that is given alone is refused if objects may be missing without a word: if it is truncated or malformed, one
-// page of a longer list, a list without "items", the answer to a request that failed, objects of which only the metadata
-// is there, or an object whose kind does not exist, such as "kind: pod" or "kind: Podd". The error names the place: the
-// line of YAML, the byte of JSON. In YAML of single objects, a truncation between two lines looks like the end.
+// A single file is rejected if objects may be silently missing: if it is truncated or malformed, one page of a longer
+// list, a list without "items", the answer to a failed request, objects with metadata only, or an object whose kind
+// does not exist, such as "kind: pod" or "kind: Podd". The error names the place: the line of YAML, the byte of JSON.
+// In YAML of single objects, a truncation between two lines looks like the end.
 package dump
 
 import (

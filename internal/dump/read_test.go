@@ -255,6 +255,9 @@ func TestWhatHidesObjectsIsRefused(t *testing.T) {
 		{"a short name", `{"kind": "Po", "apiVersion": "v1"}`, `the object near byte 0 has apiVersion "v1" and kind "Po"; write apiVersion: v1, kind: Pod`},
 		{"a short name in capitals", `{"kind": "PDB", "apiVersion": "policy/v1"}`, `the object near byte 0 has apiVersion "policy/v1" and kind "PDB"; write apiVersion: policy/v1, kind: PodDisruptionBudget`},
 		{"letters too few", `{"kind": "PodDisruptonBudet", "apiVersion": "policy/v1"}`, `the object near byte 0 has apiVersion "policy/v1" and kind "PodDisruptonBudet"; write apiVersion: policy/v1, kind: PodDisruptionBudget`},
+		{"watch events", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "it is a stream of watch events, which has several states of an object; write it without --output-watch-events"},
+		{"watch events in YAML", "object:\n  apiVersion: v1\n  kind: Pod\ntype: DELETED\n", "it is a stream of watch events, which has several states of an object; write it without --output-watch-events"},
+		{"the text null of Rancher", "kind: Pod\napiVersion: v1\nmetadata: {name: a, namespace: b, deletionTimestamp: \"null\"}\n", `the Pod b/a in the document at line 1 has the string "null" for null, as Rancher's support-bundle-kit writes it; give the whole bundle`},
 		{"sorted items of no list", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
 		{"bare items without a kind", "- metadata: {name: a}\n", "the object in the document at line 1 has no kind"},
 		{"a Table", `{"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}`, "the object near byte 0 is a Table, which is for people and lacks most fields"},
@@ -345,6 +348,7 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 			"tolerations that are no list", `{"items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "b"}, "spec": {"tolerations": 7}}]}`,
 			"the Pod b/a near byte 11 can't be read: json: ",
 		},
+		{"a misspelt member in lines of YAML", "kind: Pod\napiVersion: v1\nmetadata:\n  name: a\nspec:\n  tolerrations:\n  - key: m\n", "the Pod a in the document at line 1 can't be read: json: "},
 		{"a time that is none", `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "creationTimestamp": "yesterday"}}`, "the Node a near byte 0 can't be read: json: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -446,6 +450,68 @@ series: {count: 5, lastObservedTime: "2026-05-01T10:30:00.000000Z"}
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// They may both be there, without a resourceVersion.
+func TestAnEventIsTheSameInBothVersionsOfTheAPI(t *testing.T) {
+	const common = `kind: Event
+metadata: {name: e, namespace: shop, uid: u}
+reason: Killing
+type: Normal
+action: Kill
+reportingInstance: kubelet-n1
+related: {kind: Node, name: n1}
+series: {count: 5, lastObservedTime: "2026-05-01T10:30:00.000000Z"}
+`
+	const core = `apiVersion: v1
+involvedObject: {kind: Pod, namespace: shop, name: web-0, uid: u2}
+message: Stopping
+source: {component: kubelet, host: n1}
+reportingComponent: kubelet
+firstTimestamp: "2026-05-01T10:00:00Z"
+count: 2
+` + common
+	const later = `apiVersion: events.k8s.io/v1
+regarding: {kind: Pod, namespace: shop, name: web-0, uid: u2}
+note: Stopping
+deprecatedSource: {component: kubelet, host: n1}
+reportingController: kubelet
+deprecatedFirstTimestamp: "2026-05-01T10:00:00Z"
+deprecatedCount: 2
+` + common
+	var got []any
+	err := dump.ReadAlone(strings.NewReader(core+"---\n"+later), func(e any, _ []time.Time) { got = append(got, e) })
+	if err != nil || len(got) != 2 || got[0].(*v1.Event).Source.Host != "n1" || got[0].(*v1.Event).ReportingController != "kubelet" {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if diff := cmp.Diff(got[0], got[1]); diff != "" {
+		t.Errorf("(-v1 +events.k8s.io/v1):\n%s", diff)
+	}
+}
+
+func TestAnEmptySelectorSelectsNothingInTheFirstVersionOfBudgets(t *testing.T) {
+	for version, nothing := range map[string]bool{"policy/v1": false, "policy/v1beta1": true} {
+		text := "apiVersion: " + version + "\nkind: PodDisruptionBudget\nmetadata: {name: a, namespace: b}\nspec: {selector: {}}\n"
+		err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) {
+			if selector := o.(*policyv1.PodDisruptionBudget).Spec.Selector; (selector == nil) != nothing {
+				t.Errorf("%s: got %v", version, selector)
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+func TestTheMasksOfRedactorsAreKnown(t *testing.T) {
+	for value, want := range map[string]bool{
+		"***HIDDEN***": true, "***TOKEN_a1***": true, "REDACTED": true, "<redacted>": true, "xxxxx": true, "****": true,
+		"team-REDACTED": true, "": false, "2f0c6d1e-9f6c-4a8e-8d0e-3f1f6a5d2b7c": false, "proxy": false, "*.example.com": false,
+	} {
+		if got := dump.Masked(value); got != want {
+			t.Errorf("%q: got %t", value, got)
+		}
 	}
 }
 

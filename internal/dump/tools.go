@@ -27,8 +27,10 @@ type Tool struct {
 	// all; empty if there is no such place.
 	namespace, namespaces string
 
-	errors   string         // a pattern of the files in which the tool writes which requests failed
-	failures *regexp.Regexp // finds the messages in them
+	depth int // of the files with objects in the tool's folder, at most; logs are deeper
+
+	errors   []string       // names of the files in which the tool writes which requests for these objects failed
+	failures *regexp.Regexp // finds the messages in them; its group is the namespace
 	nulls    bool           // writes the string "null" instead of null and ""
 }
 
@@ -42,15 +44,19 @@ var clusterInfo = Tool{
 var tools = []Tool{
 	{
 		Name: "oc adm inspect", places: []string{"cluster-scoped-resources", "namespaces/NS"},
-		namespace: "namespaces/NS/core", namespaces: "cluster-scoped-resources/core/namespaces",
+		namespace: "namespaces/NS/core/pods*", namespaces: "cluster-scoped-resources/core/namespaces", depth: 5,
 	},
 	{
 		Name: "troubleshoot", places: []string{"cluster-resources"},
-		namespace: "cluster-resources/pods/NS", namespaces: "cluster-resources/namespaces.json",
-		errors: "*-errors.json", failures: regexp.MustCompile(`(?s)".*"`),
+		namespace: "cluster-resources/pods/NS", namespaces: "cluster-resources/namespaces.json", depth: 3,
+		errors: []string{
+			"nodes-errors.json", "namespaces-errors.json", "pods-errors.json", "pod-disruption-budgets-errors.json",
+			"events-errors.json",
+		},
+		failures: regexp.MustCompile(`(?:"([^"]*)": *)?"(?:[^"\\]|\\.)+"`),
 	},
 	{
-		Name: "velero", LeavesOut: "pods that are being deleted",
+		Name: "velero", LeavesOut: "pods that are being deleted", depth: 6,
 		places: []string{
 			"resources/*/namespaces/NS", "resources/*/cluster",
 			"resources/*/*-preferredversion/namespaces/NS", "resources/*/*-preferredversion/cluster",
@@ -58,32 +64,33 @@ var tools = []Tool{
 	},
 	{
 		Name: "sonobuoy", places: []string{"resources/ns/NS", "resources/cluster", "meta/query-time.json"},
-		namespace: "resources/ns/NS", namespaces: "resources/cluster/core_v1_namespaces.json",
-		errors: "query-time.json", failures: regexp.MustCompile(`"error": *"([^"\\]|\\.)+"`),
+		namespace: "resources/ns/NS", namespaces: "resources/cluster/core_v1_namespaces.json", depth: 4,
+		errors:   []string{"query-time.json"},
+		failures: regexp.MustCompile(`(?:"namespace": *"([^"]*)",[^{}]*)?"error": *"(?:[^"\\]|\\.)+"`),
 	},
 	{
 		Name: "Rancher's support-bundle-kit", nulls: true,
 		places:     []string{"yamls/namespaced/NS", "yamls/cluster", "bundleGenerationError.log"},
 		Namespaces: []string{"default", "kube-system", "cattle-system"}, Flag: "its setting of namespaces",
-		namespace: "yamls/namespaced/NS", namespaces: "yamls/cluster/v1/namespaces.yaml",
-		errors: "bundleGenerationError.log", failures: regexp.MustCompile(`(?s)\S.*`),
+		namespace: "yamls/namespaced/NS", namespaces: "yamls/cluster/v1/namespaces.yaml", depth: 6,
+		errors: []string{"bundleGenerationError.log"}, failures: regexp.MustCompile(`(?s)()\S.*`),
 	},
 }
 
-// toolOf returns the tool that wrote the file of this path, and the folder of the tool; nil if no tool is known by the
-// place.
-func toolOf(name string) (t *Tool, root string) {
+// toolOf returns the tool that wrote the file of this path, the folder of the tool, and the path within it; nil if no
+// tool is known by the place.
+func toolOf(name string) (t *Tool, root string, below []string) {
 	segments := strings.Split(name, "/")
 	for start := range segments {
 		for i := range tools {
 			for _, place := range tools[i].places {
 				if _, ok := within(segments[start:], place); ok {
-					return &tools[i], strings.Join(segments[:start], "/")
+					return &tools[i], strings.Join(segments[:start], "/"), segments[start:]
 				}
 			}
 		}
 	}
-	return nil, ""
+	return nil, "", nil
 }
 
 // within reports whether a path is at a place or below it, and the namespace in it.
@@ -108,19 +115,24 @@ func matches(pattern, name string) bool {
 }
 
 // writesErrors reports whether the tool writes into this file which requests failed.
-func (t *Tool) writesErrors(name string) bool { return matches(t.errors, path.Base(name)) }
+func (t *Tool) writesErrors(name string) bool { return slices.Contains(t.errors, path.Base(name)) }
 
-// Files and folders that have no objects, whatever they contain: logs may print whole Pods.
 var (
-	noFiles    = []string{"logs.txt", "*.log", "*.log.[0-9]*", "previous*", "*.html", "._*", ".DS_Store"}
-	noFolders  = []string{"logs", "podlogs", "pod-logs", "__MACOSX"}
-	endings    = []string{"", ".json", ".yaml", ".yml", ".txt", ".kyaml"}
+	objects    = []string{".json", ".yaml", ".yml"}
+	texts      = []string{"", ".txt", ".kyaml"} // of kubectl, which names them after what they have
 	archives   = []string{".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"}
 	compressed = []string{".gz", ".bz2", ".xz", ".zst"}
 )
 
-// uncompressed returns a file's name without the ending of a compression.
+// Names of what an operating system adds to archives, and of logs without an ending. Logs may print whole Pods.
+var (
+	added = regexp.MustCompile(`(^|/)(__macosx/|\._)`)
+	logs  = regexp.MustCompile(`(^|[/._-])(pod|container)?(logs?|previous)(/|$|[._-][^/]*/)`)
+)
+
+// uncompressed returns a file's name in lower case and without the ending of a compression.
 func uncompressed(name string) string {
+	name = strings.ToLower(name)
 	if slices.Contains(compressed, path.Ext(name)) {
 		return strings.TrimSuffix(name, path.Ext(name))
 	}
@@ -136,17 +148,23 @@ func stem(name string) string {
 // IsArchive reports whether a file is an archive by its name.
 func IsArchive(name string) bool { return slices.Contains(archives, path.Ext(uncompressed(name))) }
 
-// isRead reports whether a file at this path is read: it may have objects, or the errors of a tool.
+// isRead reports whether a file at this path is read: it may have objects, or the errors of a tool. Logs are deeper in
+// the folder of a tool than its objects; elsewhere, their names tell them.
 func isRead(name string) bool {
-	folder, file := path.Split(uncompressed(name))
-	for segment := range strings.SplitSeq(folder, "/") {
-		if slices.Contains(noFolders, segment) {
-			return false
-		}
-	}
-	if tool, _ := toolOf(name); tool != nil && tool.writesErrors(name) {
+	file := uncompressed(name)
+	ending := path.Ext(file)
+	tool, _, below := toolOf(name)
+	switch {
+	case added.MatchString(file):
+		return false
+	case tool != nil && tool.writesErrors(name):
 		return true
+	case tool != nil && len(below) > tool.depth:
+		return false
+	case tool == nil && wantedNames[stem(file)] && slices.Contains(texts, ending):
+		return true
+	case tool == nil && !wantedNames[stem(file)] && logs.MatchString(strings.TrimSuffix(file, ending)):
+		return false
 	}
-	isNone := func(pattern string) bool { return matches(pattern, file) }
-	return !slices.ContainsFunc(noFiles, isNone) && (IsArchive(file) || slices.Contains(endings, path.Ext(file)))
+	return slices.Contains(objects, ending) || slices.Contains(archives, ending)
 }

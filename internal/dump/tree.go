@@ -39,13 +39,16 @@ type Tree struct {
 	visit   func(root string) Visit
 	files   int                        // that may still be read
 	bytes   int64                      // that may still be read
+	kept    int64                      // bytes of a zip archive within another archive, at most
 	buffers [deepest + 2]*bufio.Reader // by depth
 	decoder jsontext.Decoder           // of one file after the other
 }
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
 func NewTree(visit func(root string) Visit) *Tree {
-	return &Tree{Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes}
+	return &Tree{
+		Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept,
+	}
 }
 
 // place is where a file is: in an argument, and there within archives.
@@ -246,8 +249,13 @@ func (e *ending) Read(p []byte) (int, error) {
 
 // zipped reads the files of a zip archive, whose directory is at its end.
 func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
-	archive, err := zipReader(file, ahead)
-	if err != nil {
+	archive, err := zipReader(file, ahead, t.kept)
+	switch {
+	case errors.Is(err, errTooLarge):
+		const what = "the zip archive has more than %d MiB and is not a file of its own, so it was not read"
+		t.hole(p, Hole{What: fmt.Sprintf(what, mostKept>>20)})
+		return nil
+	case err != nil:
 		return damaged("zip", err)
 	}
 	for _, f := range archive.File {
@@ -267,8 +275,8 @@ func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
 	return nil
 }
 
-// zipReader reads a file of the disk in place, and holds any other.
-func zipReader(file, ahead io.Reader) (*zip.Reader, error) {
+// zipReader reads a file of the disk in place, and holds any other, up to most bytes.
+func zipReader(file, ahead io.Reader, most int64) (*zip.Reader, error) {
 	if f, ok := file.(interface {
 		io.ReaderAt
 		Stat() (fs.FileInfo, error)
@@ -277,12 +285,13 @@ func zipReader(file, ahead io.Reader) (*zip.Reader, error) {
 			return zip.NewReader(f, info.Size())
 		}
 	}
-	held, err := io.ReadAll(io.LimitReader(ahead, mostKept+1))
-	if err != nil {
+	held, err := io.ReadAll(io.LimitReader(ahead, most+1))
+	switch size := int64(len(held)); {
+	case err != nil:
 		return nil, err
+	case size > most:
+		return nil, errTooLarge
+	default:
+		return zip.NewReader(bytes.NewReader(held), size)
 	}
-	if len(held) > mostKept {
-		return nil, fmt.Errorf("it has more than %d MiB; give it as a file of its own", mostKept>>20)
-	}
-	return zip.NewReader(bytes.NewReader(held), int64(len(held)))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -177,12 +178,33 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"an audit log", "audit.json", `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata"}`, ""},
 		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
 		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
+		{"errors of troubleshoot in an array", "x/cluster-resources/nodes-errors.json", `["forbidden", "it said \"no\""]`, "d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"forbidden\"; d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"it said \\\"no\\\"\""},
+		{"errors of troubleshoot about what is not read", "x/cluster-resources/ingress-errors.json", `{"shop": "forbidden"}`, ""},
+		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: it is a stream of watch events, which has several states of an object; write it without --output-watch-events, so objects may be missing"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
 		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
 	} {
 		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{c.file: c.text})) })
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestAFailedRequestConcernsTheNamespaceThatTheToolNames(t *testing.T) {
+	for file, text := range map[string]string{
+		"x/cluster-resources/pods-errors.json": `{"pay": "forbidden", "shop": "forbidden"}`,
+		"x/meta/query-time.json": `[{"queryobj": "nodes", "namespace": "", "time": 1}, {"namespace": "pay", "error": "forbidden"},
+			{"namespace": "data", "time": 1}, {"queryobj": "pods", "namespace": "shop", "time": 1, "error": "forbidden"}]`,
+	} {
+		tree := dump.NewTree(func(string) dump.Visit { return func(any, []time.Time) {} })
+		err := tree.Folder("d", folder(map[string]string{file: text}))
+		var got []string
+		for _, h := range tree.Collections["d/x"].Holes {
+			got = append(got, h.Namespace)
+		}
+		if diff := cmp.Diff([]string{"pay", "shop"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", file, err, diff)
 		}
 	}
 }
@@ -210,6 +232,33 @@ func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
 	})
 	if err != nil || got.objects[""] != 2 {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Pods are those of the folder with the nodes, in a file that has all, or in folders below it.
+func TestPodsOfAnotherFolderThanThatOfTheNodesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"a folder beside it":        {[]string{"prod/nodes.yaml", "prod/pods.yaml", "old/pods.yaml"}, "the folders d/prod and d/old have pods of their own; give one of them"},
+		"pods by their names":       {[]string{"prod/nodes.yaml", "prod/a.yaml", "old/a.yaml"}, "the folders d/prod and d/old have pods of their own; give one of them"},
+		"two dumps of cluster-info": {[]string{"prod/nodes.yaml", "prod/shop/pods.yaml", "old/shop/pods.yaml"}, "the folders d/prod and d/old/shop have pods of their own; give one of them"},
+		"a folder within it":        {[]string{"nodes.yaml", "pods.yaml", "old/pods.yaml"}, "the folders d and d/old have pods of their own; give one of them"},
+		"one dump of cluster-info":  {[]string{"nodes.yaml", "shop/pods.yaml", "pay/pods.yaml"}, ""},
+		"a folder for each kind":    {[]string{"nodes/n1.yaml", "pods/a.yaml"}, ""},
+		"one folder for each kind":  {[]string{"a/nodes.yaml", "b/pods.yaml"}, ""},
+	} {
+		files := map[string]string{}
+		for _, file := range c.files {
+			if files[file] = aPod; strings.Contains(file, "nodes") {
+				files[file] = aNode
+			}
+		}
+		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
+		if refused := err != nil && err.Error() == c.want; !refused && (c.want != "" || err != nil || got.objects[""] != len(files)) {
+			t.Errorf("%s: got %v, %v, want %s", name, got, err, c.want)
+		}
 	}
 }
 
@@ -243,7 +292,7 @@ func TestArchivesAreReadToALimitedDepth(t *testing.T) {
 
 // A small archive may have any number of files, and of bytes once it is decompressed.
 func TestATreeIsReadToALimitOfFilesAndOfBytes(t *testing.T) {
-	files := map[string]string{"a.yaml": aNode, "b.yaml": aPod, "c.log": aPod, "d.txt": strings.Repeat("x\n", 1<<19)}
+	files := map[string]string{"a.yaml": aNode, "b.yaml": aPod, "c.log": aPod, "d.yaml": strings.Repeat("x\n", 1<<19)}
 	read := func(count int, bytes int64, by func(*dump.Tree) error) error {
 		_, err := treeOf(func(tree *dump.Tree) error {
 			tree.Limit(count, bytes)
@@ -279,7 +328,9 @@ func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
 	files := map[string]string{"nodes.yaml": aNode}
 	for _, name := range []string{
 		"__MACOSX/pods.yaml", "._pods.yaml", ".DS_Store", "a/logs.txt", "a/c.log", "a/c.log.1", "a/logs/c", "podlogs/a.json", "pod-logs/a.json",
-		"previous", "previous.json", "event-filter.html", "image.png",
+		"previous", "previous.json", "event-filter.html", "image.png", "timestamp", "stdout", "x-logs.txt", "x-logs.json",
+		"a/LOGS.txt", "a/Logs/c.json", "container-logs/a.json", "pod_logs/a.json", "logs-2026/a.json", "c.log-prev.txt",
+		"x.log.txt", "previous/current.json", "namespaces/shop/pods/a/c/c/rotated/0.json",
 	} {
 		files[name] = aPod
 	}
@@ -287,6 +338,42 @@ func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
 		got, err := names(strings.NewReader(text))
 		if diff := cmp.Diff([]string{"node n1"}, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
+		}
+	}
+}
+
+// A namespace or a pod may have the name of logs.
+func TestWhatIsNamedLikeLogsIsReadWhereObjectsAre(t *testing.T) {
+	for _, name := range []string{
+		"logs/pods.json", "Pods.JSON", "shop/pods.txt", "log-agent.yaml", "catalogs/a.yml", "namespaces/logs/core/pods.yaml",
+		"namespaces/shop/pods/log/log.yaml", "x/resources/pods/namespaces/logs/previous.json", "x/A.ZIP",
+	} {
+		text := aPod
+		if strings.HasSuffix(name, "ZIP") {
+			text = zipOf(t, map[string]string{"pods.yaml": aPod})
+		}
+		got, err := names(strings.NewReader(tarOf(t, map[string]string{name: text})))
+		if diff := cmp.Diff([]string{"pod shop/a"}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// It would have to be held in memory. Rancher has one with the logs of each node.
+func TestAZipWithinAnArchiveIsReadIfItIsSmall(t *testing.T) {
+	files := map[string]string{
+		"x/yamls/cluster/v1/nodes.yaml": aNode, "x/nodes/n1.zip": zipOf(t, map[string]string{"kubelet.log": aPod}),
+		"x/yamls/namespaced/shop/v1/pods.yaml": aPod,
+	}
+	for most, want := range map[int64]string{
+		1 << 20: "", 50: "d: x/nodes/n1.zip: the zip archive has more than 64 MiB and is not a file of its own, so it was not read",
+	} {
+		got, err := treeOf(func(tree *dump.Tree) error {
+			tree.LimitZip(most)
+			return tree.File("d", strings.NewReader(tarOf(t, files)))
+		})
+		if err != nil || got.objects["d/x"] != 2 || len(got.objects) != 1 || strings.Join(got.holes, "; ") != want {
+			t.Errorf("%d: got %v, %v, want %s", most, got, err, want)
 		}
 	}
 }
@@ -353,12 +440,21 @@ func FuzzTree(f *testing.F) {
 	for _, seed := range []string{aNode, list, "PK\x03\x04", "\x1f\x8b", "BZh9", "\xfd7zXZ\x00", "==== START logs for container c of pod a/b ====\n", `{"kind": "PodList", "items": [`} {
 		f.Add("namespaces/shop/core/pods.yaml", seed, "x.tar.gz", seed)
 	}
+	f.Add("cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "cluster-resources/pods/shop.json", list)
+	f.Add("meta/query-time.json", `[{"error": "forbidden"}]`, "resources/ns/shop/core_v1_pods.json", list)
+	f.Add("bundleGenerationError.log", "timeout", "yamls/namespaced/shop/v1/pods.yaml", list)
 	f.Fuzz(func(t *testing.T, name, text, other, more string) {
+		files, fsys := map[string]string{"n/" + name: text, "o/" + other: more}, fstest.MapFS{}
+		for name, text := range files {
+			if fs.ValidPath(name) {
+				fsys[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+		}
 		by := func(tree *dump.Tree) error {
-			if err := tree.Folder("d", fstest.MapFS{"a": {Data: []byte(text)}, "b.tar": {Data: []byte(more)}}); err != nil {
+			if err := tree.Folder("d", fsys); err != nil {
 				return err
 			}
-			return tree.File("e", strings.NewReader(tarOf(t, map[string]string{"n" + name: text, "o" + other: more})))
+			return tree.File("e", strings.NewReader(tarOf(t, files)))
 		}
 		var err error
 		grown := growth(func() { _, err = treeOf(by) })

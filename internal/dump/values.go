@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/taint-manager/taint-manager/internal/spelling"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -54,17 +55,22 @@ func mayBeRead(name string) bool {
 	return slices.ContainsFunc(readMembers, func(right string) bool { return meant(name, right) })
 }
 
-// meant reports whether a name may stand for the right one, from which it differs in the case of letters or the last s.
+// meant reports whether a name may stand for the right one: at most the case of letters and a letter or two after the
+// first differ.
 func meant(name, right string) bool {
-	return strings.EqualFold(strings.TrimSuffix(name, "s"), strings.TrimSuffix(right, "s"))
+	most := 1 + len(right)/8
+	if name == "" || name[0]|' ' != right[0] || len(name)-len(right) > most || len(right)-len(name) > most {
+		return false // of most names
+	}
+	return spelling.Edits(strings.ToLower(name), strings.ToLower(right)) <= most
 }
 
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
 var closed = json.JoinUnmarshalers(
 	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
-	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.PodSpec](), members[v1.PodStatus](),
-	members[policyv1.PodDisruptionBudgetSpec](),
+	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](),
+	members[v1.Pod](), members[v1.PodSpec](), members[v1.PodStatus](), members[policyv1.PodDisruptionBudgetSpec](),
 )
 
 // strict decodes values of a type without members that the type does not have.
@@ -78,12 +84,16 @@ func strict[T any]() *json.Unmarshalers {
 	})
 }
 
-// members decodes the members of a type that are read, and refuses others whose names may stand for them.
+// notRead is the index of a field that is not read.
+const notRead = -1
+
+// members decodes the members of a type that are read. It refuses those that the type does not have if their names may
+// stand for members that are read, of this type or another.
 func members[T any]() *json.Unmarshalers {
 	fields := map[string]int{} // once, not for each object
 	for i := range reflect.TypeFor[T]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if slices.Contains(readMembers, name) {
+		if fields[name] = notRead; slices.Contains(readMembers, name) {
 			fields[name] = i
 		}
 	}
@@ -108,13 +118,24 @@ func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error 
 		return err
 	}
 	name := token.String()
-	if i, ok := fields[name]; ok {
+	switch i, ok := fields[name]; {
+	case ok && i == notRead:
+		return d.SkipValue()
+	case ok:
 		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
-	for right := range fields {
-		if meant(name, right) {
+	misplaced := false
+	for _, right := range readMembers {
+		if !meant(name, right) {
+			continue
+		}
+		if i, ok := fields[right]; ok && i != notRead {
 			return fmt.Errorf("unknown field %q; write %s", name, right)
 		}
+		misplaced = true
+	}
+	if misplaced {
+		return fmt.Errorf("unknown field %q in %s", name, to.Type().Name())
 	}
 	return d.SkipValue()
 }

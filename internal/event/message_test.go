@@ -42,20 +42,20 @@ func TestMessages(t *testing.T) {
 		want string
 	}{
 		{marking(), "Marking for deletion Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z: " +
-			"taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
+			"taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated"},
 		{tolerated, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z: " +
-			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance Exists"`},
+			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance op=Exists"`},
 		{held, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
-			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance Exists"`},
+			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance op=Exists"`},
 		{ignored, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
 			"policy drain ignores a taint of the node, and no other one evicts the pod; it was to go because " +
-			`taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance Exists"`},
+			`taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance op=Exists"`},
 		{spared, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z: the node has no NoExecute taint, " +
 			"but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted; " +
-			"it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
+			"it was to go because taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated"},
 		{deleted, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z and held by policy quarantine: " +
 			"the pod is already being deleted, probably by the DaemonSet controller; " +
-			"it was to go because taint maintenance:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
+			"it was to go because taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated"},
 		{blocked, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is blocked (pdb), and will be tried again: " +
 			"The disruption budget web needs 2 healthy pods and has 2 currently"},
 		{refused, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is refused (rbac), and will be tried again: " +

@@ -1,9 +1,10 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
-// [Queue] takes notes from the shards and never blocks them. It is bounded, also for each namespace: further notes are
-// dropped, and a metric counts them. A namespace has 2 of the 16 writers at most. While evictions wait for places,
-// events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are best
-// effort.
+// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes them. The queue is bounded, in
+// total and per namespace; excess notes are dropped and counted. A namespace has 2 of the 16 writers at most. A write
+// keeps its writer for 4 s at most; if it fails, the event goes to the end of the queue, once. While evictions wait for
+// places, events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are
+// best effort.
 package event
 
 import (
@@ -30,7 +31,7 @@ const (
 	maxWrites      = 16               // in flight
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
-	retryAfter     = time.Second      // after a write that failed, by the same writer
+	failureTime    = time.Second      // of a write that failed, at least: an outage is not to use up the queue
 	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
@@ -94,6 +95,7 @@ type queued struct {
 	at        time.Time
 	serial    uint64
 	event     func() *v1.Event // without name and times
+	tried     bool             // and goes back no more
 }
 
 // New returns a queue that takes notes while this process leads, and writes them while Run runs.
@@ -157,7 +159,7 @@ func (q *Queue) put(in string, event func() *v1.Event) {
 		q.namespaces[in] = ns
 	}
 	q.serial++
-	q.queue = append(q.queue, &queued{in, time.Now(), q.serial, event})
+	q.queue = append(q.queue, &queued{namespace: in, at: time.Now(), serial: q.serial, event: event})
 	ns.waiting++
 	q.signal()
 }
@@ -235,22 +237,20 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 	return nil, len(q.queue)+q.writing > 0
 }
 
-// write writes an event, and tries once more if the API server may take it later.
+// write writes an event. If the API server may take it later, it goes to the end of the queue, once.
 func (q *Queue) write(ctx context.Context, e *queued) {
 	event := e.event()
 	stamp(event, e.at, e.serial)
-	reason := q.try(ctx, event)
-	if reason == droppedFailed || reason == droppedTimeout {
+	failure := time.After(failureTime)
+	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	reason := whyDropped(ctx, q.options.Sink.Create(attempt, event))
+	again := !e.tried && (reason == droppedFailed || reason == droppedTimeout)
+	if again {
 		select {
-		case <-time.After(retryAfter):
+		case <-failure:
 		case <-ctx.Done():
 		}
-		reason = q.try(ctx, event)
-	}
-	if reason == "" {
-		q.written.Inc()
-	} else {
-		q.count(reason, 1)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -258,16 +258,19 @@ func (q *Queue) write(ctx context.Context, e *queued) {
 	ns := q.namespaces[e.namespace]
 	ns.writing--
 	q.writing--
+	switch {
+	case again:
+		e.tried = true
+		q.queue = append(q.queue, e)
+		ns.waiting++
+	case reason == "":
+		q.written.Inc()
+	default:
+		q.count(reason, 1)
+	}
 	if ns.waiting+ns.writing == 0 {
 		delete(q.namespaces, e.namespace)
 	}
-}
-
-// try sends an event once, and returns why it is dropped unless another try helps; empty if it is stored.
-func (q *Queue) try(ctx context.Context, event *v1.Event) (reason string) {
-	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	return whyDropped(ctx, q.options.Sink.Create(attempt, event))
 }
 
 // whyDropped returns why an event is dropped, if no other try follows; empty if it is written.

@@ -194,7 +194,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 				q, end := start(t, Options{Sink: sink})
 				defer end()
 				q.Put(note(1))
-				time.Sleep(2*writeTimeout + retryAfter)
+				time.Sleep(2*writeTimeout + failureTime)
 				synctest.Wait()
 				if sink.attempts != test.attempts {
 					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)

@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// component is the source that the original's events name; dashboards filter by it.
+// component is the source that the built-in controller's events name; dashboards filter by it.
 const component = "taint-eviction-controller"
 
 // Reasons of events.
@@ -97,7 +97,7 @@ func eventName(about string, at time.Time, serial uint64) string {
 	return about + suffix
 }
 
-// message returns the message of a note's event. Its first words are those of the original.
+// message returns the message of a note's event. Its first words are those of the built-in controller.
 func message(n *eviction.Note) string {
 	pod, due := n.Pod.Key()+" on node "+n.Verdict.Node, "due at "+taint.Stamp(n.Verdict.At)
 	because, by, held := n.Verdict.Because(), "", ""

@@ -78,7 +78,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 		}
 		patched = patched || request == patchVerb
 	}
-	// Not reached: by the table, no answer to the last request goes on.
+	// Not reached: in the table, every answer to the last request is an outcome.
 	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: "no outcome"}
 }
 

@@ -55,7 +55,7 @@ type ConfirmOptions struct {
 	PausedSince func() time.Time
 
 	// Withdrawn reports whether the eviction was withdrawn since its call began. Judge may permit it again: it does not
-	// know of a hold that has begun and ended meanwhile, after which deleteAfter counts anew.
+	// know of a hold that has begun and ended since, after which deleteAfter starts again.
 	Withdrawn func(uid types.UID) bool
 
 	// NodeRead receives the outcome of each GET of a node.
@@ -224,15 +224,15 @@ func permitting(
 		TaintKey: e.Verdict.Taint.Key,
 	}
 	judge.Released = e.Released
-	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
-	for i := range ways {
-		if ways[i].Permits(pod, sent) {
-			return ways[i].Action.Taint, ""
+	permits, _ := judge.Permits(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
+	for i := range permits {
+		if permits[i].Covers(pod, sent) {
+			return permits[i].Action.Taint, ""
 		}
 	}
-	same := func(w policy.Way) bool { return e.Method == "" || e.Method == w.Method }
-	if i := slices.IndexFunc(ways, same); i >= 0 {
-		return nil, "the verdict has changed: the pod is to be evicted in another way: " + ways[i].String()
+	same := func(w policy.Permit) bool { return e.Method == "" || e.Method == w.Method }
+	if i := slices.IndexFunc(permits, same); i >= 0 {
+		return nil, "the verdict has changed: the pod is to be evicted in another way: " + permits[i].String()
 	}
 	verdict := judge.Decide(pod, node)
 	return nil, "the verdict has changed: the pod " + changed(&verdict, e.Method)

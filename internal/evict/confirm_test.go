@@ -580,8 +580,8 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 	})
 }
 
-// dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and again
-// each pod whose call has ended.
+// dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and
+// again each pod whose call has ended.
 func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 	candidates := map[types.UID]dispatch.Candidate{}
 	var d *dispatch.Dispatcher
@@ -599,8 +599,8 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 		of := *pod
 		of.UID, of.Namespace = types.UID(fmt.Sprint(i)), fmt.Sprint(i)
 		c.cache.pods[of.UID] = &of
-		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
-		candidates[of.UID] = dispatch.Candidate{Pod: &of, Ways: []eviction.Request{way}}
+		request := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
+		candidates[of.UID] = dispatch.Candidate{Pod: &of, Requests: []eviction.Request{request}}
 		d.Offer(candidates[of.UID])
 	}
 	ctx, end := context.WithCancel(t.Context())

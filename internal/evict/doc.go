@@ -1,20 +1,21 @@
-// Package evict makes eviction calls. It is the only package that writes pods.
+// Package evict makes eviction calls. It is the only package that writes pods. [Confirm] returns the evictor of package
+// dispatch, around [NewAPI] or a caller's [Evictor]; [WhyUnconfirmed] says why a request may not be sent.
 //
-// Each call carries the UID of the pod that was judged, so that another pod of the same name is never touched, and ends
-// in exactly one outcome, by the table in docs/reference/outcomes.md. Package dispatch decides when a call starts.
+// Each call carries the UID of the judged pod, so that another pod of the same name is never touched, and ends in
+// exactly one outcome, by the table in docs/reference/outcomes.md.
 //
-// Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed by a GET of the pod's
-// node, however far the cache lags; a call of an [Evictor] that is no [ConfirmingEvictor] is confirmed as a whole:
+// A GET of the pod's node confirms each write, however far the cache lags: each PATCH of a condition, preflight (DELETE
+// with dryRun=All), DELETE and POST of an eviction; a call of an [Evictor] that is no [ConfirmingEvictor] as a whole:
 //
-//   - sent >= write - 5 s, sent >= the pod's deadline, and the cache had the pod's node and tolerations by then; while at
-//     most four calls are in flight, sent >= the begin of this call;
+//   - the GET was sent at most 5 s before the write, not before the pod's deadline, not before the cache had the pod's
+//     node and tolerations, and, while at most four calls are in flight, not before this call began;
 //   - the GET shows the node's UID and the taint of the verdict with the same effect, value and timeAdded, and, for the
 //     NoSchedule taint unschedulable, that the node is unschedulable;
-//   - the cache has seen the node as the GET shows it, or later, where resourceVersions can be compared;
-//   - by the cache and the policies of that moment this request is due, also with the labels that the GET shows.
+//   - the cache has seen the node as the GET shows it, or later, if resourceVersions can be compared;
+//   - the cache and the current policies still call for this request, also with the labels from the GET.
 //
-// What changes after that GET was served may come too late. Tolerations are not read live: where the answer to the PATCH
-// or the preflight shows a later generation of the pod than the cache knows (API servers from 1.33 on), no DELETE
-// follows. So while the watch of pods hangs, these go by the tolerations that the cache knows: a POST of an eviction; a
-// DELETE without a PATCH or preflight before it; a DELETE of a pod that was edited between PATCH and DELETE.
+// Changes after that GET may come too late. Tolerations are not read live: if the answer to the PATCH or preflight
+// shows a later generation of the pod than the cache (API servers from 1.33 on), no DELETE follows. So while the watch
+// of pods hangs, cached tolerations decide about POSTs of evictions, DELETEs without a PATCH or preflight, and DELETEs
+// of pods that were edited after their PATCH.
 package evict

@@ -69,19 +69,19 @@ func TestEachWayThatIsOfferedIsConfirmedIfNothingChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 30 {
 			judge, j, calls := drawOffered(t)
-			ways, _ := judge.Ways(j.pod, j.node, calls, j.live.Sent)
-			for i := range ways {
-				w := &ways[i]
+			permits, _ := judge.Permits(j.pod, j.node, calls, j.live.Sent)
+			for i := range permits {
+				w := &permits[i]
 				e := eviction.Request{
 					Pod: j.pod, Verdict: w.Action.Verdict, Method: w.Method, Policy: w.Action.Policy,
 					RefusedSince:       calls.RefusedSince,
 					GracePeriodSeconds: policy.GracePeriodSeconds(nil, w.Action.GracePeriod),
 				}
-				if w.Method != ways[0].Method {
+				if w.Method != permits[0].Method {
 					others++
 				}
 				if why := WhyUnconfirmed(judge, &e, j.pod, j.node, j.live, ""); why != "" {
-					t.Fatalf("way %d of %d, %s, is not confirmed: %s", i, len(ways), w, why)
+					t.Fatalf("way %d of %d, %s, is not confirmed: %s", i, len(permits), w, why)
 				}
 			}
 		}

@@ -16,7 +16,7 @@ type Header struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`  // Plan, Explanation or Pending
 	Rules      string    `json:"rules"` // by which the pods were judged: taint-manager
-	At         time.Time `json:"at"`    // the time of the question: of a plan, when the nodes get the taints
+	At         time.Time `json:"at"`    // the time of --at: of a plan, when the nodes get the taints
 }
 
 func header(kind string, at time.Time) Header {
@@ -67,8 +67,11 @@ func (r *Remarks) CannotSay() error {
 	if len(r.Incomplete) == 0 {
 		return nil
 	}
-	return errors.New("incomplete answer: " + strings.Join(r.Incomplete, "; and "))
+	return errors.New("incomplete answer: " + r.gap())
 }
+
+// gap returns in one clause what is not known.
+func (r *Remarks) gap() string { return strings.Join(r.Incomplete, "; and ") }
 
 // PodRef identifies a pod of an answer.
 type PodRef struct {

@@ -61,7 +61,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			[]any{node("n1", timed("gpu:NoExecute", -10)), unknown},
 			nil,
 		},
-		"an unknown start of a taint that is tolerated without a limit, without the journal": {
+		"an unknown start of a taint that is tolerated forever, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), pod("a", tolerates("gpu", -1))},
 			nil,
@@ -105,7 +105,7 @@ func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
 		answer          time.Time
 		notes, warnings []string
 	}{
-		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so times count from then; --at=now uses the current time"}, nil},
+		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so --at defaults to it; --at=now uses the current time"}, nil},
 		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and --at counts from then"}, nil},
 		{"given", old, foresight.Moment{At: noon}, noon, nil, nil},
 		{"that of the dump", old, foresight.Moment{At: at(-3600)}, at(-3600), nil, nil},
@@ -167,6 +167,18 @@ func TestOneNameIsOnePod(t *testing.T) {
 					t.Errorf("%s, %s: %+v", c.name, kept, o)
 				}
 			}
+		}
+	}
+}
+
+func TestTwoNodesOfOneNameAreRefused(t *testing.T) {
+	const twice = "node n1 is there twice in x; give what was written at one moment"
+	another := node("n1")
+	another.UID = "another"
+	for name, second := range map[string]*v1.Node{"with other taints": node("n1", parsed("gpu:NoSchedule")), "with another UID": another} {
+		_, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{From: "x"}, node("n1"), second)
+		if fmt.Sprint(err) != twice {
+			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }

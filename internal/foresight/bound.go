@@ -45,7 +45,7 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 		return Mirror
 	case p.Daemon:
 		return OfDaemonSet
-	case v.First().Stay == taint.Tolerated && !v.Ignores:
+	case v.First().Stay == taint.Tolerated && !v.IgnoresTaint:
 		return Tolerating
 	}
 	return Unaffected

@@ -82,9 +82,9 @@ func (r *Reading) settle(q Moment) time.Time {
 			"between count as if they had already happened"}, r.Warnings...), true
 	case !q.At.IsZero():
 	case r.Aged && q.After == 0:
-		r.Notes = append([]string{newest + ", so times count from then; --at=now uses the current time"}, r.Notes...)
+		r.Notes = append([]string{newest + ", so --at defaults to it; --at=now uses the current time"}, r.Notes...)
 	case r.Aged:
-		r.Notes = append([]string{newest + ", and --at counts from then"}, r.Notes...)
+		r.Notes = append([]string{newest + ", and --at is relative to it"}, r.Notes...)
 	}
 	if q.At.IsZero() {
 		return r.At.Add(q.After)
@@ -187,15 +187,15 @@ func (b *Builder) addPod(p *v1.Pod) {
 	}
 	if isStatic(p) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
-		b.lacking.add(true, "pod", "no annotation "+v1.MirrorPodAnnotationKey+", but a Node as controller or a static "+
-			"source, so they count as static pods")
+		b.lacking.add(true, "pod", "a Node as controller, or the config.source file or http, but no annotation "+
+			v1.MirrorPodAnnotationKey+": treated as static")
 	}
 	b.lacking.count(p)
 	made := podOf(p)
 	name := b.nameOf("pod", p)
 	seen := b.seen[name]
 	if other, ok := b.uids[seen.uid]; p.UID != "" && ok && other != name {
-		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so they are identified by namespace and name")
+		b.lacking.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""
 	} else if p.UID != "" {
 		b.uids[seen.uid] = name

@@ -17,8 +17,7 @@ type Change struct {
 }
 
 // form describes the syntax of a change.
-const form = "use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with " +
-	"every effect"
+const form = "use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove all taints with this key"
 
 // ParseChange parses a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
 func ParseChange(s string) (Change, error) {
@@ -41,9 +40,7 @@ func (c Change) problem(hasEffect bool) string {
 		return fmt.Sprintf("%q can't be a key: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
 	case len(validation.IsValidLabelValue(c.Taint.Value)) > 0:
 		return fmt.Sprintf("%q can't be a value: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
-	case !hasEffect && c.Remove && c.Taint.Value != "":
-		return "a VALUE can only be removed together with its EFFECT"
-	case !hasEffect && !c.Remove:
+	case !hasEffect && (!c.Remove || c.Taint.Value != ""):
 		return "the EFFECT is missing"
 	case !hasEffect:
 		return ""

@@ -32,9 +32,9 @@ func TestAChangeIsWrittenAsKubectlTaintTakesIt(t *testing.T) {
 
 func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                  "the KEY is missing; use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect",
+		"":                  "the KEY is missing; use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove all taints with this key",
 		"gpu":               "the EFFECT is missing",
-		"network=slow-":     "a VALUE can only be removed together with its EFFECT",
+		"network=slow-":     "the EFFECT is missing",
 		"gpu:NoExcute":      `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:":              `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu=a:b:NoExecute": `the effect "b:NoExecute" is not NoExecute, NoSchedule or PreferNoSchedule`,

@@ -33,8 +33,12 @@ func commands(p *pod, e *Explanation) []Command {
 		}
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
+		remove := "remove the taint, to keep this pod and every other pod that it evicts"
+		if len(taints) > 1 {
+			remove = "remove the taints, to keep this pod and every other pod that they evict"
+		}
 		list = append(list, Command{
-			"keep this pod, and every other pod that the taint evicts",
+			remove,
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
@@ -53,7 +57,7 @@ func commands(p *pod, e *Explanation) []Command {
 	return append(list, Command{"delete this pod now, ignoring budgets", "kubectl delete " + pod})
 }
 
-// tolerating returns the JSON patch by which a pod tolerates the taints without a limit. The first toleration that
+// tolerating returns the JSON patch by which a pod tolerates the taints forever. The first toleration that
 // matches counts, so the patch begins the list.
 func tolerating(p *pod, taints []v1.Taint) string {
 	var patch, tolerations []any

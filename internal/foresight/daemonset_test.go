@@ -81,10 +81,10 @@ func TestExplainAndPendingNameTheDaemonSetController(t *testing.T) {
 	n := node("n1", timed("gpu:NoExecute", -1))
 	held := policies(t, policy.Policy{Name: "q", Method: policy.Hold})
 	m := judgedBy(held, foresight.Focus{}, n, pod("a", ownedBy("DaemonSet/agent")))
-	const want = "taint gpu:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated; the DaemonSet controller deletes such pods, and asks no policy, guard or budget"
+	const want = "taint gpu:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated; the DaemonSet controller deletes such pods, and asks no policy, guard or budget"
 	e := explained(m, noon)
-	if e.Prediction.Reason != want || e.Prediction.HeldBy != "" || e.Original != "" {
-		t.Errorf("explain: %+v, %s", e.Prediction, e.Original)
+	if e.Prediction.Reason != want || e.Prediction.HeldBy != "" || e.Builtin != "" {
+		t.Errorf("explain: %+v, %s", e.Prediction, e.Builtin)
 	}
 	for _, c := range e.Commands {
 		if strings.Contains(c.Does, "only this pod") {

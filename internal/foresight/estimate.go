@@ -41,18 +41,18 @@ type nodeView struct {
 func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
 	first := journal.Observation{
-		Look:   journal.Look{At: skew.Instant{Time: at}, Created: n.created},
-		Taints: n.Taints, Version: n.version, Gap: true, Written: n.written,
+		Viewpoint: journal.Viewpoint{At: skew.Instant{Time: at}, Created: n.created},
+		Taints:    n.Taints, Version: n.version, Gap: true, Written: n.written,
 	}
 	return nodeEstimate{latest: bare, earliest: bare}.observe(by, first, n.created).explained(by, j, at)
 }
 
-// observe returns the estimate after an observation; unknown is the earliest start of a taint whose start it lacks.
-func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
+// observe returns the estimate after an observation; defaultStart is the earliest start of a taint of unknown start.
+func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, defaultStart time.Time) nodeEstimate {
 	ne.taints = taint.Normalize(s.Taints)
 	s.Taints, s.Keys = ne.taints, by.keys()
 	ne.latest.history, _ = ne.latest.history.Observe(s)
-	s.Unknown = unknown
+	s.DefaultStart = defaultStart
 	ne.earliest.history, _ = ne.earliest.history.Observe(s)
 	return ne.refreshed()
 }
@@ -61,16 +61,16 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
 	return ne.observe(by, journal.Observation{
-		Look: journal.Look{At: skew.Instant{Time: at}}, Taints: n.Taints, Version: n.version,
+		Viewpoint: journal.Viewpoint{At: skew.Instant{Time: at}}, Taints: n.Taints, Version: n.version,
 	}, time.Time{})
 }
 
-// explained returns the estimate with what the journal's record of the node explains, as for a manager that begins to
+// explained returns the estimate with the starts of the journal's record of the node, as for a manager that begins to
 // lead.
 func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEstimate {
 	r := j.record(ne.latest.Name)
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.history, _ = view.history.Explain(view.UID, r, journal.Look{
+		view.history, _ = view.history.ApplyRecord(view.UID, r, journal.Viewpoint{
 			Created: view.Created, At: skew.Instant{Time: clockOf(r, at)}, Keys: by.keys(),
 			LastWatch: j.lastWatch(view.Name, at),
 		})

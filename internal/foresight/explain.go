@@ -79,7 +79,7 @@ func (m *Model) unlisted(namespace string) []string {
 	if why == "" {
 		return nil
 	}
-	return []string{"whether the pod exists is not known, because " + why}
+	return []string{"it is unknown whether the pod exists, because " + why}
 }
 
 // podWarnings returns the warnings about a pod: of its tolerations, also of taints that its node may get in an outage.
@@ -95,7 +95,8 @@ func (m *Model) podWarnings(p *pod) []string {
 		}
 		taints = slices.Concat(taints, slices.DeleteFunc(outage(), there))
 	}
-	return slices.Concat(shadowed(&p.Pod, taints, rules), displaced(&p.Pod, outage(), rules), p.responders())
+	return slices.Concat(
+		shadowedWarnings(&p.Pod, taints, rules), displacedWarnings(&p.Pod, outage(), rules), p.responders())
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
@@ -130,7 +131,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 		return d
 	}
 	if prediction.DeletedBy == "" {
-		e.Original = n.estimate.original(&p.Pod, &verdict, by)
+		e.Builtin = n.estimate.builtin(&p.Pod, &verdict, by)
 	}
 	d.add(&prediction)
 	for i := range n.Taints {
@@ -193,26 +194,27 @@ func (m *Model) judged(t *v1.Taint) *v1.Taint {
 	return t
 }
 
-// since says since when a taint is there, and what tells that.
+// since returns a sentence with the start of a taint and its source.
 func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {
 	case FromJournal:
 		return "the countdown started at " + since + ", by the journal"
 	case FromPolicy:
-		return "it has no journal entry, so the countdown starts now (" + since + ")"
+		return "no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "timeAdded has no fractions of a second, so the countdown started one second later, at " + since
+		return "timeAdded is truncated to seconds, so the countdown started at the next second, " + since
 	}
-	added := "it has no timeAdded"
+	unknown := "no timeAdded and no journal entry"
 	if !t.TimeAdded.IsZero() {
-		added = "its timeAdded " + taint.Stamp(t.TimeAdded.Time) + " is in the future or before the node was created"
+		unknown = "timeAdded (" + taint.Stamp(t.TimeAdded.Time) + ") is in the future or before the node was " +
+			"created, and there is no journal entry"
 	}
 	if e.SinceFrom == NotKnown {
-		return added + ", and there is no journal entry: it started between " + taint.Stamp(n.created) +
-			", when the node was created, and " + since + n.lastWritten()
+		return unknown + ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since +
+			n.lastWritten()
 	}
-	return added + ", and there is no journal entry, so the countdown starts now (" + since + ")" + n.lastWritten()
+	return unknown + ", so the countdown starts now (" + since + ")" + n.lastWritten()
 }
 
 // lastWritten says who last wrote the taints, and when, according to managedFields; "" if they don't say. It may have

@@ -53,10 +53,10 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 		got = append(got, line(t))
 	}
 	want := []string{
-		`gpu=a100:NoExecute: since -59s, gpu Exists, goes at 4m1s`,
-		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m30s to 1m30s`,
-		`net:NoExecute: since -29s, net Exists, stays`,
-		`slow:NoSchedule: , slow Exists for NoSchedule`,
+		`gpu=a100:NoExecute: since -59s, gpu op=Exists, goes at 4m1s`,
+		`disk:NoExecute: since 0s or -10h0m0s, disk op=Exists, goes at -8h58m30s to 1m30s`,
+		`net:NoExecute: since -29s, net op=Exists, stays`,
+		`slow:NoSchedule: , slow:NoSchedule op=Exists`,
 		`slow:PreferNoSchedule: , `,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -77,7 +77,7 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 	}{
 		{"no taint", pod("a"), node("n1"), "the node has no NoExecute taint", 0},
 		{"a taint that evicts no pod", pod("a"), node("n1", parsed("gpu:NoSchedule")), "the node has no NoExecute taint", 1},
-		{"all tolerated", pod("a", tolerates("", -1)), node("n1", parsed("gpu:NoExecute")), "every NoExecute taint of the node is tolerated without a limit", 1},
+		{"all tolerated", pod("a", tolerates("", -1)), node("n1", parsed("gpu:NoExecute")), "every NoExecute taint of the node is tolerated forever", 1},
 		{"no node", pod("a"), nil, "the node is not known", 0},
 		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},
 		{"finished", pod("a", in(v1.PodFailed)), node("n1", parsed("gpu:NoExecute")), "the pod has finished", 0},
@@ -132,15 +132,15 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 		got = append(got, line(t))
 	}
 	want := []string{
-		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable Exists, goes at 1m40s`,
-		`gpu=b:NoExecute: since -5s, gpu Exists, goes at 5s`,
+		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable op=Exists, goes at 1m40s`,
+		`gpu=b:NoExecute: since -5s, gpu op=Exists, goes at 5s`,
 		`disk:NoExecute: since 0s or -10h0m0s, Exists, stays`,
 		`net:NoExecute: since -29s, Exists, stays`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "countdown since 2026-05-01T11:59:35Z") {
+	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "countdown started at 2026-05-01T11:59:35Z") {
 		t.Errorf("the pod %s: %s", told(e.Prediction), e.Prediction.Reason)
 	}
 }
@@ -151,8 +151,8 @@ func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 		node("n1", timed("node.kubernetes.io/not-ready:NoExecute", -60), timed("node.kubernetes.io/unreachable:NoExecute", -30)))
 	got := []string{line(e.Taints[0]), line(e.Taints[1])}
 	want := []string{
-		"node.kubernetes.io/not-ready:NoExecute: since -59s, node.kubernetes.io/not-ready Exists, goes at -49s",
-		"node.kubernetes.io/unreachable:NoExecute: since -29s, node.kubernetes.io/unreachable Exists, goes at 4m1s",
+		"node.kubernetes.io/not-ready:NoExecute: since -59s, node.kubernetes.io/not-ready op=Exists, goes at -49s",
+		"node.kubernetes.io/unreachable:NoExecute: since -29s, node.kubernetes.io/unreachable op=Exists, goes at 4m1s",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -252,15 +252,15 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"timeAdded has no fractions of a second, so the countdown started one second later, at 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown since 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu Exists\"",
+			"timeAdded is truncated to seconds, so the countdown started at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"timeAdded has no fractions of a second, so the countdown started one second later, at 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown since 2026-05-01T11:59:41Z) is not tolerated",
+			"timeAdded is truncated to seconds, so the countdown started at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"its timeAdded 2026-05-01T12:01:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu Exists\"",
+			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
@@ -274,7 +274,7 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}
 }
 
-func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
+func TestWhereTheBuiltinControllerWouldDecideOtherwiseIsSaid(t *testing.T) {
 	gpu, disk := timed("gpu=9:NoExecute", -60), timed("disk:NoExecute", -30)
 	numeric := func(p *v1.Pod) {
 		p.Spec.Tolerations = []v1.Toleration{{Key: "gpu", Operator: v1.TolerationOpGt, Value: "5"}}
@@ -295,7 +295,7 @@ func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
 		{"being deleted", pod("a", deleted), ""},
 		{"finished, with too many seconds", pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
 	} {
-		got := explain(c.pod, node("n1", gpu, disk)).Original
+		got := explain(c.pod, node("n1", gpu, disk)).Builtin
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}

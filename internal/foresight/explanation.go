@@ -12,9 +12,9 @@ type Explanation struct {
 	Pod        ExplainedPod `json:"pod"`
 	Prediction *Prediction  `json:"prediction,omitempty"` // nil if the pod is gone
 
-	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
+	// Builtin says how the built-in controller would decide otherwise about a pod that runs, as far as the present
 	// state shows it; empty if it would decide alike.
-	Original string `json:"original,omitempty"`
+	Builtin string `json:"builtin,omitempty"`
 
 	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod should be gone by its grace period
 

@@ -98,7 +98,7 @@ func (j *Journal) journaled(now time.Time) breaker.Journaled {
 	if j.guards == nil {
 		return breaker.Journaled{}
 	}
-	return breaker.Journaled{Record: j.guards.Converted(skew.Instant{Time: now}.Enter), Known: true}
+	return breaker.Journaled{Record: j.guards.Converted(skew.Instant{Time: now}.ToLocal), Known: true}
 }
 
 // hasHold reports whether the record of guards and holds has a hold of this kind.

@@ -91,14 +91,15 @@ func (m *Model) unknownRules() []string {
 	case !m.reading.AsRunning:
 		return nil
 	case unknown != "":
-		return []string{unknown + ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"}
+		return []string{unknown + ", so the policies in use are unknown; set --config, or --config=none for the " +
+			"default rules"}
 	case m.ConfigChanged():
 		return []string{"the configuration of the manager has changed meanwhile; ask again"}
 	case j.state.Config == nil || !j.silent():
 		return nil
 	case j.Lease.Unknown != "":
-		return []string{fmt.Sprintf("%s, and the journal was last written at %s, so whether a manager runs is not known",
-			j.Lease.Unknown, taint.Stamp(j.state.Written))}
+		return []string{fmt.Sprintf("%s, and the journal was last written at %s, so it is unknown whether a manager "+
+			"runs", j.Lease.Unknown, taint.Stamp(j.state.Written))}
 	case j.Lease.renewed(j.Now):
 		return []string{fmt.Sprintf("the manager can't write its journal, which was last written at %s, so its policies "+
 			"may have changed", taint.Stamp(j.state.Written))}

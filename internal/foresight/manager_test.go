@@ -41,7 +41,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	absent := journal.StoredPartition{}
 	const byRunning = "by the policies of the running manager"
 	const ended = "by the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
-	const next = ", so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
+	const next = ", so the policies in use are unknown; set --config, or --config=none for the default rules"
 	for name, test := range map[string]struct {
 		lease      Lease
 		state      journal.StoredPartition
@@ -70,7 +70,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 		"a journal without a configuration":       {lease: renewed, state: state(nil, 0), gaps: "the state has no _config" + next},
 		"a journal that is empty":                 {lease: none, state: journal.StoredPartition{Version: "1"}, gaps: "the state has no _config" + next},
 		"the manager can't write its journal":     {lease: renewed, state: state(drain, time.Hour), by: byRunning, gaps: "the manager can't write its journal, which was last written at 2026-05-01T11:00:00Z, so its policies may have changed"},
-		"an old journal, and an unread Lease":     {lease: unread, state: state(drain, time.Hour), by: byRunning, gaps: "no lease, and the journal was last written at 2026-05-01T11:00:00Z, so whether a manager runs is not known"},
+		"an old journal, and an unread Lease":     {lease: unread, state: state(drain, time.Hour), by: byRunning, gaps: "no lease, and the journal was last written at 2026-05-01T11:00:00Z, so it is unknown whether a manager runs"},
 		"no manager runs any longer":              {lease: stale, state: state(drain, time.Hour), by: ended, ended: true},
 		"the manager has released its Lease":      {lease: leaseOf("", noon), state: state(drain, time.Hour), by: ended, ended: true},
 		"an old journal without a Lease":          {lease: none, state: state(drain, time.Hour), by: ended, ended: true},

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -26,8 +25,8 @@ func maskedPods(n int) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so nothing " +
-		"can be said of them"}
+	return []string{having(n, "pod") + " a masked value that decides, in a taint, a toleration or a label, so the " +
+		"answer for these pods is unknown"}
 }
 
 // masks reports whether a mask hides which policy decides about the pod, or whether the pod tolerates one of these
@@ -53,30 +52,32 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 
 // doubtBudgets notes the budgets that select by labels that are masked: they may cover any pod that has such a label.
 func (m *Model) doubtBudgets() {
-	if m.reading.Masked == nil || m.reading.BudgetsUnknown != "" || len(m.budgets) == 0 {
+	if m.reading.Masked == nil || m.reading.BudgetsUnknown != "" {
 		return
 	}
 	type label struct{ namespace, key string }
-	masked := map[label]bool{}
-	for _, p := range m.pods {
-		for key, value := range p.Labels {
-			if m.reading.Masked(value) {
-				masked[label{p.Namespace, key}] = true
+	selecting := map[label][]string{} // the names of the budgets that compare the label's value
+	for name, b := range m.budgets {
+		needs, _ := b.selector.Requirements()
+		for _, r := range needs {
+			if key := (label{b.Namespace, r.Key()}); r.Values().Len() > 0 {
+				selecting[key] = append(selecting[key], name)
 			}
 		}
 	}
 	var names []string
-	for _, b := range m.budgetsInOrder() {
-		needs, _ := b.selector.Requirements()
-		if slices.ContainsFunc(needs, func(r labels.Requirement) bool {
-			return r.Values().Len() > 0 && masked[label{b.Namespace, r.Key()}]
-		}) {
-			names = append(names, b.Namespace+"/"+b.Name)
+	for _, p := range m.pods {
+		for key, value := range p.Labels {
+			if by := (label{p.Namespace, key}); len(selecting[by]) > 0 && m.reading.Masked(value) {
+				names = append(names, selecting[by]...)
+				delete(selecting, by)
+			}
 		}
 	}
+	slices.Sort(names)
 	if len(names) > 0 {
 		m.reading.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s select by labels that are masked (%s)",
-			m.reading.From, ShortList(names))
+			m.reading.From, ShortList(slices.Compact(names)))
 	}
 }
 

@@ -205,7 +205,7 @@ type Model struct {
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// UpdateJournal takes in a version of a partition of the journal, or of its state, or the error of reading it, at this
+// UpdateJournal stores a version of a partition of the journal, or of its state, or the error of reading it, at this
 // time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
 	j := m.reading.Journal
@@ -219,7 +219,7 @@ func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err er
 	}
 }
 
-// UpdateLease takes in another reading of the manager's Lease, with its times as in [Journal].
+// UpdateLease stores another reading of the manager's Lease, with its times as in [Journal].
 func (m *Model) UpdateLease(l Lease, now, read time.Time) {
 	j := m.reading.Journal
 	j.Lease, j.Now, j.Read = l, now, read

@@ -34,12 +34,13 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 		r.note("%s, so the start time of taints without timeAdded is unknown; pods affected by those taints may be evicted earlier than shown", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint: if taint-manager saw the first of them, its countdown started " +
-			"then, and it evicts earlier")
+		r.note("not-ready and unreachable count as one taint: if taint-manager saw the other one earlier, the " +
+			"countdown started then, and the eviction is sooner than shown")
 	}
 	if d.asIfNow {
 		r.note("the countdown of a NoSchedule taint starts when taint-manager, with the policy, first sees the taint; without a " +
-			"journal entry, this answer assumes now, and taint-manager evicts earlier if it saw the taint earlier")
+			"journal entry, this answer assumes now; if taint-manager saw the taint earlier, the eviction is sooner than " +
+			"shown")
 	}
 	m.noteHolds(&r, by)
 	return r
@@ -118,14 +119,14 @@ func (l *lacking) add(lacks bool, kind, clause string) {
 func (l *lacking) count(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		l.add(o.UID == "", "node", "no metadata.uid, so their journal entries are ignored")
-		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so taints without a usable "+
-			"timeAdded count from the time of the question")
+		l.add(o.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
+		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so taints without a valid "+
+			"timeAdded are assumed to be added at --at")
 	case *v1.Pod:
 		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
 		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
-		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a time of the condition "+
-			"PodScheduled, so they count as bound at the time of the question")
+		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
+			"so --at is used as the time of binding")
 		countIf(&l.nodes, o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
 			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase))
 	}
@@ -155,7 +156,7 @@ func (m *Model) gaps(nodes []string) []string {
 // unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacking.nodes; m.reading.Dumped && n > 0 {
-		list = append(list, having(n, "pod")+" no spec.nodeName although not Pending, so their taints are unknown")
+		list = append(list, having(n, "pod")+" no spec.nodeName although not Pending, so taints are unknown")
 	}
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {
@@ -167,7 +168,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 		}
 	}
 	if m.reading.Dumped && len(nodes) == 0 && len(lost) > 0 {
-		list = append(list, fmt.Sprintf("%s a node that is missing (%s), so their taints are unknown",
+		list = append(list, fmt.Sprintf("%s a node that is missing (%s), so taints are unknown",
 			having(len(lost), "pod"), slices.Min(lost)))
 	}
 	if len(unknown) == 0 {
@@ -179,7 +180,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	if len(unknown) == 1 {
 		which = "one namespace"
 	}
-	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): their pods "+
-		"count as held", which, ShortList(unknown),
+	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): pods "+
+		"there count as held", which, ShortList(unknown),
 		cmp.Or(m.reading.NamespacesRefused, "these namespaces were not found")))
 }

@@ -48,9 +48,9 @@ func sparedNote(nodes []SparedNode) string {
 	if len(nodes) > 1 {
 		has, node = "nodes "+ShortList(names)+" have", "NODE"
 	}
-	note := has + " not-ready or unreachable with the effect NoSchedule alone, so no countdown runs because of them. " +
-		"kube-controller-manager sets the NoExecute taints at a limited rate. It sets none while most nodes of the zone " +
-		"are down. It lifts them when it starts, when its leader changes, and while every zone is disrupted"
+	note := has + " the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. " +
+		"kube-controller-manager adds the NoExecute taints at a limited rate. It adds none while most nodes of the " +
+		"zone are down, and removes them when it starts, when its leader changes, and while every zone is disrupted"
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {
 		note += ". 'kubectl describe node " + node + "' shows when it became not ready"
 	}

@@ -67,9 +67,9 @@ func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
 // taintKeys returns the keys of the taints because of which a pod goes, sooner or later.
 func (r *rulesAt) taintKeys(p going) (keys []string) {
 	const ever = 1 << 62 // all taints of the node evict by then
-	ways, _ := r.Ways(&p.Pod, &r.nodes[p.Node].latest.Node, policy.Calls{}, p.At.Add(ever))
-	for i := range ways {
-		keys = append(keys, ways[i].Action.Taint.Key)
+	permits, _ := r.Permits(&p.Pod, &r.nodes[p.Node].latest.Node, policy.Calls{}, p.At.Add(ever))
+	for i := range permits {
+		keys = append(keys, permits[i].Action.Taint.Key)
 	}
 	return keys
 }

@@ -20,7 +20,7 @@ const EvictionReason = "TaintManagerEviction"
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	Node  string     `json:"node,omitempty"`  // of the first call; an event of the original has only At
+	Node  string     `json:"node,omitempty"`  // of the first call; an event of the built-in controller has only At
 	Due   *time.Time `json:"due,omitempty"`   // when the first call was due
 	At    time.Time  `json:"at"`              // when the first call was made
 	Taint string     `json:"taint,omitempty"` // because of which the first call was made
@@ -41,7 +41,7 @@ func pastOf(events []Event) (past PastEviction) {
 		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
 		case e.Reason != EvictionReason:
-		case strings.HasPrefix(e.Message, "Cancelling "): // as the original's, which has no annotations
+		case strings.HasPrefix(e.Message, "Cancelling "): // as the built-in controller's, which has no annotations
 			past = PastEviction{cancelled: e.cancellation()}
 		default:
 			said := e.Annotations
@@ -138,8 +138,8 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 }
 
 // eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
-// their times. An event without a UID, such as the original's, is an earlier pod's if it is older than this one. All
-// are its own if the pod is gone.
+// their times. An event without a UID, such as the built-in controller's, is an earlier pod's if it is older than this
+// one. All are its own if the pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
 	about := func(e *v1.Event) bool {

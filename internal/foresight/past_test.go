@@ -34,7 +34,7 @@ func happened(uid string, seconds float64, reason, message string) *v1.Event {
 
 // The messages are those of package event; its tests hold them.
 const (
-	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (countdown since 2026-05-01T11:58:10Z) is not tolerated"
+	marked    = "Marking for deletion Pod shop/a on node n1, due at 2026-05-01T11:58:10Z: taint gpu:NoExecute (countdown started at 2026-05-01T11:58:10Z) is not tolerated"
 	cancelled = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no such taint; it was to go because taint gpu:NoExecute is not tolerated"
 	blocked   = "Eviction of Pod shop/a on node n1, due at 2026-05-01T11:58:10Z, is blocked (pdb), and will be tried again: The budget needs 1"
 	spared    = "Cancelling deletion of Pod shop/a on node n1, which was due at 2026-05-01T11:58:10Z: the node has no NoExecute taint" + eviction.OutageSpared + "; it was to go because taint gpu:NoExecute is not tolerated"

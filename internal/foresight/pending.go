@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,14 @@ type Pending struct {
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
 
 	Remarks
+}
+
+// CannotSay returns an error if the answer is incomplete, which says so if no eviction was found.
+func (p *Pending) CannotSay() error {
+	if len(p.Pods) > 0 || len(p.Incomplete) == 0 {
+		return p.Remarks.CannotSay()
+	}
+	return errors.New("no eviction found, but the answer is incomplete: " + p.gap())
 }
 
 // PendingPod is a pod to be evicted.

@@ -21,8 +21,7 @@ type Plan struct {
 	// Compared is the configuration that the changes are compared with; empty if they are compared with no changes.
 	Compared string `json:"compared,omitempty"`
 
-	// Pace is that of the evictions from the nodes in question, and ComparedPace that with Compared; nil if no rate
-	// delays one.
+	// Pace is the eviction rate on the selected nodes, and ComparedPace that under Compared; nil if no rate delays one.
 	Pace         *Pace `json:"pace,omitempty"`
 	ComparedPace *Pace `json:"comparedPace,omitempty"`
 
@@ -30,8 +29,8 @@ type Plan struct {
 	Nodes []PlannedNode `json:"nodes"`
 	Total Total         `json:"total"`
 
-	// Pods to be evicted, in the order of their evictions, and then the pods of the nodes in question that stay.
-	// Pods of other nodes that are evicted are included, as they ask the same budgets; their effect is anyway.
+	// Pods to be evicted, in the order of their evictions, and then the pods of the selected nodes that stay. Evicted
+	// pods of other nodes are included, because they count against the same budgets; their Effect is Anyway.
 	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
@@ -42,7 +41,7 @@ type Plan struct {
 	Remarks
 }
 
-// Names returns the namespaces and names of the pods that go, or go sooner, because of the change.
+// Names returns the namespaces and names of the pods that are evicted, or evicted sooner, because of the changes.
 func (p *Plan) Names() []string {
 	var names []string
 	for _, pod := range p.Pods {
@@ -53,7 +52,7 @@ func (p *Plan) Names() []string {
 	return names
 }
 
-// own returns the namespaces and names of the pods of this program that leave the nodes in question.
+// own returns the namespaces and names of the pods of this program that leave the selected nodes.
 func (p *Plan) own() (names []string) {
 	for _, pod := range p.Pods {
 		if pod.Own && pod.selected {
@@ -63,20 +62,20 @@ func (p *Plan) own() (names []string) {
 	return names
 }
 
-// Evictions returns the number of all pods that go, be it anyway.
+// Evictions returns the number of evicted pods, including those evicted without the changes.
 func (p *Plan) Evictions() int { return p.Total.going() }
 
-// AsksBudgets reports whether a pod is evicted, not deleted.
+// AsksBudgets reports whether a pod is to be evicted by the Eviction API, which respects budgets, and not deleted.
 func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
 	return pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
 }
 
-// NeverGoes reports whether a pod is evicted, not deleted, and the API server never evicts it.
+// NeverGoes reports whether a pod is to be evicted by the Eviction API, which will always refuse.
 func (p *Plan) NeverGoes(pod *PlannedPod) bool {
 	return pod.Never && pod.DeleteAt == nil && p.Waits(pod)
 }
 
-// Waits reports whether a pod is evicted, not deleted, and its eviction waits until budgets admit more.
+// Waits reports whether a pod is to be evicted by the Eviction API, but has to wait for its budgets.
 func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.AsksBudgets(pod) }
 
 // PlannedNode is a node that gets the taints.
@@ -95,25 +94,25 @@ type PlannedPod struct {
 	// without the changes, too), saved or stays.
 	Effect string `json:"effect"`
 
-	// Original says how the original controller would decide otherwise about a pod that runs, as far as the present
-	// state shows it; empty if it would decide alike.
-	Original string `json:"original,omitempty"`
+	// Builtin says how the built-in controller would decide differently about the running pod, as far as the present
+	// state shows; empty if it would not.
+	Builtin string `json:"builtin,omitempty"`
 
 	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
 	Without   *Prediction `json:"without,omitempty"`   // without the changes; nil if the pod would stay
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
-	Never     bool     `json:"never,omitempty"` // they would block it for ever
+	Never     bool     `json:"never,omitempty"` // they would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
-	// FirstMatch is set if a later toleration would tolerate a taint longer than the first that matches.
+	// FirstMatch means that a later toleration would tolerate a taint longer than the first matching one, which counts.
 	FirstMatch bool `json:"-"`
 
-	of       *pod // until the plan is finished
-	selected bool // on a node in question
-	waits    bool // until budgets admit its eviction
-	never    bool // because they never do
+	of              *pod // from which it was made; nil once the plan is complete
+	selected        bool // on a selected node
+	waitsForBudgets bool // until budgets allow its eviction
+	neverByBudgets  bool // waits, and budgets never allow it
 }
 
 // The effects of the changes on a pod.
@@ -127,7 +126,7 @@ const (
 	Stays   = "stays"   // it stays without them, too
 )
 
-// Question is the question that a plan answers.
+// Question is what a plan answers.
 type Question struct {
 	Selection // of the nodes that get the taints
 	Changes   []Change
@@ -139,7 +138,7 @@ type Question struct {
 	Compared string
 }
 
-// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not exist.
+// Plan predicts the effect of the changes. It returns an error if the selected nodes or their taints do not exist.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
 	taints, err := m.change(plan, &q)
@@ -148,7 +147,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	}
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
-	plan.Budgets = ask(m.budgetsWith(taints), plan.Pods, taints)
+	plan.Budgets = planBudgets(m.budgetsWith(taints), plan.Pods, taints)
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
@@ -159,7 +158,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	return plan, nil
 }
 
-// change adds the nodes in question to the plan, and returns their taints after the changes.
+// change adds the selected nodes to the plan, and returns their taints after the changes.
 func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	if err := m.CheckNodes(q.Names); err != nil {
 		return nil, err
@@ -184,8 +183,8 @@ func (m *Model) change(plan *Plan, q *Question) (map[string][]v1.Taint, error) {
 	return taints, nil
 }
 
-// planRules holds the rules with the changes and without them, the taints of the nodes in question with them, the pod
-// of the leader, and the number of pods that are left out because a mask hides whether they tolerate these taints.
+// planRules holds the rules before and after the changes, the selected nodes' taints after them, the leader's pod, and
+// the number of pods that are left out because a mask hides whether they tolerate these taints.
 type planRules struct {
 	with, without rulesAt
 	taints        map[string][]v1.Taint
@@ -203,7 +202,7 @@ func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules 
 	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0}
 }
 
-// planPods returns the predictions for the pods of the nodes in question, and for those that other nodes lose.
+// planPods returns the predictions for all pods of the selected nodes, and for the evicted pods of other nodes.
 func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 	pods := []*PlannedPod{}
 	for _, p := range m.pods {
@@ -231,7 +230,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
 	}
 	if with.DeletedBy == "" {
-		result.Original = by.with.nodes[p.Node].original(&p.Pod, &verdict, &by.with)
+		result.Builtin = by.with.nodes[p.Node].builtin(&p.Pod, &verdict, &by.with)
 	}
 	result.share()
 	if without.Evict {
@@ -248,15 +247,15 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	if selected {
 		rules := m.rules.config.Rules
-		result.Warnings = shadowed(&p.Pod, taints, rules)
+		result.Warnings = shadowedWarnings(&p.Pod, taints, rules)
 		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = slices.Concat(result.Warnings, displaced(&p.Pod, taints, rules), returns(p, taints, rules),
-			lingers(taints))
+		result.Warnings = slices.Concat(result.Warnings, displacedWarnings(&p.Pod, taints, rules),
+			loopWarnings(p, taints, rules), stuckWarnings(taints))
 	}
 	return result
 }
 
-// addPaces adds the paces of the evictions from the nodes in question that wait for no budget.
+// addPaces adds the paces of the evictions from the selected nodes that wait for no budget.
 func (p *Plan) addPaces(m *Model, by *planRules) {
 	var with, without []going
 	for _, pod := range p.Pods {
@@ -273,7 +272,7 @@ func (p *Plan) addPaces(m *Model, by *planRules) {
 	}
 }
 
-// effect returns the effect of the changes on a pod, by the predictions with them and without.
+// effect returns the effect of the changes on a pod, from the predictions after and before them.
 func effect(with, without *Prediction) string {
 	switch {
 	case !with.Evict && with.HeldBy != "":
@@ -324,7 +323,7 @@ func (m *Model) replicasOf() map[ownerKey]*replicas {
 	return all
 }
 
-// doubts returns the doubts about the times of the plan, except about pods that the change does not concern.
+// doubts returns the doubts about the times of the plan, except about pods that the changes do not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
 		if pod.Effect == Anyway && !pod.selected {

@@ -30,9 +30,9 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		want   string
 		reason string // part of it
 	}{
-		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (countdown since 2026-05-01T12:00:00Z) is not tolerated"},
-		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 5m by toleration "gpu Exists"`},
-		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
+		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated"},
+		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 5m by toleration "gpu op=Exists"`},
+		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated forever"},
 		{"a mirror pod", []string{gpu}, node("n1"), pod("a", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }), "stays", "mirrors"},
 		{
 			"another taint is there since an unknown time",
@@ -44,7 +44,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 			"a taint of an unknown time may come before another",
 			[]string{gpu},
 			node("n1", parsed("disk:NoExecute")), pod("a", tolerates("gpu", 30), tolerates("disk", 90)),
-			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (countdown since 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "gpu Exists"; the start of disk:NoExecute is unknown: its countdown did not start before 2026-05-01T03:00:00Z`,
+			"goes at -8h58m30s to 30s", `taint gpu=a100:NoExecute (countdown started at 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "gpu op=Exists"; the start of disk:NoExecute is unknown: its countdown did not start before 2026-05-01T03:00:00Z`,
 		},
 		{"the other value was borne for ever", []string{"load=9:NoExecute"}, node("n1", timed("load=1:NoExecute", -60)), pod("a", func(p *v1.Pod) {
 			p.Spec.Tolerations = []v1.Toleration{{Key: "load", Operator: v1.TolerationOpLt, Value: "5"}}

@@ -68,7 +68,7 @@ const overdueAfter = 10 * time.Second
 // Overdue reports whether the deadline has passed by so much that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
 
-// isSwapped reports whether the taint may have started before its timeAdded, which is set anew at each swap.
+// isSwapped reports whether the taint may have started before its timeAdded, which each swap resets.
 func (p *Prediction) isSwapped() bool {
 	return p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
 }
@@ -108,7 +108,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 func unsure(reason string, latest, earliest taint.Verdict) string {
 	since := taint.Stamp(latest.Start)
 	if latest.Taint.MatchTaint(earliest.Taint) {
-		return strings.Replace(reason, "countdown since "+since,
+		return strings.Replace(reason, "countdown started at "+since,
 			"countdown started between "+taint.Stamp(earliest.Start)+" and "+since, 1)
 	}
 	return reason + "; the start of " + earliest.Taint.ToString() + " is unknown: its countdown did not start before " +
@@ -140,7 +140,7 @@ func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict
 		prediction.ExposedSince, prediction.Toleration = utc(held.Start), unquoted(held.Toleration)
 		prediction.Reason = HeldReason(prediction.HeldBy, held.At, held.Because())
 	default:
-		prediction.Policy, prediction.Reason = v.Ignored, r.WhyStays(p, node, v, taints...)
+		prediction.Policy, prediction.Reason = v.IgnoredBy, r.WhyStays(p, node, v, taints...)
 	}
 	return prediction
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// rounds returns how often pods went from each place within the hour before this time, as far as a manager's events of
-// pods that are gone say so.
+// rounds returns how often pods were evicted from each place within the hour before this time, by a manager's events of
+// pods that are gone.
 func (m *Model) rounds(at time.Time) eviction.Rounds {
 	rounds := eviction.Rounds{}
 	lately := func(e *v1.Event) bool {
@@ -31,7 +31,7 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 	return rounds
 }
 
-// returned returns after how many rounds of evictions a pod has come back to its node; 0 if after less than two.
+// returned returns after how many rounds of evictions a pod has come back to its node; 0 if fewer than two.
 func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
 	return after.Returned(eviction.Place{
 		Namespace: p.Namespace, Workload: p.Workload().String(), Node: p.Node, Key: withoutValue(by.Taint).Key,
@@ -52,9 +52,9 @@ func (p *Pending) noteReturned() {
 	}
 }
 
-// returns returns a warning if the replacement of a pod that is evicted may come back to its node with these taints,
-// and be evicted again: the pod tolerates all of them for some time or, as a policy evicts it, without a limit.
-func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
+// loopWarnings returns a warning if the replacement of an evicted pod may be scheduled to the same node with these
+// taints, and be evicted again: the pod tolerates all of them for some time or, if a policy evicts it, forever.
+func loopWarnings(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 	if p.Controller == nil {
 		return nil
 	}
@@ -67,12 +67,21 @@ func returns(p *pod, taints []v1.Taint, rules taint.Rules) []string {
 		return []string{"the DaemonSet controller creates the pod on this node again at once, where it is evicted again, " +
 			"without end; add a NoSchedule taint that it does not tolerate"}
 	}
-	return []string{"a replacement pod tolerates the node's taints, so it may be scheduled to the same node and " +
-		"evicted again"}
+	tolerates := "a replacement pod also tolerates the node's taints"
+	if slices.ContainsFunc(taints, func(t v1.Taint) bool { return isLimited(&p.Pod, &t, rules) }) {
+		tolerates += " for some time"
+	}
+	return []string{tolerates + ", so it may be scheduled to the same node and evicted again"}
 }
 
-// keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node that has
-// not-ready or unreachable with the effect NoExecute has it with NoSchedule, too.
+// isLimited reports whether the pod tolerates the taint, but not forever.
+func isLimited(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
+	counts := taint.Matching(p, t, rules)
+	return counts != nil && counts.TolerationSeconds != nil
+}
+
+// keepsOff reports whether a taint keeps pods with the tolerations of this pod off its node. A node with not-ready or
+// unreachable as NoExecute also has it as NoSchedule.
 func keepsOff(p *taint.Pod, t v1.Taint, rules taint.Rules) bool {
 	if t.Effect == v1.TaintEffectPreferNoSchedule {
 		return false
@@ -84,8 +93,8 @@ func keepsOff(p *taint.Pod, t v1.Taint, rules taint.Rules) bool {
 	return taint.Matching(p, &t, rules) == nil || taint.Matching(p, &twin, rules) == nil
 }
 
-// lingers returns a warning if the kubelet of a node with these taints can't confirm that a pod has stopped.
-func lingers(taints []v1.Taint) []string {
+// stuckWarnings returns a warning if the kubelet of a node with these taints can't confirm that a pod has stopped.
+func stuckWarnings(taints []v1.Taint) []string {
 	if !hasKey(taints, v1.TaintNodeUnreachable) || hasKey(taints, v1.TaintNodeOutOfService) {
 		return nil
 	}

@@ -1,13 +1,15 @@
 package foresight
 
 import (
+	"fmt"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shadowed returns warnings of tolerations that have no effect because an earlier toleration matches the same taint.
-func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
+// shadowedWarnings returns warnings of tolerations that have no effect because an earlier one matches the same taint.
+func shadowedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	var warnings []string
 	for i := range taints {
 		t := &taints[i]
@@ -17,15 +19,16 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			warnings = append(warnings, "only the first toleration that matches "+t.ToString()+" counts ("+
 				granted(taint.Matching(p, t, rules))+"); the longer one after it ("+granted(longer)+") is ignored. "+
-				"To use it, move it to the front of spec.tolerations")
+				"To use it, put it first in the pod template's tolerations")
 		}
 	}
 	return warnings
 }
 
-// displaced returns warnings of tolerations of an outage that match none of these taints, and keep the API server from
-// adding its default. A toleration of a running pod can't be changed or removed, but others may be put before it.
-func displaced(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {
+// displacedWarnings returns warnings of tolerations of an outage that match none of these taints, and keep the API
+// server from adding its default. A toleration of a running pod can't be changed or removed, but others may be put
+// before it.
+func displacedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {
 	for i := range taints {
 		t := &taints[i]
 		if t.Effect != v1.TaintEffectNoExecute || !isManaged(*t) {
@@ -40,7 +43,7 @@ func displaced(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []s
 	return warnings
 }
 
-// outage are the NoExecute taints that Kubernetes sets while a node has an outage.
+// outage returns the NoExecute taints that Kubernetes sets during an outage of a node.
 func outage() []v1.Taint {
 	return []v1.Taint{
 		{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute},
@@ -48,10 +51,10 @@ func outage() []v1.Taint {
 	}
 }
 
-// granted formats a toleration with the time for which it tolerates a taint.
+// granted formats a toleration as "kubectl describe pod" does, in quotes.
 func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t) + ", no limit"
+		return taint.TolerationString(t)
 	}
-	return taint.TolerationString(t) + ", " + taint.BriefSeconds(*t.TolerationSeconds)
+	return fmt.Sprintf(`"%s for %ds"`, unquoted(t), *t.TolerationSeconds)
 }

@@ -65,14 +65,14 @@ func (t *Total) add(p *PlannedPod) {
 		countIf(&t.Elsewhere, !p.selected)
 	}
 	countIf(&t.Blocked, len(p.BlockedBy) > 0)
-	countIf(&t.AllWaiting, p.waits)
+	countIf(&t.AllWaiting, p.waitsForBudgets)
 }
 
 // addGoing counts a pod of Evict.
 func (t *Total) addGoing(p *PlannedPod) {
-	if p.waits {
+	if p.waitsForBudgets {
 		t.Waiting++
-		countIf(&t.Never, p.never)
+		countIf(&t.Never, p.neverByBudgets)
 		return
 	}
 	countIf(&t.Now, *p.InSeconds == 0)
@@ -86,7 +86,7 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
 	ready := p.readyGoing()
 	for _, pod := range p.Pods {
-		pod.of, pod.waits, pod.never = nil, p.Waits(pod), p.NeverGoes(pod)
+		pod.of, pod.waitsForBudgets, pod.neverByBudgets = nil, p.Waits(pod), p.NeverGoes(pod)
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })

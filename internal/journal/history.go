@@ -21,8 +21,8 @@ func historyOf(states []TaintState) taint.History {
 	return history
 }
 
-// statesAfter returns the states after an observation of the group's taints at a version: those that are gone have
-// ended.
+// statesAfter returns the states after an observation of the group's taints at a version: missing ones are marked
+// Ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	states = slices.Clone(states)
 	for i := range states {
@@ -36,8 +36,7 @@ func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintSta
 	return dropCovered(states)
 }
 
-// dropCovered drops each state that began after another state and ended before it: the other one decided for its whole
-// duration.
+// dropCovered drops each state that began after another one and ended before it: it never decided anything.
 func dropCovered(states []TaintState) []TaintState {
 	remaining := states[:0]
 	for _, state := range states {
@@ -51,13 +50,13 @@ func dropCovered(states []TaintState) []TaintState {
 	return remaining
 }
 
-// standing reports whether the history has the taint in a state that has not ended.
+// standing reports whether the taint has a state that has not ended.
 func standing(states []TaintState, t *v1.Taint) bool {
 	return slices.ContainsFunc(states, func(s TaintState) bool { return !s.Ended && same(&s.Taint, t) })
 }
 
-// bound limits a history to maxStates states. It joins neighbours of which the older has ended and which no pod
-// distinguishes; this changes no verdict. Without such neighbours it drops the oldest state; evictions are later then.
+// bound limits a history to maxStates states. It joins a state with its ended predecessor if no pod distinguishes them,
+// which changes no verdict. Otherwise it drops the oldest state, which makes evictions later.
 func bound(states []TaintState, apart func(a, b *v1.Taint) bool) []TaintState {
 	for len(states) > maxStates {
 		i := joinable(states, apart)

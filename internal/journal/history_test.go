@@ -55,8 +55,8 @@ func (w *watcher) finds(at, version, written int, taints ...string) *watcher {
 
 func (w *watcher) observe(at, version int, listed bool, written int, taints []string) *watcher {
 	o := journal.Observation{
-		Look:   journal.Look{At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour)},
-		Taints: tainted(taints...), Version: fmt.Sprint(version), Before: w.before, Gap: listed,
+		Viewpoint: journal.Viewpoint{At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour)},
+		Taints:    tainted(taints...), Version: fmt.Sprint(version), Before: w.before, Gap: listed,
 	}
 	if listed && !w.last.Watched.IsZero() {
 		o.Watched, o.Reached = w.last.Watched, w.last.Reached
@@ -87,7 +87,7 @@ func (w *watcher) record(t *testing.T) journal.Record {
 // reads reads the record of another process at that second.
 func (w *watcher) reads(t *testing.T, at float64, writer *watcher) *watcher {
 	t.Helper()
-	w.history, _ = w.history.Explain("u", writer.record(t), journal.Look{
+	w.history, _ = w.history.ApplyRecord("u", writer.record(t), journal.Viewpoint{
 		At: skew.Instant{Time: second(at)}, Created: noon.Add(-time.Hour), LastWatch: writer.last,
 	})
 	return w
@@ -215,7 +215,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
 	r.UID = "other"
-	if _, changed := w.history.Explain("u", r, journal.Look{At: skew.Instant{Time: second(30)}}); changed {
+	if _, changed := w.history.ApplyRecord("u", r, journal.Viewpoint{At: skew.Instant{Time: second(30)}}); changed {
 		t.Error("it is used")
 	}
 }
@@ -223,7 +223,7 @@ func TestARecordOfAnotherNodeIsNotUsed(t *testing.T) {
 func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
 	w := process().finds(20, 5, 0, "gpu")
 	r := process().sees(1).sees(5, "gpu").record(t)
-	w.history, _ = w.history.Explain("u", r, journal.Look{At: skew.Instant{Time: second(30)}, Created: noon.Add(15 * time.Second)})
+	w.history, _ = w.history.ApplyRecord("u", r, journal.Viewpoint{At: skew.Instant{Time: second(30)}, Created: noon.Add(15 * time.Second)})
 	if got := w.String(); got != "gpu@15" {
 		t.Errorf("got %s", got)
 	}
@@ -235,7 +235,7 @@ func TestTenTermsMoveNoStart(t *testing.T) {
 	first := writer.record(t)
 	for term := range 10 {
 		next := process().finds(20+term, 5, 0, "gpu")
-		next.history, _ = next.history.Explain("u", writer.record(t), journal.Look{
+		next.history, _ = next.history.ApplyRecord("u", writer.record(t), journal.Viewpoint{
 			At:        skew.Instant{Time: second(40 + float64(term)), Min: -3 * time.Second, Max: 4 * time.Second},
 			LastWatch: writer.last,
 		})
@@ -251,8 +251,8 @@ func TestWithMoreThanEightStatesThoseThatNoPodDistinguishesAreJoined(t *testing.
 		w := process()
 		for i := range 12 {
 			o := journal.Observation{
-				Look:   journal.Look{At: skew.Instant{Time: second(float64(i))}, Distinguishes: apart},
-				Taints: tainted(fmt.Sprint("load=", i)), Version: fmt.Sprint(i + 1), Before: w.before,
+				Viewpoint: journal.Viewpoint{At: skew.Instant{Time: second(float64(i))}, Distinguishes: apart},
+				Taints:    tainted(fmt.Sprint("load=", i)), Version: fmt.Sprint(i + 1), Before: w.before,
 			}
 			w.history, _ = w.history.Observe(o)
 			w.before = o.Version

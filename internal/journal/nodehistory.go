@@ -12,9 +12,9 @@ import (
 // NodeHistory holds the taints of one node, each with its start. The zero value has no taints. A NodeHistory is
 // immutable.
 type NodeHistory struct {
-	presences []presence
-	version   string // up to which the taints are known; see [Record]
-	list      string // fingerprint of all taints of the node; empty if each has its timeAdded
+	presences   []presence
+	version     string // up to which the taints are known; see [Record]
+	fingerprint string // of all taints of the node; empty if each has its timeAdded
 }
 
 // Taints returns one history for each NoExecute taint on the node. Callers must not modify it.
@@ -36,34 +36,34 @@ func (n NodeHistory) of(r role) (histories []taint.History) {
 	return histories
 }
 
-// Change is what an observation has changed: the histories, or only the record of the node.
+// Change is what an observation has changed: the histories, or the record of the node alone.
 type Change struct{ History, Record bool }
 
 // Observe returns the history after one more observation.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A
-// NoSchedule taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. A NoSchedule
+// taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
 func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	next := NodeHistory{version: n.version}
 	if o.Keys.Untimed(o.Taints) {
-		next.list = fingerprint(o.Taints)
+		next.fingerprint = fingerprint(o.Taints)
 	}
 	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool { return o.added(&p.states[0].Taint) })
 	for i := range o.Taints {
 		t := &o.Taints[i]
 		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {
 			before, taints := presenceOf(known, r, t), o.group(r, t)
-			next.presences = append(next.presences, o.presence(before, r, taints, n.list, next.list))
+			next.presences = append(next.presences, o.presence(before, r, taints, n.fingerprint, next.fingerprint))
 		}
 	}
 	changed := len(known) != len(n.presences) || !slices.EqualFunc(known, next.presences, func(a, b presence) bool {
 		return a.role == b.role && equalStates(a.states, b.states)
 	})
-	if changed || n.version == "" || n.list != next.list {
+	if changed || n.version == "" || n.fingerprint != next.fingerprint {
 		next.version = o.Version
 	}
-	return next, Change{History: changed, Record: changed || n.list != next.list}
+	return next, Change{History: changed, Record: changed || n.fingerprint != next.fingerprint}
 }
 
 // presenceOf returns the presence of the taint in this role, or nil.
@@ -76,14 +76,14 @@ func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 	return nil
 }
 
-// Recorded reports whether a record tells when this taint, of an observed effect, began.
+// Recorded reports whether the start of this taint, of an observed effect, is from a record.
 func (n NodeHistory) Recorded(t *v1.Taint) bool {
 	return slices.ContainsFunc(n.presences, func(p presence) bool {
 		return p.recorded && counts(&p.states[0].Taint, t)
 	})
 }
 
-// Found reports whether this process has found this taint, of an observed effect, in a list.
+// Found reports whether this process first saw this taint, of an observed effect, in a list.
 func (n NodeHistory) Found(t *v1.Taint) bool {
 	return slices.ContainsFunc(n.presences, func(p presence) bool {
 		return slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
@@ -92,7 +92,7 @@ func (n NodeHistory) Found(t *v1.Taint) bool {
 
 // Record returns the record of the node, or false if the node has no taints to record.
 func (n NodeHistory) Record(uid types.UID) (Record, bool) {
-	r := Record{UID: uid, Version: n.version, List: n.list}
+	r := Record{UID: uid, Version: n.version, List: n.fingerprint}
 	for i := range n.presences {
 		if p := &n.presences[i]; p.role == noExecute || p.role == trigger {
 			r.Taints = append(r.Taints, p.states)

@@ -10,14 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Look is a moment at which a process looks at a node, or at the record of it.
-type Look struct {
+// Viewpoint is the moment at which a process reads a node or its record, and what the process knows then.
+type Viewpoint struct {
 	At      skew.Instant
 	Created time.Time // the node's creation time by the API server's clock
-	Keys    Keys      // the NoSchedule taints that are observed, too
+	Keys    Keys      // of the NoSchedule taints to observe
 
-	// LastWatch is when this process last watched before a gap, zero for its first list; or when the writer of the
-	// record last watched.
+	// LastWatch is when this process last watched before a gap, zero for its first list; with a record, when its writer
+	// last watched.
 	LastWatch
 
 	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
@@ -25,15 +25,15 @@ type Look struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// Observation is what one look at a node shows of its taints.
+// Observation is what a process reads of a node's taints at one moment.
 type Observation struct {
-	Look
+	Viewpoint
 
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
-	// KeysBefore are the keys of the previous observation, which says nothing about keys that it did not have in the
-	// same role; nil means that it had the same keys.
+	// KeysBefore are the previous observation's keys; nil means the same. A taint whose role has changed since was not
+	// observed then.
 	KeysBefore *Keys
 
 	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
@@ -45,12 +45,12 @@ type Observation struct {
 	// timeAdded is ignored.
 	Gap bool
 
-	// Written, with Gap, is when the list of taints was written according to managedFields; zero if they don't say.
+	// Written, with Gap, is when the taints were written according to managedFields; zero if these do not say.
 	Written time.Time
 
-	// Unknown, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
+	// DefaultStart, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
 	// observation, which is the latest possible start.
-	Unknown time.Time
+	DefaultStart time.Time
 }
 
 // group returns the taints in this role that count as one with t.
@@ -63,8 +63,8 @@ func (o *Observation) group(r role, t *v1.Taint) (taints []v1.Taint) {
 	return taints
 }
 
-// added reports whether the previous observation says nothing about the taint, because the taint had no role then, or
-// another role. The two taints that the node lifecycle controller swaps are added together.
+// added reports whether the previous observation did not cover the taint, because it had no role or another role then.
+// The two taints that the node lifecycle controller swaps are added together.
 func (o *Observation) added(t *v1.Taint) bool {
 	if o.KeysBefore == nil {
 		return false
@@ -79,35 +79,38 @@ func (o *Observation) added(t *v1.Taint) bool {
 	})
 }
 
-// found reports whether the taint, if it is new, may have been there before this observation.
+// found reports whether a new taint may have been on the node before this observation.
 func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
 
-// presence returns the presence of a group of taints after this observation; known is the one before, or nil. was and
-// list are fingerprints of the node's taints before and now.
-func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, list string) presence {
+// presence returns the presence of a group of taints after this observation; known is the one before, or nil. The
+// fingerprints are of all taints of the node, before and now.
+func (o *Observation) presence(
+	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
+) presence {
 	next := presence{role: r}
-	again := known != nil && o.Gap && known.isAnother(o, taints, was, list)
-	if known != nil && !again {
+	replaced := known != nil && o.Gap && known.isAnother(o, taints, fingerprintBefore, fingerprint)
+	if known != nil && !replaced {
 		next = *known
 	}
 	if o.found(&taints[0]) {
-		found := &finding{
-			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, list: list, written: o.Written,
+		shown := &listing{
+			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, fingerprint: fingerprint,
+			written: o.Written,
 		}
 		if o.added(&taints[0]) {
-			found.before = "" // it was not observed then
+			shown.before = "" // it was not observed then
 		}
-		if known != nil && !again {
-			next.again = known.through(found)
+		if known != nil && !replaced {
+			next.relists = known.withRelist(shown)
 		} else {
-			next.found = found
+			next.firstList = shown
 		}
 	}
 	before := statesAfter(next.states, taints, o.Version)
 	next.states = before
 	for i := range taints {
 		if !standing(before, &taints[i]) {
-			next.states = append(next.states, o.begin(&taints[i], before, again))
+			next.states = append(next.states, o.begin(&taints[i], before, replaced))
 		}
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })
@@ -115,9 +118,9 @@ func (o *Observation) presence(known *presence, r role, taints []v1.Taint, was, 
 	return next
 }
 
-// begin returns the state of a taint that the previous observation did not have. again means that the taint was set
-// again in the gap.
-func (o *Observation) begin(t *v1.Taint, known []TaintState, again bool) TaintState {
+// begin returns the state of a taint that the previous observation lacked. replaced means that the taint was set again
+// in the gap.
+func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
 	s := TaintState{
 		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.found(t),
 	}
@@ -127,20 +130,20 @@ func (o *Observation) begin(t *v1.Taint, known []TaintState, again bool) TaintSt
 	if !o.Watched.IsZero() {
 		s.Relisted, s.Listed = o.At.Time, s.Start
 	}
-	since, start := o.listed(t, again)
+	since, start := o.listed(t, replaced)
 	if len(known) == 0 || since.After(known[len(known)-1].Since) {
 		s.Since, s.Start = since, start
 	}
 	return s
 }
 
-// listed returns when a taint that a list shows began, also by the API server's clock: at its timeAdded if that is
-// credible. A NoSchedule taint does not count from its timeAdded, but from when a process first saw it while a policy
-// made it a trigger. If managedFields show that it was set again, it began then.
-func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
+// listed returns when a listed taint began, by this process's clock and by the API server's: at its timeAdded if that
+// is credible. A NoSchedule taint counts from when a process first saw it while a policy made it a trigger. A taint
+// that was replaced in the gap began when managedFields say.
+func (o *Observation) listed(t *v1.Taint, replaced bool) (since, start time.Time) {
 	added := time.Time{}
 	switch {
-	case t.TimeAdded == nil && again:
+	case t.TimeAdded == nil && replaced:
 		added = o.Written
 	case t.TimeAdded != nil && t.Effect == v1.TaintEffectNoExecute && !t.TimeAdded.Time.Before(o.Created):
 		added = t.TimeAdded.Time
@@ -148,8 +151,8 @@ func (o *Observation) listed(t *v1.Taint, again bool) (since, start time.Time) {
 	since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
 	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have it then
 		since, start = o.At.Time, o.At.Late(o.At.Time)
-		if !o.Unknown.IsZero() {
-			since, start = o.Unknown, o.Unknown
+		if !o.DefaultStart.IsZero() {
+			since, start = o.DefaultStart, o.DefaultStart
 		}
 	}
 	return since, start

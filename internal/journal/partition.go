@@ -13,8 +13,8 @@ import (
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
 const Partitions = 8
 
-// Head is the key of the entry that describes the partition or the state, a [Heartbeat]. No node can have this name. It
-// is part of the format.
+// Head is the key of the [Heartbeat] of a partition or of the state. No node can have this name. It is part of the
+// format.
 const Head = "_journal"
 
 // formatVersion is the version of the format.
@@ -48,7 +48,7 @@ type Partition struct {
 	// Written is when the partition was written, by its writer's clock; zero if unknown.
 	Written time.Time
 
-	// LastWatch is when the writer had last watched then.
+	// LastWatch is when the writer had last watched by that time.
 	LastWatch
 
 	// Records are the records of the partition's nodes, by name.

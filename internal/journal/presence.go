@@ -10,77 +10,78 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// presence is the presence of one taint on one node, without an interruption that is known.
+// presence is one taint's uninterrupted stay on a node, as far as known.
 type presence struct {
-	role     role
-	states   []TaintState // sorted by Since
-	found    *finding     // the list that showed it first; nil if this process has seen it appear
-	again    []*finding   // the lists after gaps through which it continued, the newest first
-	recorded bool         // its start is a record's
+	role      role
+	states    []TaintState // sorted by Since
+	firstList *listing     // the list that showed it first; nil if the watch showed it
+	relists   []*listing   // the lists after gaps that it survived, the newest first
+	recorded  bool         // its start is from a record
 }
 
-// finding is a list, the first one or one after a gap of the watch, that has shown a presence.
-type finding struct {
-	version string     // of the node
-	before  string     // version of the node when this process saw it last before; empty if it never had
-	taints  []v1.Taint // those of the presence, as they were found
-	at      time.Time  // carries the monotonic clock
-	list    string     // fingerprint of all taints of the node; empty if each has its timeAdded
-	written time.Time  // when that list was written, according to managedFields
+// listing is what a list, the first one or one after a gap of the watch, has shown of a presence.
+type listing struct {
+	version     string     // of the node
+	before      string     // version at which this process saw the node before; empty if never
+	taints      []v1.Taint // those of the presence, as listed
+	at          time.Time  // carries the monotonic clock
+	fingerprint string     // of all taints of the node; empty if each has its timeAdded
+	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
-// through returns the lists after gaps through which the presence continued, with another one. Two lists are one
-// finding if this process has seen no state begin between them.
-func (p *presence) through(next *finding) []*finding {
-	if len(p.again) == 0 {
-		return []*finding{next}
+// withRelist returns relists with a list after a gap that the presence survived. It replaces the newest one if this
+// process has seen no state begin between the two.
+func (p *presence) withRelist(next *listing) []*listing {
+	if len(p.relists) == 0 {
+		return []*listing{next}
 	}
-	last := p.again[0]
+	last := p.relists[0]
 	if slices.ContainsFunc(p.states, func(s TaintState) bool { return IsNewer(s.From, last.version) }) {
-		return append([]*finding{next}, p.again...)
+		return append([]*listing{next}, p.relists...)
 	}
 	next.before = last.before
-	return append([]*finding{next}, p.again[1:]...)
+	return append([]*listing{next}, p.relists[1:]...)
 }
 
 // lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
 type lastSeen struct {
-	states  []TaintState
-	watched time.Time
-	list    string // as in a finding
+	states      []TaintState
+	watched     time.Time
+	fingerprint string // as in a listing
 
 	// timestamp and start return a timestamp of the API, and the start of a state, on the clock of watched.
 	timestamp func(time.Time) time.Time
 	start     func(*TaintState) time.Time
 }
 
-// bySelf returns what this process knew when it last watched, on its monotonic clock.
-func (o *Observation) bySelf(states []TaintState, list string) lastSeen {
-	return lastSeen{states, o.Watched, list, o.At.Timestamp, func(s *TaintState) time.Time { return s.Since }}
+// seenByProcess returns what this process knew when it last watched, on its monotonic clock.
+func (o *Observation) seenByProcess(states []TaintState, fingerprint string) lastSeen {
+	return lastSeen{states, o.Watched, fingerprint, o.At.Timestamp, func(s *TaintState) time.Time { return s.Since }}
 }
 
-// byRecord returns what the writer of a record knew, on the API server's clock.
-func (l *Look) byRecord(states []TaintState, list string) lastSeen {
-	return lastSeen{states, l.Watched, list, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
+// seenByWriter returns what the writer of a record knew when it last watched, on the API server's clock.
+func (v *Viewpoint) seenByWriter(states []TaintState, fingerprint string) lastSeen {
+	return lastSeen{states, v.Watched, fingerprint, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
 }
 
-// isAnother reports whether a list after a gap shows another presence than this one. before and list are fingerprints
-// of the node's taints before and after the gap.
-func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, list string) bool {
+// isAnother reports whether a list after a gap shows another presence than this one. before and fingerprint are
+// fingerprints of the node's taints before and after the gap.
+func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, fingerprint string) bool {
 	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-		o.bySelf(p.states, before).differs(taints, list, o.Written)
+		o.seenByProcess(p.states, before).differs(taints, fingerprint, o.Written)
 }
 
 // differs reports whether, as far as the list of a node shows, the taints were removed and set again since.
-func (l lastSeen) differs(taints []v1.Taint, list string, written time.Time) bool {
-	rewritten := list != "" && list == l.list && !written.IsZero() && l.timestamp(written).After(l.watched)
+func (l lastSeen) differs(taints []v1.Taint, fingerprint string, written time.Time) bool {
+	rewritten := fingerprint != "" && fingerprint == l.fingerprint &&
+		!written.IsZero() && l.timestamp(written).After(l.watched)
 	return !slices.ContainsFunc(taints, func(t v1.Taint) bool {
 		return !l.isLater(&t) && (t.TimeAdded != nil || !rewritten)
 	})
 }
 
 // isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
-// it shows this only if nobody watched at that time: the node lifecycle controller sets timeAdded anew whenever it
+// it shows this only if nobody watched at that time: the node lifecycle controller sets a new timeAdded whenever it
 // swaps the two, and after it has restarted.
 func (l lastSeen) isLater(t *v1.Taint) bool {
 	if t.TimeAdded == nil || l.hasExactly(t) {

@@ -12,18 +12,18 @@ type Record struct {
 	// UID of the node: a node with the same name and another UID is another node.
 	UID types.UID `json:"uid"`
 
-	// Version is the node's resourceVersion when the writer last saw its taints change, or a later one of a record that
-	// the writer has read. A process uses the record once it has watched the nodes up to this version.
+	// Version is the node's resourceVersion when the writer last saw its taints change, or that of a record that it
+	// read, if later. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	// List is a fingerprint of all taints of the node; empty if each that is recorded has its timeAdded.
+	// List is a fingerprint of all taints of the node; empty if each recorded one has its timeAdded.
 	List string `json:"list,omitempty"`
 
 	// Taints has the states of each taint.
 	Taints [][]TaintState `json:"taints"`
 }
 
-// TaintState is a state of a taint, with what the journal keeps of it.
+// TaintState is a state of a taint, with the journal's bookkeeping.
 type TaintState struct {
 	v1.Taint
 
@@ -46,7 +46,7 @@ type TaintState struct {
 	Found bool `json:"found,omitempty"`
 }
 
-// afterAbsence reports whether the writer of the state had seen the node without it before it began.
+// afterAbsence reports whether the writer had seen the node without the state before it began.
 func (s *TaintState) afterAbsence() bool { return !s.Found || !s.Listed.IsZero() }
 
 // find returns the states of the taint, or nil.

@@ -10,14 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// The state of the manager as a whole is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are
-// part of the format.
+// The manager-wide state is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are part of the
+// format.
 const (
 	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
 	ConfigKey = "_config" // a [Config]
 )
 
-// StateObject is the number of the state where the partitions have theirs.
+// StateObject is the state's object number, after those of the partitions.
 const StateObject = Partitions
 
 // The maximum sizes in bytes of a stored [Config], and of the stored record of guards and holds.
@@ -29,7 +29,7 @@ const (
 // StateName returns the name of the ConfigMap of the state, for partitions of this name.
 func StateName(name string) string { return name + "-state" }
 
-// Config is the configuration in force, as the leader publishes it before it acts by it.
+// Config is the configuration in force. The leader publishes it before it acts on it.
 type Config struct {
 	// Method is what happens to pods that no policy matches.
 	Method   policy.Method   `json:"method"`
@@ -54,8 +54,8 @@ func (c Config) Encode() ([]byte, error) {
 	return text, err
 }
 
-// decodeConfig parses the stored form of a configuration. It refuses unknown fields: a rule that is ignored would make
-// a wrong answer.
+// decodeConfig parses the stored form of a configuration. It rejects unknown fields: ignoring a rule would give a wrong
+// answer.
 func decodeConfig(text []byte) (c *Config, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -91,7 +91,7 @@ type LastWatch struct {
 	Reached string `json:"reached,omitempty"`
 }
 
-// State is the decoded state of the manager as a whole.
+// State is the decoded manager-wide state.
 type State struct {
 	Heartbeat
 
@@ -99,8 +99,8 @@ type State struct {
 	Config *Config         // nil if there is none
 }
 
-// LastWatchOf returns when the last leader watched the nodes of this partition: when it wrote the partition or, if the
-// state shows that all changes were stored, when it wrote the state later.
+// LastWatchOf returns when the last leader last watched the nodes of this partition: as of the partition's last write
+// or, if the state says that all its changes were stored, as of the state's last write.
 func (s *State) LastWatchOf(number int, p *Partition) LastWatch {
 	if slices.Contains(s.Unstored, number) || s.Watched.Before(p.Watched) {
 		return p.LastWatch

@@ -1,5 +1,6 @@
-// Package ordered has a priority queue whose elements can be moved and removed at any time. It is pure, and knows
-// nothing of what it orders.
+// Package ordered has a priority queue whose elements can be moved and removed at any time. An element stores its
+// position in an int, to which the function passed to [New] points: 0 outside the queue, and written by the queue
+// alone. An element must not be in two queues that use the same int. It is pure, and not safe for concurrent use.
 package ordered
 
 import (
@@ -13,7 +14,7 @@ type Queue[T any] struct{ elements elements[T] }
 
 // New returns an empty queue. before is a strict total order: First is the element before all others. The order of an
 // element may change if Set is called for that element next. at returns where an element keeps its position in this
-// queue; the zero position stands for an element that is not in the queue.
+// queue; 0 means that the element is not in the queue.
 func New[T any](before func(a, b T) bool, at func(T) *int) Queue[T] {
 	return Queue[T]{elements[T]{before: before, at: at}}
 }

@@ -1,7 +1,10 @@
-// Package original recognizes that the original, the taint-eviction-controller of kube-controller-manager, evicts pods
-// beside this program: another client has carried out an eviction that waits here ([eviction.Overtaken]), and the pod's
-// managedFields say that it was not this program. A [Checker] asks the API server for such a pod once in a while, and
-// reports the original in the log, by a metric, and as trouble. It needs no permission beyond listing pods.
+// Package original detects that the built-in controller, the taint-eviction-controller of kube-controller-manager,
+// also evicts pods: another client has deleted a pod whose eviction is still pending in this process, and the
+// pod's managedFields name a taint manager other than this program.
+//
+// [Checker.Overtaken] takes such a pod and never blocks. [Checker.Run] asks the API server for it, at most once a
+// minute, and not for an hour after a finding. It reports the built-in controller in the log, by a metric, and by
+// [Checker.Trouble]. It needs no permission beyond listing pods.
 package original
 
 import (
@@ -24,7 +27,7 @@ import (
 
 const (
 	timeout         = 10 * time.Second // of one request
-	betweenChecks   = time.Minute      // from a request to the next: drains and other deletions are suspicious, too
+	betweenChecks   = time.Minute      // between two requests, because drains and other deletions are suspicious, too
 	betweenFindings = time.Hour        // from a finding to the next request, and so between two reports
 	remembered      = 24 * time.Hour   // how long a finding is shown
 )
@@ -37,7 +40,7 @@ type Options struct {
 	// checked.
 	Own string
 
-	// Broken names the settings whose promises the original breaks.
+	// Broken names the settings whose promises the built-in controller breaks.
 	Broken func() []string
 
 	// Leading reports whether this process leads. Other replicas see the evictions of the leader.
@@ -62,7 +65,7 @@ func New(o Options) *Checker {
 	return &Checker{
 		options: o, candidates: make(chan eviction.Overtaken, 1),
 		seen: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "taint_manager_original_seen_timestamp_seconds",
+			Name: "taint_manager_builtin_seen_timestamp_seconds",
 			Help: "When kube-controller-manager was last seen to evict a pod whose eviction waited here; 0: never.",
 		}),
 	}
@@ -103,11 +106,11 @@ func (c *Checker) Run(ctx context.Context) {
 	}
 }
 
-// check asks for the pod, and reports if the original has marked it.
+// check asks for the pod, and reports if the built-in controller has marked it.
 func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 	pod, err := c.read(ctx, o)
 	if err != nil {
-		c.options.Logger.V(2).Info("Whether the built-in taint manager runs was not checked", "err", err)
+		c.options.Logger.V(2).Info("Whether the built-in controller runs was not checked", "err", err)
 		return
 	}
 	writer := Writer(pod)
@@ -119,7 +122,7 @@ func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 	c.finding, c.next = f, f.At.Add(betweenFindings)
 	c.mu.Unlock()
 	c.seen.Set(float64(f.At.Unix()))
-	c.options.Logger.Error(nil, "The built-in taint manager still runs", "pod", klog.KRef(o.Pod.Namespace, o.Pod.Name),
+	c.options.Logger.Error(nil, "The built-in controller still runs", "pod", klog.KRef(o.Pod.Namespace, o.Pod.Name),
 		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", Remedy)
 }
 

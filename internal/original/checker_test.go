@@ -25,7 +25,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-const metric = "taint_manager_original_seen_timestamp_seconds"
+const metric = "taint_manager_builtin_seen_timestamp_seconds"
 
 // world is an API server with pods that a client has marked, a checker that leads, and its log.
 type world struct {

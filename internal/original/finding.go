@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Finding is a pod that the original has marked for deletion while its eviction waited here.
+// Finding is a pod that the built-in controller has marked for deletion while its eviction waited here.
 type Finding struct {
 	Pod    string // namespace/name
 	Node   string
@@ -25,25 +25,25 @@ type Finding struct {
 // Remedy is what ends the warning.
 const Remedy = "switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
 
-// Warning returns the finding with its consequence and remedy. broken names the settings whose promises the original
-// breaks.
+// Warning returns the finding with its consequence and remedy. broken names the settings whose promises the built-in
+// controller breaks.
 func (f *Finding) Warning(broken []string) string {
 	consequence := "no pod goes later than by taint-manager alone"
 	if len(broken) > 0 {
 		consequence = "this breaks " + strings.Join(broken, ", ")
 	}
-	return fmt.Sprintf("%s has evicted pod %s of node %s at %s, whose eviction waited here: the built-in taint manager still runs; %s; %s",
-		f.Writer, f.Pod, f.Node, taint.Stamp(f.At), consequence, Remedy)
+	return fmt.Sprintf("%s has evicted pod %s of node %s at %s, whose eviction waited here: "+
+		"the built-in controller still runs; %s; %s", f.Writer, f.Pod, f.Node, taint.Stamp(f.At), consequence, Remedy)
 }
 
-// tolerance is how far the original's deadline may be from the one here. Both count whole seconds from the taint's
-// start, which the original takes from its watch, and this program from timeAdded if there is one, which has whole
-// seconds.
+// tolerance is how far the built-in controller's deadline may be from the one here. Both count whole seconds from the
+// taint's start, which the built-in controller takes from its watch, and this program from timeAdded if there is one,
+// which has whole seconds.
 const tolerance = 2 * time.Second
 
-// Suspicious reports whether the original may have overtaken the eviction, by what the watch has shown at that time:
-// it sets the condition DisruptionTarget, and deletes pods at their deadlines. Others do the same; [Writer] tells them
-// apart.
+// Suspicious reports whether the built-in controller may have overtaken the eviction, by what the watch has shown at that
+// time: it sets the condition DisruptionTarget, and deletes pods at their deadlines. Others do the same; [Writer] tells
+// them apart.
 func Suspicious(o eviction.Overtaken, seen time.Time) bool {
 	return o.Pod.Disrupted || seen.Sub(o.Deadline).Abs() <= tolerance
 }

@@ -86,7 +86,7 @@ func TestTheWriterIsWhoHasSetTheReasonOfTheCondition(t *testing.T) {
 
 func TestAWarningNamesPodWriterConsequenceAndRemedy(t *testing.T) {
 	f := original.Finding{Pod: "shop/web-0", Node: "n1", Writer: "kube-controller-manager", At: zero}
-	const begins = "kube-controller-manager has evicted pod shop/web-0 of node n1 at 2026-01-01T00:00:00Z, whose eviction waited here: the built-in taint manager still runs; "
+	const begins = "kube-controller-manager has evicted pod shop/web-0 of node n1 at 2026-01-01T00:00:00Z, whose eviction waited here: the built-in controller still runs; "
 	const ends = "; switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
 	for _, c := range []struct {
 		broken []string

@@ -18,16 +18,16 @@ type calls struct {
 	attempts int
 	repeats  int              // outcomes of this kind and method in a row
 	outcome  eviction.Outcome // the last one
-	refused  bool             // at any call so far, or such that a preflight is to be sent first
+	refused  bool             // by any call so far, or the next call needs a preflight
 	reported []string         // the causes that notes have named
 	lateBy   eviction.LateBy  // what made the eviction late so far
 	deadline time.Time        // for which lateBy counts
 
-	policy.Calls // what the judge is to know
+	policy.Calls // what the judge needs to know
 	webhook      episode
 }
 
-// policyCalls returns what the judge is to know of the calls.
+// policyCalls returns what the judge needs to know of the calls.
 func (e *entry) policyCalls() policy.Calls {
 	if e.calls == nil {
 		return policy.Calls{}
@@ -71,7 +71,7 @@ func (c *Core) planOf(r *eviction.Request) plan {
 	return plan{method: cmp.Or(r.Method, c.judge.Method()), policy: r.Policy, verdict: r.Verdict}
 }
 
-// record takes in a call that has ended. A wait is fixed here, once: judging the pod again never shortens it.
+// record records a call that has ended. It sets the wait before the next call; re-evaluating the pod never shortens it.
 func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 	r := &ended.Request
 	e.plan = c.planOf(r)
@@ -83,11 +83,11 @@ func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
 	switch ended.Outcome.Kind {
 	case eviction.Accepted:
-		c.become(e, accepted)
+		c.setState(e, accepted)
 	case eviction.DryRun:
-		c.become(e, dryRun)
+		c.setState(e, dryRun)
 	default:
-		c.become(e, called)
+		c.setState(e, callEnded)
 	}
 }
 
@@ -133,8 +133,8 @@ func (e episode) after(now time.Time, o *eviction.Outcome) episode {
 	return episode{began: e.began, last: now}
 }
 
-// refuse records whether the outcome of a request to evict the pod counts as a refusal. An episode of failures in a
-// webhook does once it has lasted, and then from its begin.
+// refuse records whether the outcome of a request to evict the pod counts as a refusal. So does an episode of webhook
+// failures of at least policy.WebhookFailsFor, from its first failure.
 func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
 	c.webhook = c.webhook.after(now, o)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reader is the cache that a shard judges by. It returns the latest state that is known, which is immutable. It is safe
-// for concurrent use.
+// Reader is the cache that a shard reads. It returns the latest known state, which is immutable. It is safe for
+// concurrent use.
 type Reader interface {
 	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does not exist.
 	Pod(uid types.UID) (*taint.Pod, *taint.Node)
@@ -32,8 +32,8 @@ type Dispatcher interface {
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
 type CoreOptions struct {
-	// Reader is the cache to judge by. Judge returns the latest judge, and is asked once in each step: the pods that
-	// may have another verdict by a new judge are judged when the nodes follow as NodeChanged.
+	// Reader is the cache. Judge returns the latest judge; each step calls it once. After a new judge, NodeChanged must
+	// follow for the nodes of all pods whose verdicts may differ.
 	Reader Reader
 	Judge  func() policy.Judge
 
@@ -46,7 +46,7 @@ type CoreOptions struct {
 	// Own tells which pods belong to this program. Nil: none does.
 	Own func(*taint.Pod) dispatch.Own
 
-	// OwnMethod leaves the method to the evictor where no policy decides: requests have none.
+	// OwnMethod leaves the method to the evictor if no policy decides: requests have none.
 	OwnMethod bool
 }
 
@@ -58,7 +58,7 @@ type Core struct {
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
-	leaving   map[types.UID]string    // the nodes from which pods have to go, also without an outage
+	leaving   map[types.UID]departure // of the pods that have to go, also without an outage
 	releases  map[types.UID]release   // of the pods that are or were held
 	daemons   map[types.UID]struct{}  // not entries: the DaemonSet controller deletes these pods
 }
@@ -70,7 +70,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{}, leaving: map[types.UID]string{}, releases: map[types.UID]release{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]departure{}, releases: map[types.UID]release{},
 		daemons: map[types.UID]struct{}{},
 	}
 }

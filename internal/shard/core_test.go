@@ -37,8 +37,8 @@ func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
 	}
 }
 
-// The pod is due at second 10. What changes is known at second 2, or at second 12, when the dispatcher has the eviction. The
-// original never moves a countdown once it runs.
+// The pod is due at second 10. What changes is known at second 2, or at second 12, when the dispatcher has the
+// eviction. The original never moves a countdown once it runs.
 func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(p *play)
@@ -157,7 +157,7 @@ func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 				now += wait
 			}
 			p.pass(now)
-			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Ways[0].AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Requests[0].AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
 				t.Errorf("got %+v", got)
 			}
 		})

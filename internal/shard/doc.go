@@ -4,13 +4,14 @@
 // [Dispatcher]: [Core.Step] takes the time and one [Input], and returns the [Effects]. It has no clock, no client and
 // no goroutine, and nothing else uses its state, so that no part of it needs a lock.
 //
-// [Shard] is the goroutine round it: it passes on what its queues and the timer bring, node updates before all else.
+// [Shard] is the goroutine around it. Call Open, then Run; NodeChanged and PodChanged put names into its queues between
+// Open and Close, and Views and Pending answer while it runs. It processes node updates before everything else.
 //
-// An eviction whose time has come is offered to the dispatcher, and withdrawn as soon as the pod is judged to stay, to
-// be held or to go later. Between the offer and the call, package evict judges the pod once more, by the latest state
-// of the cache and by the live node.
+// A due eviction is offered to the dispatcher, and withdrawn as soon as the pod may stay, is held or has a later
+// deadline. Between the offer and the call, package evict judges the pod once more, by the latest state of the cache
+// and by the live node.
 //
-// What a shard promises: no eviction is offered before the pod's deadline, for a pod that by the cache stays, or after
-// the API server has accepted its deletion; whatever is due is offered, or has a call under way, until the watch shows
+// Promises: no eviction is offered before the pod's deadline, for a pod that stays according to the cache, or after the
+// API server has accepted its deletion. Every due eviction is offered or has a call in flight until the watch shows
 // that the pod is gone.
 package shard

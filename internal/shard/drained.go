@@ -8,38 +8,45 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// leave notes whether a pod has to go, or is held, also without an outage of its node. Once the pod is being deleted,
-// the note stays until the pod is gone.
-func (c *Core) leave(pod *taint.Pod, node *taint.Node) {
+// departure is the node that a pod has to leave, and the key of the taint that drains the node.
+type departure struct{ node, key string }
+
+// trackLeaving notes whether a pod is to be evicted or is held for another reason than an outage of its node. Once the
+// pod is being deleted, the note stays until the pod is gone.
+func (c *Core) trackLeaving(pod *taint.Pod, node *taint.Node) {
+	key := ""
+	if drains(node) {
+		key = c.trigger(pod, withoutOutage(node))
+	}
 	switch {
-	case drains(node) && c.hasToGo(pod, withoutOutage(node)):
-		c.leaving[pod.UID] = pod.Node
+	case key != "":
+		c.leaving[pod.UID] = departure{pod.Node, key}
 	case !pod.Terminating:
-		forget(&c.leaving, pod.UID)
+		deleteAndShrink(&c.leaving, pod.UID)
 	}
 }
 
-// gone reports the node of a pod that had to go and is gone as drained, if no other pod has to go from the node or is
-// being deleted. The last of those reports the node.
-func (c *Core) gone(uid types.UID, do *Effects) {
-	name := c.leaving[uid]
-	forget(&c.leaving, uid)
-	if name == "" {
+// reportDrained reports the node of a pod that had to leave and is gone as drained, if the node still has the taint,
+// and no other pod has to leave the node or is being deleted. The last of those reports the node.
+func (c *Core) reportDrained(uid types.UID, effects *Effects) {
+	left := c.leaving[uid]
+	deleteAndShrink(&c.leaving, uid)
+	if left.node == "" {
 		return
 	}
-	node, pods := c.options.Reader.PodsOn(name)
-	if !drains(node) {
+	node, pods := c.options.Reader.PodsOn(left.node)
+	if node == nil || !slices.Contains(node.Keys(), left.key) {
 		return
 	}
 	remains := false
 	for _, pod := range pods {
 		if pod.Terminating {
-			c.leaving[pod.UID] = name
+			c.leaving[pod.UID] = left
 		}
-		remains = remains || pod.Terminating || c.hasToGo(pod, node)
+		remains = remains || pod.Terminating || c.trigger(pod, node) != ""
 	}
 	if !remains {
-		do.Drained = append(do.Drained, name)
+		effects.Drained = append(effects.Drained, left.node)
 	}
 }
 
@@ -58,10 +65,17 @@ func withoutOutage(node *taint.Node) *taint.Node {
 	return node
 }
 
-// hasToGo reports whether a pod goes or is held, or would if it were not already being deleted.
-func (c *Core) hasToGo(pod *taint.Pod, node *taint.Node) bool {
+// trigger returns the key of the taint because of which a pod goes or is held, or would if it were not already being
+// deleted; "" if the pod stays.
+func (c *Core) trigger(pod *taint.Pod, node *taint.Node) string {
 	present := *pod
 	present.Terminating = false
 	verdict := c.judge.Decide(&present, node)
-	return verdict.Goes() || verdict.Held.By != 0
+	switch {
+	case verdict.Goes():
+		return verdict.First().Taint.Key
+	case verdict.Held.By != 0:
+		return verdict.Held.Verdict.Taint.Key
+	}
+	return ""
 }

@@ -91,6 +91,33 @@ func TestANodeIsDrainedWhenItsLastPodToGoIsGone(t *testing.T) {
 			p.nodeChanged(3)
 			p.vanish(4, "b")
 		}, nil},
+		"the taint is lifted meanwhile, and another one stays that all tolerate": {"gpu", func(p *play) {
+			p.taint("all", 0)
+			p.nodeChanged(0)
+			p.vanish(1, "a")
+			p.terminate(2, "b")
+			p.lift("gpu")
+			p.nodeChanged(3)
+			p.vanish(4, "b")
+		}, nil},
+		"the taint is lifted while the last pod that is being deleted stays by it": {"gpu", func(p *play) {
+			p.taint("all", 0)
+			p.nodeChanged(0)
+			p.terminate(1, "c")
+			p.vanish(2, "a")
+			p.vanish(3, "b")
+			p.lift("gpu")
+			p.nodeChanged(4)
+			p.vanish(5, "c")
+		}, nil},
+		"another taint drains the node instead": {"gpu", func(p *play) {
+			p.vanish(1, "a")
+			p.terminate(2, "b")
+			p.lift("gpu")
+			p.taint("disk", 3)
+			p.nodeChanged(3)
+			p.vanish(4, "b")
+		}, []string{"n"}},
 		"one is held": {"gpu", func(p *play) {
 			p.judge = judgeOf(p.t, of("gpu", policy.Hold))
 			p.nodeChanged(1)

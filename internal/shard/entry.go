@@ -18,10 +18,10 @@ type entry struct {
 	uid   types.UID
 	state state
 	plan  plan
-	due   time.Time // when the next call may start at the earliest
+	due   time.Time // earliest start of the next call
 	calls *calls    // nil before the first call has ended
 
-	evaluation time.Time // when the pod is judged next, if nothing else happens before
+	evaluation time.Time // when the pod is judged next if nothing happens before
 	pos        int       // in Core.timed
 
 	heldBy policy.Held // in the state held
@@ -32,15 +32,15 @@ type state uint8
 
 const (
 	none      state = iota // not an entry of the core
-	held                   // something holds the pod, and it has no other reason to go
+	held                   // something holds the pod, and no other taint evicts it
 	scheduled              // waits for its time
-	offered                // waits for its turn, or a call is under way
-	called                 // the call has ended, and the pod is not judged again yet
-	accepted               // the API server took the deletion: no further call
+	offered                // waits for its turn, or a call is in flight
+	callEnded              // the call has ended, and the pod is not judged again yet
+	accepted               // the API server accepted the deletion: no further call
 	dryRun                 // dry run: as if accepted, while the pod stays due
 )
 
-// plan is the eviction as it was last decided on or carried out.
+// plan is the eviction as it was last decided or carried out.
 type plan struct {
 	method  policy.Method
 	policy  string
@@ -54,8 +54,8 @@ func newTimed() ordered.Queue[*entry] {
 	return ordered.New(before, func(e *entry) *int { return &e.pos })
 }
 
-// become changes the state of an entry, or adds or drops it.
-func (c *Core) become(e *entry, s state) {
+// setState changes the state of an entry, or adds or drops it.
+func (c *Core) setState(e *entry, s state) {
 	if e.state == scheduled {
 		c.scheduled--
 	}
@@ -63,7 +63,7 @@ func (c *Core) become(e *entry, s state) {
 		c.scheduled++
 	}
 	if e.state = s; s == none {
-		forget(&c.entries, e.uid)
+		deleteAndShrink(&c.entries, e.uid)
 	} else {
 		c.entries[e.uid] = e
 	}
@@ -72,62 +72,61 @@ func (c *Core) become(e *entry, s state) {
 	}
 }
 
-// forget deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst may
-// have filled it with every pod of the cluster.
-func forget[V any](pods *map[types.UID]V, uid types.UID) {
+// deleteAndShrink deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst
+// may have filled it with every pod of the cluster.
+func deleteAndShrink[V any](pods *map[types.UID]V, uid types.UID) {
 	delete(*pods, uid)
 	if len(*pods) == 0 {
 		*pods = map[types.UID]V{}
 	}
 }
 
-// reschedule arranges for the next evaluation of an entry; zero arranges for none.
+// reschedule sets the time of an entry's next evaluation; zero sets none.
 func (c *Core) reschedule(e *entry, at time.Time) {
 	e.evaluation = at
 	c.timed.Include(e, !at.IsZero())
 }
 
-// withdraw takes the eviction back from the dispatcher. It reports false if a call is under way: then the outcome
-// follows.
+// withdraw takes the eviction back from the dispatcher. It returns false if a call is in flight: its outcome follows.
 func (c *Core) withdraw(e *entry) bool {
 	if e.state == offered {
 		if !c.options.Dispatcher.Withdraw(e.uid) {
 			c.reschedule(e, time.Time{})
 			return false
 		}
-		c.become(e, scheduled)
+		c.setState(e, scheduled)
 	}
 	return true
 }
 
-// offer offers the eviction to the dispatcher by these ways. If a call is under way, the pod is judged again at its
-// end.
-func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
+// offer offers the eviction to the dispatcher with the permitted requests. If a call is in flight, its end re-evaluates
+// the pod.
+func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, permits []policy.Permit) {
 	candidate := dispatch.Candidate{
-		Pod: pod, Deadline: ways[0].Action.At, NodeLabels: node.Labels, Own: c.options.Own(pod),
+		Pod: pod, Deadline: permits[0].Action.At, NodeLabels: node.Labels, Own: c.options.Own(pod),
 	}
-	for i := range ways {
-		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))
+	for i := range permits {
+		candidate.Requests = append(candidate.Requests, c.request(pod, e, &permits[i]))
 	}
 	c.options.Dispatcher.Offer(candidate)
-	c.become(e, offered)
+	c.setState(e, offered)
 }
 
-// request returns the request that carries a way out.
-func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Request {
+// request returns the request for which this is the permit.
+func (c *Core) request(pod *taint.Pod, e *entry, permit *policy.Permit) eviction.Request {
 	r := eviction.Request{
-		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
-		Released:           c.releases[pod.UID].ended,
-		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
+		Pod: pod, Verdict: permit.Action.Verdict, Method: permit.Method, Policy: permit.Action.Policy,
+		Attempt: 1, First: true, Released: c.releases[pod.UID].ended,
+		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, permit.Action.GracePeriod),
 	}
-	if ended := c.releases[pod.UID].ended; !ended.IsZero() && !way.Action.At.After(ended) {
+	if ended := c.releases[pod.UID].ended; !ended.IsZero() && !permit.Action.At.After(ended) {
 		r.LateBy = eviction.LateByHold
 	}
-	if met := e.calls; met != nil {
-		r.Attempt, r.First = met.attempts+1, met.method != way.Method
-		r.AfterRefusal, r.RefusedSince = met.refused, met.RefusedSince
-		if met.deadline.Equal(way.Action.At) {
-			r.LateBy = cmp.Or(met.lateBy, r.LateBy)
+	if prior := e.calls; prior != nil {
+		r.Attempt, r.First = prior.attempts+1, prior.method != permit.Method
+		r.AfterRefusal, r.RefusedSince = prior.refused, prior.RefusedSince
+		if prior.deadline.Equal(permit.Action.At) {
+			r.LateBy = cmp.Or(prior.lateBy, r.LateBy)
 		}
 	}
 	if c.options.OwnMethod && r.Policy == "" {

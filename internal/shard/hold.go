@@ -24,11 +24,11 @@ func (c *Core) judgeOf(uid types.UID) policy.Judge {
 	return j
 }
 
-// decide returns the verdict for a pod, and notes what holds the pod, also if it holds only one of its pairs. A refusal
-// from before the end of a hold does not count after it, although a call has lasted through the hold.
-func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) policy.Verdict {
+// decide returns the verdict for a pod, and notes what holds the pod, even if it holds only one of its pairs. A refusal
+// before the end of a hold does not count after it, even if the call lasted longer than the hold.
+func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, effects *Effects) policy.Verdict {
 	verdict := c.judgeOf(pod.UID).Decide(pod, node)
-	if released := c.noteHolds(now, pod.UID, verdict.Holds, do); !released {
+	if released := c.noteHolds(now, pod.UID, verdict.Holds, effects); !released {
 		return verdict
 	}
 	if e := c.entries[pod.UID]; e != nil && e.calls != nil {
@@ -38,57 +38,62 @@ func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, do *Effec
 }
 
 // noteHolds notes what holds a pod, and reports whether a hold has ended now.
-func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, do *Effects) (released bool) {
-	is := c.releases[uid]
-	over, begun := without(is.holders, holders), without(holders, is.holders)
+func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, effects *Effects) (released bool) {
+	r := c.releases[uid]
+	over, begun := without(r.holders, holders), without(holders, r.holders)
 	if len(over)+len(begun) == 0 {
 		return false
 	}
-	is.holders = holders
+	r.holders = holders
 	if released = len(over) > 0; released {
-		is.ended = now
+		r.ended = now
 	}
-	c.releases[uid] = is
-	do.hold(over, -1)
-	do.hold(begun, 1)
+	c.releases[uid] = r
+	effects.addHolds(over, -1)
+	effects.addHolds(begun, 1)
 	return released
 }
 
 // without returns the holders that are not among the others.
-func without(holders, others []policy.Holder) []policy.Holder {
-	return slices.DeleteFunc(slices.Clone(holders), func(h policy.Holder) bool { return slices.Contains(others, h) })
+func without(holders, others []policy.Holder) (rest []policy.Holder) {
+	for _, h := range holders {
+		if !slices.Contains(others, h) {
+			rest = append(rest, h)
+		}
+	}
+	return rest
 }
 
 // forgetHold drops what is known of the holds of a pod that is gone.
-func (c *Core) forgetHold(uid types.UID, do *Effects) {
-	do.hold(c.releases[uid].holders, -1)
+func (c *Core) forgetHold(uid types.UID, effects *Effects) {
+	effects.addHolds(c.releases[uid].holders, -1)
 	delete(c.releases, uid)
 }
 
-// hold reports that each policy among the holders holds that many pods more.
-func (do *Effects) hold(holders []policy.Holder, pods int) {
+// addHolds reports that each policy among the holders holds that many more pods.
+func (e *Effects) addHolds(holders []policy.Holder, pods int) {
 	for _, h := range holders {
 		if h.By == policy.HeldByPolicy {
-			do.Holds = append(do.Holds, Holding{Policy: h.Name, Pods: pods})
+			e.Holds = append(e.Holds, Holding{Policy: h.Name, Pods: pods})
 		}
 	}
 }
 
-// hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
-// forgotten: a refusal from before the hold does not count after it.
-func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
+// hold cancels the eviction of a pod that is held, and reports a new hold. It forgets the outcomes of the pod's calls:
+// a refusal before the hold does not count after it.
+func (c *Core) hold(pod *taint.Pod, by *policy.Held, effects *Effects) {
 	e, known := c.entries[pod.UID], false
 	if e != nil {
 		if !c.withdraw(e) || e.state == accepted {
-			return // the pod is judged when the call has ended, or it is going already
+			return // the end of the running call re-evaluates the pod, or its deletion was accepted
 		}
 		known = e.state == held && e.heldBy.String() == by.String()
-		c.become(e, none)
+		c.setState(e, none)
 	}
 	e = &entry{uid: pod.UID, heldBy: *by, plan: plan{policy: by.Policy, verdict: by.Verdict}}
-	c.become(e, held)
+	c.setState(e, held)
 	if !known {
-		do.Notes = append(do.Notes, e.note(eviction.EvictionHeld, pod))
+		effects.Notes = append(effects.Notes, e.note(eviction.EvictionHeld, pod))
 	}
 }
 
@@ -100,27 +105,27 @@ type audited struct {
 	heldBy       string
 }
 
-// audit reports what policies in mode Audit would decide, where that is new.
-func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
+// audit reports each new decision that policies in mode Audit would make.
+func (c *Core) audit(pod *taint.Pod, node *taint.Node, effects *Effects) {
 	if !c.judge.Audits() {
 		return
 	}
-	var now []audited
+	var reports []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.At, p.Delete.At, p.Held.String()}
-		now = append(now, is)
-		if !slices.Contains(c.audited[pod.UID], is) {
-			do.Notes = append(do.Notes, eviction.Note{
+		report := audited{p.Policy, p.Method, p.At, p.Delete.At, p.Held.String()}
+		reports = append(reports, report)
+		if !slices.Contains(c.audited[pod.UID], report) {
+			effects.Notes = append(effects.Notes, eviction.Note{
 				Kind: eviction.EvictionAudited, Pod: pod, Verdict: p.Verdict, Policy: p.Policy, Method: p.Method,
 				Held: p.Held, DeleteAt: p.Delete.At,
 			})
 		}
 	}
-	if now == nil {
+	if reports == nil {
 		delete(c.audited, pod.UID)
 		return
 	}
-	c.audited[pod.UID] = now
+	c.audited[pod.UID] = reports
 }
 
 // earliestAudits returns one decision for each policy in mode Audit: the one with the earliest deadline.

@@ -28,7 +28,7 @@ type Holding struct {
 	Pods   int // the difference
 }
 
-// Effects is what follows from a step, beside what the dispatcher is told.
+// Effects are the results of a step, in addition to its calls of the dispatcher.
 type Effects struct {
 	// Notes are the notes to report, in order.
 	Notes []eviction.Note
@@ -39,6 +39,6 @@ type Effects struct {
 	// Holds are the changes of how many pods policies hold, in order.
 	Holds []Holding
 
-	// Drained are the nodes whose last pod that had to go is gone, except after an outage of the node.
+	// Drained are the nodes whose last pod that had to leave is gone, except after an outage of the node.
 	Drained []string
 }

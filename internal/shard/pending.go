@@ -17,20 +17,20 @@ type Pending struct {
 	Rates map[string]int
 }
 
-// Pending counts all evictions and held pods. It asks the dispatcher what the evictions wait for that are offered.
+// Pending counts all evictions and held pods. It asks the dispatcher what the offered evictions wait for.
 func (c *Core) Pending(now time.Time) Pending {
 	all := Pending{Rates: map[string]int{}}
 	for uid, e := range c.entries {
-		is := e.pending(now)
-		if is == eviction.PendingDue && e.state == offered {
+		state := e.pending(now)
+		if state == eviction.PendingDue && e.state == offered {
 			w := c.options.Dispatcher.Status(uid).Waits
-			if is = w.Pending(); w.Rate != "" {
+			if state = w.Pending(); w.Rate != "" {
 				all.Rates[w.Rate]++
 			}
 		}
-		all.Counts[is]++
-		if is != eviction.PendingScheduled {
-			all.Oldest.Take(is, e.plan.verdict.At)
+		all.Counts[state]++
+		if state != eviction.PendingScheduled {
+			all.Oldest.Take(state, e.plan.verdict.At)
 		}
 	}
 	return all
@@ -39,8 +39,8 @@ func (c *Core) Pending(now time.Time) Pending {
 // Add adds the evictions of another shard.
 func (p *Pending) Add(other Pending) {
 	p.Counts.Add(other.Counts)
-	for is, at := range other.Oldest {
-		p.Oldest.Take(eviction.Pending(is), at)
+	for state, at := range other.Oldest {
+		p.Oldest.Take(eviction.Pending(state), at)
 	}
 	for rate, n := range other.Rates {
 		p.Rates[rate] += n

@@ -69,7 +69,7 @@ func (t *turns) start() *eviction.Request {
 		return nil
 	}
 	delete(t.waiting, first.UID)
-	t.calls[first.UID] = &first.Ways[0]
+	t.calls[first.UID] = &first.Requests[0]
 	return t.calls[first.UID]
 }
 
@@ -93,7 +93,8 @@ func newPlay(t *testing.T) *play {
 	return p
 }
 
-// newTaintedPlay plays with the pod a, which has these tolerations, on the node n, which has the taint gpu since second 0.
+// newTaintedPlay plays with the pod a, which has these tolerations, on the node n, which has the taint gpu since second
+// 0.
 func newTaintedPlay(t *testing.T, seconds int64) *play {
 	p := newPlay(t)
 	p.add("a", bears("gpu", seconds))
@@ -103,10 +104,10 @@ func newTaintedPlay(t *testing.T, seconds int64) *play {
 }
 
 func (p *play) step(second float64, in shard.Input) {
-	do := p.core.Step(at(second), in)
-	p.notes = append(p.notes, do.Notes...)
-	p.overtaken = append(p.overtaken, do.Overtaken...)
-	p.drained = append(p.drained, do.Drained...)
+	effects := p.core.Step(at(second), in)
+	p.notes = append(p.notes, effects.Notes...)
+	p.overtaken = append(p.overtaken, effects.Overtaken...)
+	p.drained = append(p.drained, effects.Drained...)
 }
 
 func (p *play) nodeChanged(second float64) { p.step(second, shard.NodeChanged{Name: "n"}) }

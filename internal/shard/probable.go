@@ -6,9 +6,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// probably returns what has probably ended the eviction of a pod, by the present verdict; "" if that is not known.
-func (c *Core) probably(e *entry, pod *taint.Pod, node *taint.Node, now *policy.Verdict) string {
-	switch present := *pod; now.Stay {
+// probableCause returns what has probably ended the eviction of a pod, by the present verdict; "" if unknown.
+func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) string {
+	switch present := *pod; verdict.Stay {
 	case taint.Terminating:
 		present.Terminating = false
 		if (e.state == held || c.judge.Paused()) && c.judge.DeletedByDaemonSet(&present, node).Evict {
@@ -31,8 +31,8 @@ func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	}
 }
 
-// deletedByOthers turns the view of a pod that waits, is held, or has gone in a dry run only, into that of one that the
-// DaemonSet controller deletes, if it does.
+// deletedByOthers returns the view of a pod that the DaemonSet controller deletes, if it does so and this program has
+// not deleted the pod; otherwise v.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {
 	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
 	if !verdict.Evict || v.State == eviction.InFlight || e.state == accepted {

@@ -241,20 +241,20 @@ func (m *machine) check(rt *rapid.T) {
 		case offered != (method != "" && queued(&view) && !view.Next.After(at(m.now))):
 			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, view.Next)
 		}
-		for _, way := range candidate.Ways {
+		for _, request := range candidate.Requests {
 			verdict := m.judge.Decide(pod, node)
-			if want := m.mayStart(uid, &verdict); way.Method != want {
-				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Method, want, verdict)
+			if want := m.mayStart(uid, &verdict); request.Method != want {
+				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, request.Method, want, verdict)
 			}
-			node = node.Without(way.Verdict.Taint.Key)
+			node = node.Without(request.Verdict.Taint.Key)
 		}
 		verdict = m.judge.Decide(pod, node)
 		more := m.mayStart(uid, &verdict)
 		if more == policy.Evict && len(m.met[uid]) > 0 {
 			more = "" // the wait after the last call may not be over
 		}
-		if offered && (m.rated && more != "" || !m.rated && len(candidate.Ways) != 1) {
-			rt.Fatalf("%s is offered in %d ways, rates: %v, and may go by %q, too", uid, len(candidate.Ways), m.rated, more)
+		if offered && (m.rated && more != "" || !m.rated && len(candidate.Requests) != 1) {
+			rt.Fatalf("%s is offered in %d ways, rates: %v, and may go by %q, too", uid, len(candidate.Requests), m.rated, more)
 		}
 	}
 	for uid := range m.waiting {

@@ -25,7 +25,7 @@ type Options struct {
 	Drained   func(node string)
 }
 
-// Shard is the goroutine round a [Core].
+// Shard is the goroutine around a [Core].
 type Shard struct {
 	core      *Core
 	options   Options
@@ -188,18 +188,18 @@ func take[T comparable](q *workqueue.Typed[T], process func(T)) bool {
 
 // step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) {
-	do := s.core.Step(time.Now(), in)
+	effects := s.core.Step(time.Now(), in)
 	s.scheduled.Store(int64(s.core.Scheduled()))
-	for _, note := range do.Notes {
+	for _, note := range effects.Notes {
 		s.options.Notify(note)
 	}
-	for _, o := range do.Overtaken {
+	for _, o := range effects.Overtaken {
 		s.options.Overtaken(o)
 	}
-	for _, h := range do.Holds {
+	for _, h := range effects.Holds {
 		s.options.Held(h)
 	}
-	for _, node := range do.Drained {
+	for _, node := range effects.Drained {
 		s.options.Drained(node)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
-// clocks do.
+// Step processes one input at the time now, which may decrease slightly, as wall clocks do, and returns its effects.
 func (c *Core) Step(now time.Time, in Input) Effects {
-	var do Effects
+	var effects Effects
 	if c.judge = c.options.Judge(); !c.judge.Audits() {
 		clear(c.audited)
 	}
@@ -21,31 +20,31 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case NodeChanged:
 		node, pods := c.options.Reader.PodsOn(in.Name)
 		for _, pod := range pods {
-			c.evaluate(now, pod, node, &do)
+			c.evaluate(now, pod, node, &effects)
 		}
 	case PodChanged:
-		c.reevaluate(now, in.UID, &do)
+		c.reevaluate(now, in.UID, &effects)
 	case TimePassed:
 		if e, ok := c.timed.First(); ok && !e.evaluation.After(now) {
-			c.reevaluate(now, e.uid, &do)
+			c.reevaluate(now, e.uid, &effects)
 		}
 	}
-	return do
+	return effects
 }
 
-// reevaluate takes in the outcome of a call for the pod, and judges the pod, or drops its state if it is gone.
-func (c *Core) reevaluate(now time.Time, uid types.UID, do *Effects) {
+// reevaluate records the outcome of a call for the pod, and judges the pod, or drops its state if the pod is gone.
+func (c *Core) reevaluate(now time.Time, uid types.UID, effects *Effects) {
 	pod, node := c.options.Reader.Pod(uid)
-	c.settle(now, uid, pod, do)
+	c.settle(now, uid, pod, effects)
 	if pod == nil {
-		c.forget(uid, do)
+		c.dropPod(uid, effects)
 		return
 	}
-	c.evaluate(now, pod, node, do)
+	c.evaluate(now, pod, node, effects)
 }
 
-// settle takes in the outcome of a call, if a call for the pod has ended. The pod is nil if it is gone.
-func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, do *Effects) {
+// settle records the outcome of a call, if a call for the pod has ended. The pod is nil if it is gone.
+func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, effects *Effects) {
 	e := c.entries[uid]
 	if e == nil || e.state != offered {
 		return
@@ -58,23 +57,23 @@ func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, do *Effects)
 	if pod != nil && e.calls.delayed() && e.calls.report(ended.Outcome.Cause) {
 		note := e.note(eviction.EvictionDelayed, pod)
 		note.Outcome = ended.Outcome
-		do.Notes = append(do.Notes, note)
+		effects.Notes = append(effects.Notes, note)
 	}
 }
 
-// evaluate schedules, moves, offers, holds or cancels the eviction of a pod, by the present verdict.
-func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
-	verdict := c.decide(now, pod, node, do)
-	c.audit(pod, node, do)
+// evaluate schedules, moves, offers, holds or cancels the eviction of a pod, as the present verdict says.
+func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, effects *Effects) {
+	verdict := c.decide(now, pod, node, effects)
+	c.audit(pod, node, effects)
 	switch {
 	case verdict.Goes():
 		c.schedule(now, pod, node, &verdict)
 	case verdict.Held.By != 0:
-		c.hold(pod, &verdict.Held, do)
+		c.hold(pod, &verdict.Held, effects)
 	default:
-		c.cancel(pod, node, &verdict, do)
+		c.cancel(pod, node, &verdict, effects)
 	}
-	c.leave(pod, node)
+	c.trackLeaving(pod, node)
 	c.noteDaemon(pod, node)
 }
 
@@ -86,7 +85,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	case e == nil:
 		e = &entry{uid: pod.UID}
 	case e.state == held || e.state == dryRun && first.At.After(now):
-		c.become(e, none)
+		c.setState(e, none)
 		e = &entry{uid: pod.UID}
 	}
 	if e.state == accepted || e.state == dryRun {
@@ -96,49 +95,49 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		e.plan.method = method
 	}
 	e.plan.policy, e.plan.verdict = first.Policy, first.Verdict
-	ways, next := c.judgeOf(pod.UID).Ways(pod, node, e.policyCalls(), now)
+	permits, next := c.judgeOf(pod.UID).Permits(pod, node, e.policyCalls(), now)
 	switch {
-	case len(ways) > 0:
-		e.due = ways[0].At
-		c.offer(pod, node, e, ways)
+	case len(permits) > 0:
+		e.due = permits[0].At
+		c.offer(pod, node, e, permits)
 	case c.withdraw(e):
 		e.due = next
-		c.become(e, scheduled)
+		c.setState(e, scheduled)
 	default:
-		return // the pod is judged when the call has ended
+		return // the end of the running call re-evaluates the pod
 	}
 	c.reschedule(e, next)
 }
 
 // cancel cancels the eviction of a pod that stays, or that terminates for another reason. An accepted eviction is kept
 // until the pod is gone, which may take as long as the pod's grace period and finalizers do.
-func (c *Core) cancel(pod *taint.Pod, node *taint.Node, now *policy.Verdict, do *Effects) {
+func (c *Core) cancel(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict, effects *Effects) {
 	e := c.entries[pod.UID]
 	if e == nil || e.state == accepted || !c.withdraw(e) {
-		return // or the pod is judged when the call has ended
+		return // nothing to cancel, or the end of the running call re-evaluates the pod
 	}
-	switch terminates := now.Stay == taint.Terminating; {
+	switch terminates := verdict.Stay == taint.Terminating; {
 	case e.state == held && terminates:
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
+		effects.Overtaken = append(effects.Overtaken, eviction.Overtaken{Pod: pod})
 	case e.state == scheduled && terminates:
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
+		effects.Overtaken = append(effects.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
 	}
-	probably := c.probably(e, pod, node, now)
-	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted || probably != "" {
+	cause := c.probableCause(e, pod, node, verdict)
+	if verdict.Stay == taint.Tolerated || verdict.Stay == taint.NotTainted || cause != "" {
 		note := e.note(eviction.EvictionCancelled, pod)
-		note.Stays, note.Probably = c.judge.WhyStays(pod, node, now), probably
-		do.Notes = append(do.Notes, note)
+		note.Stays, note.Probably = c.judge.WhyStays(pod, node, verdict), cause
+		effects.Notes = append(effects.Notes, note)
 	}
-	c.become(e, none)
+	c.setState(e, none)
 }
 
-// forget drops the state of a pod that is gone.
-func (c *Core) forget(uid types.UID, do *Effects) {
+// dropPod drops the state of a pod that is gone.
+func (c *Core) dropPod(uid types.UID, effects *Effects) {
 	delete(c.audited, uid)
+	c.forgetHold(uid, effects)
+	c.reportDrained(uid, effects)
 	forget(&c.daemons, uid)
-	c.forgetHold(uid, do)
-	c.gone(uid, do)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
-		c.become(e, none)
+		c.setState(e, none)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Views returns a view of each eviction, of each pod that is held, and of each that the DaemonSet controller deletes, in
-// no order. It takes time in proportion to their number, and is for display, not for decisions.
+// Views returns a view of each eviction, of each held pod, and of each pod that the DaemonSet controller deletes, in no
+// order. It takes time linear in their number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
 	c.judge = c.options.Judge()
 	views := make([]eviction.View, 0, len(c.entries))
@@ -71,8 +71,8 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) e
 	return v
 }
 
-// next returns when the next call of an offered eviction may start, as far as is known. A rate does not delay the ways
-// that the next evaluation may add.
+// next returns when the next call of an offered eviction may start, as far as known. A rate does not delay requests
+// that the next evaluation may permit.
 func (e *entry) next(status dispatch.Status) time.Time {
 	until := status.Until
 	if status.Waits.Cause == eviction.WaitsForRate && !e.evaluation.IsZero() && e.evaluation.Before(until) {
@@ -91,11 +91,11 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 	v.Held = verdict.Held
 	method, first := verdict.Earliest()
 	if first == nil {
-		return // the cache is ahead of the shard
+		return // the cache is newer than the shard's state
 	}
 	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
-	if ways, _ := judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
-		v.Method = ways[0].Method
+	if permits, _ := judge.Permits(v.Pod, node, e.policyCalls(), later(e.due, now)); len(permits) > 0 {
+		v.Method = permits[0].Method
 	}
 	if verdict.Request.Evict && verdict.Delete.Evict {
 		v.DeleteAt = verdict.Delete.At

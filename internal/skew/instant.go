@@ -16,18 +16,18 @@ func (a Ahead) At(now time.Time) Instant {
 }
 
 // Instant is a moment of this process, which carries the monotonic clock, with bounds of how far the wall clock is
-// ahead of the API server's. All times of the API enter and leave the process by its methods.
+// ahead of the API server's. Its methods convert all times from and to the API.
 //
-// Invariant: t.Enter(t.Late(x)) is not before x, and t.Enter(t.Early(x)) is not after x if the clock is not set.
+// Invariant: t.ToLocal(t.Late(x)) >= x, and t.ToLocal(t.Early(x)) <= x unless the clock is set.
 type Instant struct {
 	time.Time
 
 	Min, Max time.Duration
 }
 
-// Enter returns a time by the API server's clock on the monotonic clock of this process. Its age is the smaller of the
-// two that this process's clock and the API server's give, and not negative.
-func (i Instant) Enter(t time.Time) time.Time { return i.Add(-max(i.age(t), 0)) }
+// ToLocal converts a time by the API server's clock to the monotonic clock of this process. Its age is the smaller of
+// the two by this process's clock and by the API server's, and not negative.
+func (i Instant) ToLocal(t time.Time) time.Time { return i.Add(-max(i.age(t), 0)) }
 
 // IsFuture reports whether a time by the API server's clock may be in the future.
 func (i Instant) IsFuture(t time.Time) bool { return i.age(t) < 0 }
@@ -38,13 +38,13 @@ func (i Instant) age(t time.Time) time.Duration {
 	return max(i.Round(0).Sub(t.Round(0)), -centuries) - max(i.Max, 0)
 }
 
-// Timestamp is Enter for a timestamp of the API, which is cut off to whole seconds; a missing one is the instant
+// Timestamp is ToLocal for a timestamp of the API, which is truncated to whole seconds; a missing one is the instant
 // itself.
 func (i Instant) Timestamp(t time.Time) time.Time {
 	if t.IsZero() {
 		return i.Time
 	}
-	return i.Enter(NextSecond(t))
+	return i.ToLocal(NextSecond(t))
 }
 
 // Late returns a moment of this process by the API server's clock or, if that is later, by the wall clock as it is set
@@ -65,6 +65,6 @@ func (i Instant) Early(moment time.Time) time.Time {
 // wall returns a moment of this process by its wall clock as it is set now.
 func (i Instant) wall(moment time.Time) time.Time { return i.Round(0).Add(-i.Sub(moment)).UTC() }
 
-// NextSecond returns the start of the next second. An API timestamp is cut off to whole seconds, and the true time is
-// before the next second.
+// NextSecond returns the start of the next second. API timestamps are truncated to whole seconds, so the true time is
+// before that.
 func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }

@@ -19,7 +19,7 @@ func TestNoClockMakesATimeThatLeavesOneProcessAndEntersAnotherOlder(t *testing.T
 		}
 		now := at(written, writer)
 		truth, start := duration(read-began), now.Late(local(began, writer))
-		if age := local(read, reader).Sub(at(read, reader).Enter(start)); age > truth {
+		if age := local(read, reader).Sub(at(read, reader).ToLocal(start)); age > truth {
 			t.Fatalf("an age of %v counts as %v; the clocks are ahead by %v and %v", truth, age, writer, reader)
 		}
 		if early := now.Early(local(began, writer)); early.After(noon.Add(duration(began))) {
@@ -45,7 +45,7 @@ func TestTimesOfTheAPIEnterWithTheSmallerAge(t *testing.T) {
 		{"in the far future", 0, 0, 0, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 0},
 	} {
 		now := Instant{local(60, c.ahead), c.least, c.most}
-		if got := now.Sub(now.Enter(c.time)); got != c.want {
+		if got := now.Sub(now.ToLocal(c.time)); got != c.want {
 			t.Errorf("%s: an age of %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package spelling finds how far a misspelt name is from the right one. It is pure.
+// Package spelling computes the edit distance between names, by [Edits]. It is pure.
 package spelling
 
 // Edits returns how many letters have to be added, removed, replaced or swapped with the next one to make b of a.

@@ -1,6 +1,6 @@
-// Package status shows what will be evicted, when and why: as JSON, as what has changed since, and as a page.
+// Package status shows what will be evicted, when and why: as JSON, as JSON deltas, and as a page.
 //
-// All answers are made of samples, which all clients share. A sample is taken when a client asks, at most once a
+// All answers are made from samples, which all clients share. A sample is taken when a client asks, at most once a
 // second, and samples take at most a fiftieth of the time. Nothing runs while no client asks, except that a [History]
 // records each eviction that has ended, in bounded memory.
 //

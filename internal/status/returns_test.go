@@ -51,7 +51,7 @@ func TestAWorkloadThatComesBackToItsNodeForTheThirdTimeIsSaid(t *testing.T) {
 		}
 	}
 	v := &eviction.View{Pod: bound(12), Verdict: verdict("gpu"), Returned: 2}
-	const want = "taint gpu:NoExecute (countdown since 0001-01-01T00:00:00Z) is not tolerated; a pod of agent comes back to this node again and again: 2 evictions within the last hour"
+	const want = "taint gpu:NoExecute (countdown started at 0001-01-01T00:00:00Z) is not tolerated; a pod of agent comes back to this node again and again: 2 evictions within the last hour"
 	if got := v.Because(); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -13,7 +13,7 @@ type revisedValue[V any] struct {
 	seen     bool // by the update that is under way
 }
 
-// update takes in the values that a sample has, and reports whether any differs. What differs has the revision. Keys
+// update stores the values of a sample, and reports whether any differs. What differs has the revision. Keys
 // that went before the oldest revision are forgotten.
 func (r *revised[K, V]) update(revision, oldest int, values []V, keyOf func(V) K) (changed bool) {
 	if r.values == nil {

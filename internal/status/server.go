@@ -84,7 +84,7 @@ const (
 	readTimeout    = 5 * time.Second
 )
 
-// Serve answers on the listener until the context ends; then it returns nil, and no request is under way.
+// Serve answers on the listener until the context ends; then it returns nil, and no request is in flight.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s,

@@ -1,6 +1,6 @@
-// Package truncate bounds texts from outside: messages of the API server, of admission webhooks and of embedders'
-// evictors, which may have any length. They are truncated where they enter, so that nothing keeps or logs them whole.
-// It is pure.
+// Package truncate bounds external texts: messages of the API server, of admission webhooks and of embedders' evictors,
+// which may have any length. [Text] and [Error] truncate them to 1 KiB where they are received, so that nothing keeps
+// or logs them whole. It is pure.
 package truncate
 
 import (

@@ -50,85 +50,85 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 	const (
 		on     = "--controllers=*,bootstrapsigner,tokencleaner"
 		off    = on + ",-taint-eviction-controller"
-		remove = "Method: Delete. Pods are deleted, as the original does"
+		remove = "Method: Delete. Pods are deleted, as the built-in controller does"
 		evict  = "Method: Evict. Pods are evicted when their PodDisruptionBudgets permit it."
 		dryRun = "Method: none, this is a dry run."
 		ignore = "Method: Ignore. Only pods that a policy matches are evicted."
 		paused = "It is paused: no eviction starts."
 		first  = "Where one of the 1 policies matches, its method counts instead."
 	)
-	all := []string{remove, evict, dryRun, ignore, paused, first, "is NOT switched off", "The original is switched off", "can't be seen from here"}
+	all := []string{remove, evict, dryRun, ignore, paused, first, "is NOT switched off", "The built-in controller is switched off", "can't be seen from here"}
 	for name, test := range map[string]struct {
 		values string
 		pods   []runtime.Object
 		want   []string
 	}{
-		"default, and nothing seen":        {"{}", nil, []string{remove, "can't be seen from here"}},
-		"evict":                            {"config: {eviction: {method: Evict}}", nil, []string{evict, "can't be seen from here"}},
-		"ignore":                           {"config: {eviction: {method: Ignore}}", nil, []string{ignore, "can't be seen from here"}},
-		"a policy":                         {"config: {policies: [{name: a, method: Hold}]}", nil, []string{remove, first, "can't be seen from here"}},
-		"dry run":                          {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
-		"a policy in a dry run":            {"config: {dryRun: true, policies: [{name: a, method: Hold}]}", nil, []string{dryRun, "can't be seen from here"}},
-		"paused":                           {"config: {paused: true}", nil, []string{remove, paused, "can't be seen from here"}},
-		"the original runs":                {"{}", []runtime.Object{kubeControllerManager("a", on)}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
-		"the original runs without a list": {"{}", []runtime.Object{kubeControllerManager("a")}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
-		"the original is switched off": {
+		"default, and nothing seen":    {"{}", nil, []string{remove, "can't be seen from here"}},
+		"evict":                        {"config: {eviction: {method: Evict}}", nil, []string{evict, "can't be seen from here"}},
+		"ignore":                       {"config: {eviction: {method: Ignore}}", nil, []string{ignore, "can't be seen from here"}},
+		"a policy":                     {"config: {policies: [{name: a, method: Hold}]}", nil, []string{remove, first, "can't be seen from here"}},
+		"dry run":                      {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
+		"a policy in a dry run":        {"config: {dryRun: true, policies: [{name: a, method: Hold}]}", nil, []string{dryRun, "can't be seen from here"}},
+		"paused":                       {"config: {paused: true}", nil, []string{remove, paused, "can't be seen from here"}},
+		"the built-in controller runs": {"{}", []runtime.Object{kubeControllerManager("a", on)}, []string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "}},
+		"the built-in controller runs without a list": {"{}", []runtime.Object{kubeControllerManager("a")}, []string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "}},
+		"the built-in controller is switched off": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", off)},
-			[]string{remove, "The original is switched off in kube-controller-manager-a, kube-controller-manager-b."},
+			[]string{remove, "The built-in controller is switched off in kube-controller-manager-a, kube-controller-manager-b."},
 		},
-		"the original is switched off on one node": {
+		"the built-in controller is switched off on one node": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", on)},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-b: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-b: "},
 		},
 		"another controller is switched off": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", on+",-device-taint-eviction-controller")},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
-		"the original is named before it is switched off": {
+		"the built-in controller is named before it is switched off": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", "--controllers=taint-eviction-controller,*,-taint-eviction-controller")},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
-		"the original is switched off first of all": {
+		"the built-in controller is switched off first of all": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", "--controllers", "-taint-eviction-controller,*,-device-taint-eviction-controller")},
-			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+			[]string{remove, "The built-in controller is switched off in kube-controller-manager-a."},
 		},
-		"the original is a part of another controller": {
+		"the built-in controller is a part of another controller": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=SeparateTaintEvictionController=false")},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
-		"the original is a part of another controller by AllBeta": {
+		"the built-in controller is a part of another controller by AllBeta": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false")},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
 		"AllBeta does not count beside the gate": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false,SeparateTaintEvictionController=true")},
-			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+			[]string{remove, "The built-in controller is switched off in kube-controller-manager-a."},
 		},
 		"a list without a star": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", "--controllers=deployment,replicaset")},
-			[]string{remove, "The original is switched off in kube-controller-manager-a."},
+			[]string{remove, "The built-in controller is switched off in kube-controller-manager-a."},
 		},
-		"a list that has the original": {
+		"a list that has the built-in controller": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", "--controllers=deployment,taint-eviction-controller")},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-a: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
-		"the original runs as kOps runs it": {
+		"the built-in controller runs as kOps runs it": {
 			"{}",
 			[]runtime.Object{&v1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-controller-manager-i-0", Labels: map[string]string{"k8s-app": "kube-controller-manager"}},
 				Spec:       v1.PodSpec{Containers: []v1.Container{{Command: []string{"/usr/local/bin/kube-controller-manager"}, Args: []string{"--controllers=*,tokencleaner"}}}},
 			}},
-			[]string{remove, "The original is NOT switched off in kube-controller-manager-i-0: "},
+			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-i-0: "},
 		},
 		"other pods": {
 			"{}",

@@ -71,7 +71,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
 	flags.StringVar(&o.document, "document", "", "the document to put the table into")
 	flags.StringVar(&o.against, "against", "",
-		"another build of taint-manager, with which this build is compared instead of the original")
+		"another build of taint-manager, with which this build is compared instead of the built-in controller")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the command line: %w", err)

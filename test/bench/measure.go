@@ -18,7 +18,7 @@ import (
 
 const (
 	burstNodes   = 100
-	slowNodes    = 5    // for the original with its default client limits
+	slowNodes    = 5    // for the built-in controller with its default client limits
 	maxEvents    = 5000 // of more pods than these, events are not waited for: listing events is expensive
 	burstTimeout = 5 * time.Minute
 
@@ -35,12 +35,12 @@ const (
 	tolerated = 9 * time.Second // long enough to taint all nodes and to start taint-manager before the instant
 )
 
-// burstOf measures subjects with workloads of this size, which it creates and removes. The original with its default
-// limits gets fewer pods, so only its rate can be compared.
+// burstOf measures subjects with workloads of this size, which it creates and removes. The built-in controller with its
+// default limits gets fewer pods, so only its rate can be compared.
 func burstOf(l size) measurement {
 	return func(ctx context.Context, w *world, s subject) (outcome, error) {
 		l := l
-		if s.name == originalDefault {
+		if s.name == builtinDefault {
 			l.nodes = slowNodes
 		}
 		c, err := w.newWorkload(ctx, l)
@@ -52,7 +52,7 @@ func burstOf(l size) measurement {
 		if err != nil {
 			return nil, err
 		}
-		if s.name == originalDefault {
+		if s.name == builtinDefault {
 			o = outcome{rate: o[rate]}
 		}
 		return o, c.clear(ctx)

@@ -12,11 +12,11 @@ import (
 
 // The subjects of all comparisons.
 const (
-	baseline        = "plain workers"
-	ours            = "taint-manager"
-	original        = "original, no limits" // no client limits
-	originalDefault = "original, default"
-	otherBuild      = "other build"
+	baseline       = "plain workers"
+	ours           = "taint-manager"
+	builtin        = "built-in, no limits" // no client limits
+	builtinDefault = "built-in, default"
+	otherBuild     = "other build"
 )
 
 // figure is what is measured, and its unit.

@@ -132,8 +132,8 @@ func sample() summary {
 		Rows: []row{
 			{
 				Work: "many pods at once", What: "rate", Unit: "pods/s",
-				Rounds:  map[string]series{baseline: {100, 110, 120}, ours: {95, 88, 120}, originalDefault: {7}},
-				Targets: []target{{baseline, least, 0.9}, {originalDefault, least, 30}, {original, reported, 0}},
+				Rounds:  map[string]series{baseline: {100, 110, 120}, ours: {95, 88, 120}, builtinDefault: {7}},
+				Targets: []target{{baseline, least, 0.9}, {builtinDefault, least, 30}, {builtin, reported, 0}},
 			},
 			{Work: "many pods at once", What: "peak memory", Unit: "MB", Rounds: map[string]series{ours: {90}}, Targets: []target{{"", most, 80}}},
 			{Work: "sizes", What: "nothing to aim at", Unit: "ms", Targets: []target{{baseline, reported, 0}}},
@@ -150,8 +150,8 @@ func TestTheDocumentGetsTheTablesInThePlaceOfTheOldOnes(t *testing.T) {
 	for _, want := range []string{
 		"before\n" + tableBegins, tableEnds + "after\n", "| **Many pods at once** | | | | | |",
 		"| rate | 95 pods/s (88-120) | plain workers: 110 pods/s (100-120) | 0.95 (0.8-1) | at least 0.9 | met |",
-		"|  |  | original, default: 7 pods/s | 13.6 (12.6-17.1) | at least 30 | **missed** |",
-		"|  |  | original, no limits: none | none | reported |  |",
+		"|  |  | built-in, default: 7 pods/s | 13.6 (12.6-17.1) | at least 30 | **missed** |",
+		"|  |  | built-in, no limits: none | none | reported |  |",
 		"| peak memory | 90 MB |  |  | at most 80 MB | **missed** |",
 		"| nothing to aim at | none | plain workers: none | none | reported |  |",
 	} {

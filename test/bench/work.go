@@ -39,8 +39,8 @@ type stage struct {
 func stages() []stage {
 	return []stage{
 		{works: evictions()},
-		{works: []work{memoryWork(), statusWork(), startWork(target{original, most, 0.55}), scaleWork()}},
-		{kubernetes: "1.32", works: []work{older(memoryWork()), older(startWork(target{original, reported, 0}))}},
+		{works: []work{memoryWork(), statusWork(), startWork(target{builtin, most, 0.55}), scaleWork()}},
+		{kubernetes: "1.32", works: []work{older(memoryWork()), older(startWork(target{builtin, reported, 0}))}},
 	}
 }
 
@@ -49,42 +49,42 @@ func evictions() []work {
 	return []work{
 		{
 			name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on",
-			subjects: []string{baseline, ours, original, originalDefault}, once: []string{originalDefault},
+			subjects: []string{baseline, ours, builtin, builtinDefault}, once: []string{builtinDefault},
 			measure: burstOf(size{nodes: burstNodes, each: podsEach}),
 			rows: []wanted{
-				{rate, []target{{baseline, least, 0.9}, {original, least, 1.3}, {originalDefault, least, 30}}},
-				{median, []target{{baseline, most, late}, {original, reported, 0}}},
-				{p99, []target{{baseline, most, late}, {original, reported, 0}}},
+				{rate, []target{{baseline, least, 0.9}, {builtin, least, 1.3}, {builtinDefault, least, 30}}},
+				{median, []target{{baseline, most, late}, {builtin, reported, 0}}},
+				{p99, []target{{baseline, most, late}, {builtin, reported, 0}}},
 				{events, []target{{"", most, 30}}},
 				{eventShare, []target{{"", most, 0.05}}},
-				{cpu, []target{{original, most, 0.45}}},
-				{peak, []target{{original, reported, 0}}},
-				{calls, []target{{baseline, reported, 0}, {original, reported, 0}}},
-				{serverCPU, []target{{baseline, reported, 0}, {original, reported, 0}}},
-				{etcdCPU, []target{{baseline, reported, 0}, {original, reported, 0}}},
+				{cpu, []target{{builtin, most, 0.45}}},
+				{peak, []target{{builtin, reported, 0}}},
+				{calls, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{serverCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{etcdCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
 			},
 		},
 		{
 			name: "overloaded", title: "overloaded API server: the same 3000 pods, while it may use half a core",
-			subjects: []string{baseline, ours, original},
+			subjects: []string{baseline, ours, builtin},
 			measure:  burstOf(size{nodes: burstNodes, each: podsEach, overloaded: true}),
 			rows: []wanted{
-				{rate, []target{{baseline, least, 0.9}, {original, reported, 0}}},
-				{p99, []target{{baseline, reported, 0}, {original, reported, 0}}},
+				{rate, []target{{baseline, least, 0.9}, {builtin, reported, 0}}},
+				{p99, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
 				{events, []target{{"", most, 30}}},
-				{cpu, []target{{original, reported, 0}}},
-				{eventWrites, []target{{original, reported, 0}}},
-				{calls, []target{{baseline, reported, 0}, {original, reported, 0}}},
-				{serverCPU, []target{{baseline, reported, 0}, {original, reported, 0}}},
-				{etcdCPU, []target{{baseline, reported, 0}, {original, reported, 0}}},
+				{cpu, []target{{builtin, reported, 0}}},
+				{eventWrites, []target{{builtin, reported, 0}}},
+				{calls, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{serverCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{etcdCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
 			},
 		},
 		{
 			name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
-			subjects: []string{baseline, ours, original}, measure: besideHeld,
+			subjects: []string{baseline, ours, builtin}, measure: besideHeld,
 			rows: []wanted{
-				{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {original, reported, 0}}},
-				{last, []target{{"", most, 2}, {baseline, reported, 0}, {original, reported, 0}}},
+				{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {builtin, reported, 0}}},
+				{last, []target{{"", most, 2}, {baseline, reported, 0}, {builtin, reported, 0}}},
 			},
 		},
 		{
@@ -96,9 +96,9 @@ func evictions() []work {
 			},
 		},
 		{
-			name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, original},
+			name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, builtin},
 			measure: idle,
-			rows:    []wanted{{onePod, []target{{baseline, most, 1.4}, {original, most, 1}}}},
+			rows:    []wanted{{onePod, []target{{baseline, most, 1.4}, {builtin, most, 1}}}},
 		},
 		{
 			name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,
@@ -111,23 +111,23 @@ func evictions() []work {
 
 func memoryWork() work {
 	return work{
-		name: "memory", title: "30,000 pods, nothing tainted", subjects: []string{ours, original}, measure: idleMemory,
-		rows: []wanted{{memory, []target{{original, most, 0.16}}}},
+		name: "memory", title: "30,000 pods, nothing tainted", subjects: []string{ours, builtin}, measure: idleMemory,
+		rows: []wanted{{memory, []target{{builtin, most, 0.16}}}},
 	}
 }
 
 func statusWork() work {
 	return work{
 		name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
-		subjects: []string{ours, original}, measure: statusUpdates,
-		rows: []wanted{{cpuEach, []target{{original, most, 0.4}}}},
+		subjects: []string{ours, builtin}, measure: statusUpdates,
+		rows: []wanted{{cpuEach, []target{{builtin, most, 0.4}}}},
 	}
 }
 
 func startWork(wants target) work {
 	return work{
 		name: "start", title: "start with 30,000 pods, of which one is due", starts: 3,
-		subjects: []string{ours, original}, measure: start,
+		subjects: []string{ours, builtin}, measure: start,
 		rows: []wanted{{starting, []target{wants}}},
 	}
 }
@@ -198,7 +198,7 @@ func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
 }
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
-// the same one. Another build, if there is one, is compared instead of the original and the plain workers.
+// the same one. Another build, if there is one, is compared instead of the built-in controller and the plain workers.
 func (w work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 	if on.against != "" {
 		w.subjects = []string{ours, otherBuild}

@@ -21,7 +21,7 @@ type world struct {
 	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
-	against   string // another build, which replaces the original in comparisons; may be empty
+	against   string // another build, which replaces the built-in controller in comparisons; may be empty
 	workloads int    // the number of workloads so far, for their names
 
 	shared  *workload // the population of 30,000 pods that several works share
@@ -121,9 +121,9 @@ func (w *world) launch(ctx context.Context, s subject) (*testcluster.Component, 
 		flags = append(flags, "--eviction-method=evict")
 	}
 	switch s.name {
-	case original:
+	case builtin:
 		return w.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
-	case originalDefault:
+	case builtinDefault:
 		return w.LaunchOriginal(ctx)
 	case otherBuild:
 		binary = w.against
@@ -153,7 +153,7 @@ func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, e
 	if err != nil {
 		return nil, err
 	}
-	// The original's client limits recover, and the work after its start ends.
+	// The built-in controller's client limits recover, and the work after its start ends.
 	return c, load.Pause(ctx, 2*time.Second)
 }
 

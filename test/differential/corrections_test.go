@@ -33,21 +33,21 @@ func plannedAnew() []correction {
 	return []correction{
 		{
 			"a taint that ends sooner is added",
-			"The verdict", "The earliest deadline of all taints counts.",
+			"The rules", "The earliest deadline of all taints counts.",
 			"A countdown that runs is never moved.",
 			func(m moment) bool {
 				return m.moved() && m.sooner() && !m.before.has(m.after.first().taint)
 			},
 		},
 		{
-			"the taint that counts is lifted, others remain",
-			"The verdict", "The verdict is computed from scratch at every change.",
+			"the taint with the earliest deadline is removed, others remain",
+			"The rules", "The verdict is computed from scratch at every change.",
 			"The pod still goes at the time of the taint that is gone.",
 			func(m moment) bool { return m.moved() && !m.after.has(m.before.first().taint) },
 		},
 		{
-			"the taint that counts takes another value or its twin's key",
-			"When an exposure starts", "A taint's states have one start; the toleration that matches it now counts from there.",
+			"a taint's value changes, or not-ready and unreachable replace each other",
+			"When a countdown starts", "A taint's states have one start; the toleration that matches it now counts from there.",
 			"The toleration that matched first counts.",
 			func(m moment) bool {
 				return m.moved() &&
@@ -56,15 +56,15 @@ func plannedAnew() []correction {
 		},
 		{
 			"tolerations are edited on a tainted node",
-			"The verdict", "The verdict is computed from scratch at every change, from the start of the exposure.",
+			"The rules", "The verdict is computed from scratch at every change, from the start of the exposure.",
 			"A countdown that runs is never moved; one that begins with the edit counts from the edit.",
 			func(m moment) bool {
 				return m.edited() && m.after.runs() && (!m.before.runs() || m.moved())
 			},
 		},
 		{
-			"tolerationSeconds are more than a time.Duration holds",
-			"The verdict", "A deadline after the year 9999 is none; any other is as far off as it says.",
+			"tolerationSeconds are more than a time.Duration can have",
+			"The rules", "A deadline after the year 9999 is none; any other is as far off as it says.",
 			"The product wraps round: 18446744074 s are 0.29 s, and 9223372037 s are for ever.",
 			func(m moment) bool {
 				return len(m.after.seconds) > 0 && slices.Min(m.after.seconds) > math.MaxInt64/int64(time.Second)
@@ -72,7 +72,7 @@ func plannedAnew() []correction {
 		},
 		{
 			"a taint was there before the controller began",
-			"When a taint was added", "It counts from its timeAdded where that can be believed, and not from before the pod was bound.",
+			"When a taint was set", "It counts from its timeAdded where that can be believed, and not from before the pod was bound.",
 			"It counts from when the controller saw it.",
 			func(m moment) bool { return m.listed && slices.ContainsFunc(m.after.claims, claim.startedElsewhen) },
 		},
@@ -84,7 +84,7 @@ func identified() []correction {
 	return []correction{
 		{
 			"a pod is replaced under its name",
-			"The verdict", "A pod is known by its UID.",
+			"The rules", "A pod is known by its UID.",
 			"The countdown of the old pod may delete the new one.",
 			func(m moment) bool {
 				return m.before.runs() && m.after.pod != nil && !m.samePod()
@@ -92,7 +92,7 @@ func identified() []correction {
 		},
 		{
 			"a node is replaced under its name",
-			"When a taint was added", "A taint is its key and effect on one node, known by its UID.",
+			"When a taint was set", "A taint is its key and effect on one node, known by its UID.",
 			"The countdown goes on.",
 			func(m moment) bool {
 				return m.samePod() && m.before.runs() && m.after.runs() && m.before.node.uid != m.after.node.uid
@@ -100,7 +100,7 @@ func identified() []correction {
 		},
 		{
 			"a node is deleted while a countdown runs",
-			"The verdict", "The node is not known: the pod stays, and its countdown is dropped.",
+			"The rules", "The node is not known: the pod stays, and its countdown is dropped.",
 			"The countdown goes on.",
 			func(m moment) bool { return m.samePod() && m.before.runs() && m.after.node == nil },
 		},
@@ -111,15 +111,15 @@ func identified() []correction {
 func spared() []correction {
 	return []correction{
 		{
-			"the pod has finished", "The verdict", "Never evicted: finished pods.", "It is deleted.",
+			"the pod has finished", "The rules", "Never evicted: finished pods.", "It is deleted.",
 			func(m moment) bool { return m.after.runs() && m.after.finished() },
 		},
 		{
-			"the pod terminates already", "The verdict", "Never evicted: pods that are being deleted.", "It is deleted once more.",
+			"the pod is already terminating", "The rules", "Never evicted: pods that are being deleted.", "It is deleted once more.",
 			func(m moment) bool { return m.after.runs() && m.after.terminating() },
 		},
 		{
-			"the pod mirrors a static pod", "The verdict", "Never evicted: mirror pods.", "It is deleted.",
+			"the pod mirrors a static pod", "The rules", "Never evicted: mirror pods.", "It is deleted.",
 			func(m moment) bool { return m.after.runs() && m.after.mirror() },
 		},
 	}

@@ -36,13 +36,13 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(log, "calls under way were cut")
+	_, after, found := strings.Cut(log, "calls were cancelled")
 	if !found {
-		t.Fatalf("the log does not say that calls were cut:\n%s", log[max(0, len(log)-4000):])
+		t.Fatalf("the log does not say that calls were cancelled:\n%s", log[max(0, len(log)-4000):])
 	}
 	for _, pod := range held.pods {
 		if !strings.Contains(after, pod.Name) {
-			t.Errorf("the log does not name %s as cut:\n%s", pod.Name, after)
+			t.Errorf("the log does not name %s as cancelled:\n%s", pod.Name, after)
 		}
 	}
 }

@@ -177,7 +177,7 @@ func (h *helm) inKubeSystem(t *testing.T) {
 	h.uninstalls(t, "kube-system")
 }
 
-// runsTheOriginal creates a pod of kube-controller-manager that has not switched the original off.
+// runsTheOriginal creates a pod of kube-controller-manager that has not switched the built-in controller off.
 func (h *helm) runsTheOriginal(t *testing.T, node string) {
 	t.Helper()
 	pod := &v1.Pod{
@@ -220,8 +220,8 @@ func (h *helm) upgrades(t *testing.T, next, node string, leads bool) {
 	} {
 		way := "helm " + strings.Join(args, " ")
 		out := h.helm(t, append(args, "-n", "kube-system")...)
-		if args[0] == "upgrade" && !strings.Contains(out, "The original is NOT switched off in kube-controller-manager-a") {
-			t.Errorf("%s: the notes don't say that the original runs:\n%s", way, out)
+		if args[0] == "upgrade" && !strings.Contains(out, "The built-in controller is NOT switched off in kube-controller-manager-a") {
+			t.Errorf("%s: the notes don't say that the built-in controller runs:\n%s", way, out)
 		}
 		h.kept(t, way, before, node, leads)
 		h.configured(t, way, strings.Contains(way, "blue"))

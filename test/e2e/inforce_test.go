@@ -126,7 +126,7 @@ func drainsByPolicy(s *scene) {
 
 func lacksThePolicies(s *scene) {
 	s.pod("p", bears("key", 300))
-	admin, next := s.Kubeconfig(), "so by which policies pods are evicted is not known; give --config, or --config=none for the default rules"
+	admin, next := s.Kubeconfig(), "so the policies in use are unknown; set --config, or --config=none for the default rules"
 	noJournal := s.reader("no-state", mayRead("pods", "nodes"), rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"},
 	})

@@ -50,7 +50,7 @@ func killedAndRestarted(s *scene) {
 	}
 	s.Logf("gone %v after its deadline", at.Sub(tainted.after.Add(20*time.Second)).Round(time.Millisecond))
 	log, err := restarted.Log()
-	if err != nil || strings.Contains(log, "A problem of the journal") {
+	if err != nil || strings.Contains(log, "The journal has a problem") {
 		s.Errorf("error %v, the log:\n%s", err, log)
 	}
 }

@@ -171,7 +171,7 @@ func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 	}
 	w.awaitScheduled(t, m, 0)
 	pause(t, time.Second) // for the request about the drained pod
-	if ready := w.readyz(t, m); strings.Contains(ready, "[!]original") {
+	if ready := w.readyz(t, m); strings.Contains(ready, "[!]builtin") {
 		t.Errorf("a drain and a deletion are taken for the original:\n%s", ready)
 	}
 	if err := m.Stop(); err != nil { // the next request would have to wait for a minute
@@ -221,8 +221,8 @@ func body(t *testing.T, url string) string {
 // and page.
 func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
-	const sentence = "the built-in taint manager still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
-	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.remarks(t, m), "[!]original: kube-controller-manager has evicted pod default/"); {
+	const sentence = "the built-in controller still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
+	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.remarks(t, m), "[!]builtin: kube-controller-manager has evicted pod default/"); {
 		if time.Now().After(until) {
 			t.Fatalf("the original is not noticed:\n%s", w.remarks(t, m))
 		}
@@ -232,14 +232,14 @@ func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(log, "The built-in taint manager still runs"); n != 1 {
+	if n := strings.Count(log, "The built-in controller still runs"); n != 1 {
 		t.Errorf("%d lines in the log, want 1", n)
 	}
-	seen := regexp.MustCompile(`(?m)^taint_manager_original_seen_timestamp_seconds [1-9]`)
+	seen := regexp.MustCompile(`(?m)^taint_manager_builtin_seen_timestamp_seconds [1-9]`)
 	if _, metrics := ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); !seen.MatchString(metrics) {
 		t.Error("the metric does not say when")
 	}
-	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]original: evicts pods, too\n") || strings.Contains(ready, "default/") {
+	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]builtin: evicts pods, too\n") || strings.Contains(ready, "default/") {
 		t.Errorf("readiness says:\n%s", ready)
 	}
 	for what, text := range map[string]string{"remarks": w.remarks(t, m), "page": body(t, m.Page()+"api/v1/snapshot")} {

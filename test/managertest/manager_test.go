@@ -232,7 +232,7 @@ func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if said := strings.Join(lines, "\n"); strings.Count(said, "were cut") != 1 || !strings.Contains(said, `"calls"=1 "pods"=["default/goes"]`) {
+		if said := strings.Join(lines, "\n"); strings.Count(said, "were cancelled") != 1 || !strings.Contains(said, `"calls"=1 "pods"=["default/goes"]`) {
 			t.Errorf("it does not say once what was cut: %s", said)
 		}
 		if !slices.Equal(ended, []eviction.Kind{eviction.Interrupted}) {

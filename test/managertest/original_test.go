@@ -75,7 +75,7 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 				markAs(t, client, c.writer, true)
 				time.Sleep(time.Second)
 				said := ""
-				if err := r.OriginalTrouble(); err != nil {
+				if err := r.BuiltinTrouble(); err != nil {
 					said = err.Error()
 				}
 				if (c.want == "") != (said == "") || !strings.Contains(said, c.want) {
@@ -94,11 +94,11 @@ func TestAPodThatIsMarkedAsItsCallBeginsWasOvertaken(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		markAs(t, client, "kube-controller-manager", false)
 		time.Sleep(10 * time.Second)
-		if err := r.OriginalTrouble(); err != nil {
+		if err := r.BuiltinTrouble(); err != nil {
 			t.Errorf("before the pod is due: %v", err)
 		}
 		time.Sleep(10 * time.Second)
-		if r.OriginalTrouble() == nil {
+		if r.BuiltinTrouble() == nil {
 			t.Error("the original was not noticed")
 		}
 	})

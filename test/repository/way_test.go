@@ -16,15 +16,15 @@ const (
 	maxToInbox = 15
 )
 
-// The blocks "way" of ARCHITECTURE.md have the functions through which a datum passes, by room: from a watch event to the
-// outcome of a call, and from the question of a plan to its answer. A line that begins with == stands for a change of
-// the goroutine.
+// The blocks "path" of ARCHITECTURE.md have the functions through which a datum passes, by room: from a watch event to the
+// outcome of a call, and from the question of a plan to its answer. A line that begins with == stands for a handoff
+// to another goroutine.
 func TestTheWaysInArchitectureConsistOfFunctionsThatThereAre(t *testing.T) {
 	atRoot(t)
 	declared := functionsOfRooms(t)
-	blocks := regexp.MustCompile("(?s)```way (\\w+)\n(.*?)```\n\n([^\n]*)").FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1)
+	blocks := regexp.MustCompile("(?s)```path (\\w+)\n(.*?)```\n\n([^\n]*)").FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1)
 	if len(blocks) != 2 {
-		t.Fatalf("ARCHITECTURE.md has %d blocks ```way, want those of an event and of plan", len(blocks))
+		t.Fatalf("ARCHITECTURE.md has %d blocks ```path, want those of an event and of plan", len(blocks))
 	}
 	for _, block := range blocks {
 		w := wayOf(block[2])
@@ -33,7 +33,7 @@ func TestTheWaysInArchitectureConsistOfFunctionsThatThereAre(t *testing.T) {
 				t.Errorf("ARCHITECTURE.md names %s, which does not exist", function)
 			}
 		}
-		if said := fmt.Sprintf("%d functions, %d changes of the goroutine.", len(w.functions), len(w.changes)); said != block[3] {
+		if said := fmt.Sprintf("%d functions, %d goroutine handoffs.", len(w.functions), len(w.changes)); said != block[3] {
 			t.Errorf("below the way of %s stands %q, want %q", block[1], block[3], said)
 		}
 		if block[1] == "event" {

@@ -52,7 +52,7 @@ func (k *keeper) step(in store.Input) {
 	}
 	do := k.core.Step(k.p.Now(), in)
 	k.p.wakeBy(&k.timer, do.Next, func() { k.watched(); k.step(store.TimePassed{}) })
-	for _, node := range do.Explained {
+	for _, node := range do.HistoriesChanged {
 		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
 		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
 	}
@@ -139,7 +139,7 @@ func (k *keeper) readGuards(g store.Guards) {
 	if len(g.Text) > 0 {
 		record, err := breaker.Decode(g.Text)
 		k.p.w.check(err)
-		j.Record, j.Known = record.Converted(k.p.instant().Enter), true
+		j.Record, j.Known = record.Converted(k.p.instant().ToLocal), true
 	}
 	if k.journaled = j; g.Read {
 		k.p.governance.step(breaker.RecordRead{Record: j.Record})
@@ -212,7 +212,7 @@ type source struct {
 }
 
 // Explain passes a record to the cache, and its counterpart to the oracle.
-func (s source) Explain(node string, r journal.Record, last journal.LastWatch) bool {
+func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool {
 	k := &s.p.keeper
 	number := journal.PartitionOf(node)
 	s.p.w.excused = s.p.w.excused || k.read[number].forged // nobody can tell
@@ -223,5 +223,5 @@ func (s source) Explain(node string, r journal.Record, last journal.LastWatch) b
 		}
 		s.p.observer.Explained(s.p.w.now(), theirs, by)
 	}
-	return s.Feed.Explain(node, r, last)
+	return s.Feed.ApplyRecord(node, r, last)
 }

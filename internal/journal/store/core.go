@@ -35,9 +35,9 @@ type Source interface {
 	// Records returns the records of the tainted nodes of a partition, by name.
 	Records(partition int) map[string]journal.Record
 
-	// Explain lets a record explain what was found of a node, and reports whether that changes its history; see
-	// [journal.NodeHistory.Explain].
-	Explain(node string, r journal.Record, last journal.LastWatch) bool
+	// ApplyRecord takes the starts of a node's taints from a record, and reports whether that changes the node's
+	// history; see [journal.NodeHistory.ApplyRecord].
+	ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool
 }
 
 // CoreOptions are the parameters of a [Core]. Source and Leading are required.
@@ -61,7 +61,7 @@ type CoreOptions struct {
 	ReadOnly bool
 }
 
-// phase is how far a term is.
+// phase is the progress of a term.
 type phase int
 
 const (
@@ -105,7 +105,7 @@ func NewCore(o CoreOptions) *Core {
 	return c
 }
 
-// Step processes one input at the time now, which carries the monotonic clock, and returns what follows from it.
+// Step processes one input at the time now, which carries the monotonic clock, and returns its effects.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
@@ -113,7 +113,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	for _, o := range c.objects {
 		o.readIfDue()
 	}
-	c.explain()
+	c.applyRead()
 	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
 		for _, o := range c.objects {
 			o.writeIfDue()
@@ -168,16 +168,16 @@ func (c *Core) changeTerm(term int, p phase) {
 	}
 }
 
-// explain applies what was read, once the nodes are known up to the newest record, or after a while. What is read later
-// is applied when it comes.
-func (c *Core) explain() {
+// applyRead applies what was read, once the nodes are known up to the newest record, or after beginTimeout. What is
+// read later is applied on arrival.
+func (c *Core) applyRead() {
 	waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
 	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
 	}
 	for _, o := range c.objects {
 		if o.opened && !o.applied {
-			o.explain()
+			o.applyRead()
 		}
 	}
 	if c.phase == reading {

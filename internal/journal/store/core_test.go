@@ -75,7 +75,7 @@ func (p *process) Records(partition int) map[string]journal.Record {
 	return records
 }
 
-func (p *process) Explain(node string, _ journal.Record, last journal.LastWatch) bool {
+func (p *process) ApplyRecord(node string, _ journal.Record, last journal.LastWatch) bool {
 	p.explained[node] = last
 	return true
 }

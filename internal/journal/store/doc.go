@@ -1,13 +1,15 @@
-// Package store keeps the journal by term, so that a restart or a change of leader changes no countdown.
+// Package store stores the journal, one leadership term at a time, so that restarts and changes of leader change no
+// countdown.
 //
 // [Core] is pure, except that it calls its [Source]: [Core.Step] takes one input, such as the answer to a read, and
-// returns the effects, such as the writes to make. [Keeper] is the goroutine around it.
+// returns the effects, such as the writes to make. [Keeper.Run] is the goroutine around it. [Keeper.Begin] blocks until
+// a term may begin, [Keeper.NodeChanged] notes what to write, and [Keeper.Flush] writes it before the process ends.
 //
-// A process that begins to lead reads the partitions and the state once, and lets the records explain what it has found
-// in its lists of nodes. Then the term begins: the first call is allowed. From then on it only writes: a partition when
-// the taints of its nodes change, the state every 20 seconds and when guards or the configuration change. It replaces
-// what others write, and standbys do neither. [ConfigMaps] stores the journal; other stores are possible.
+// A new leader reads the partitions and the state once, and applies the records to the taints that it saw in LISTs.
+// Then the term begins: the first call is allowed. From then on it only writes: a partition when the taints of its
+// nodes change, the state every 20 seconds and when guards or the configuration change. It overwrites others' changes.
+// Standbys neither read nor write. [ConfigMaps] stores the journal; other stores are possible.
 //
-// No problem of the journal delays a term by more than 10 seconds or makes an eviction earlier: what can't be read
-// counts as missing, and [Keeper.Trouble], the log and the metrics report it.
+// Journal errors delay a term by at most 10 seconds and make no eviction earlier: what can't be read counts as missing,
+// and [Keeper.Trouble], the log and the metrics report it.
 package store

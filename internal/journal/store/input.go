@@ -72,8 +72,8 @@ type Effects struct {
 	Reads  []Call
 	Writes []Write
 
-	// Explained are the nodes whose histories a record has changed.
-	Explained []string
+	// HistoriesChanged are the nodes whose histories a record has changed.
+	HistoriesChanged []string
 
 	// Guards is the record of guards and holds that was read; nil if none was read in this step.
 	Guards *Guards

@@ -43,8 +43,8 @@ type Options struct {
 	// for all changes before it reports them. Required.
 	Watched func() journal.LastWatch
 
-	// Explained is called after a record has changed the history of a node. It must not block. Required.
-	Explained func(node string)
+	// HistoryChanged is called after a record has changed the history of a node. It must not block. Required.
+	HistoryChanged func(node string)
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it. It must not block. Required.
@@ -93,7 +93,7 @@ func New(o Options) *Keeper {
 	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems",
-		Help: "ConfigMaps of the journal that have a problem of this kind.",
+		Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
 	core := o.CoreOptions
 	core.Leading = k.leads
@@ -154,8 +154,8 @@ func (k *Keeper) put(in Input) {
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
-	for _, node := range effects.Explained {
-		k.options.Explained(node)
+	for _, node := range effects.HistoriesChanged {
+		k.options.HistoryChanged(node)
 	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
@@ -182,9 +182,9 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 func (k *Keeper) report(changes []Trouble) {
 	for _, t := range changes {
 		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
-			log.Info("A problem of the journal is over")
+			log.Info("The journal no longer has the problem")
 		} else {
-			log.Info("A problem of the journal: what it lacks counts as not recorded", "problem", t.Text)
+			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
 		}
 	}
 	if len(changes) > 0 {

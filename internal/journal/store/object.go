@@ -122,9 +122,9 @@ func (o *object) open() error {
 	return err
 }
 
-// explain applies what was read first in the term. Records of nodes that this process has not reached are not used: the
-// present state of these nodes can't show which presence of a taint a record is about.
-func (o *object) explain() {
+// applyRead applies what was read first in the term. It skips records of a later version of a node than this process
+// has seen: the node's present state can't show which presence of a taint such a record is about.
+func (o *object) applyRead() {
 	o.applied = true
 	if o.isState() {
 		o.guards = o.state.Guards // they are written back until others are set
@@ -138,8 +138,8 @@ func (o *object) explain() {
 	o.partition = nil
 	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
 		r := p.Records[node]
-		if !journal.IsNewer(r.Version, o.last.Reached) && o.options.Source.Explain(node, r, last) {
-			o.effects.Explained = append(o.effects.Explained, node)
+		if !journal.IsNewer(r.Version, o.last.Reached) && o.options.Source.ApplyRecord(node, r, last) {
+			o.effects.HistoriesChanged = append(o.effects.HistoriesChanged, node)
 		}
 	}
 }

@@ -71,7 +71,7 @@ const pod = column('Pod', (i, now) => {
 function reason(r, now) {
   if (r.state === 'held') return `held by ${r.of.heldBy}`;
   if (r.of.waitsFor) return `waiting for ${r.of.waitsFor}`;
-  return zoned(r.of.because.replace(/^taint .* \(countdown since [^)]*\) is /, ''), now);
+  return zoned(r.of.because.replace(/^taint .* \(countdown started at [^)]*\) is /, ''), now);
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kept is the number of states of a taint that the journal keeps (docs/semantics.md, "When a taint was added").
+// kept is the number of states of a taint that the journal keeps (docs/semantics.md, "When a taint was set").
 const kept = 8
 
 // standing is the end of a state that has not ended.
@@ -123,7 +123,7 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 
 // continues reports, after a gap, whether the process may take the taint for the one it knows, and whether it must.
 //
-// docs/semantics.md, "When a taint was added": a node that has not changed since it was last watched has the same
+// docs/semantics.md, "When a taint was set": a node that has not changed since it was last watched has the same
 // taints. A taint without timeAdded that was removed and set again while no process watched counts as one, unless
 // managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so it
 // must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not later
@@ -301,7 +301,7 @@ func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
 	return forever
 }
 
-// exposure bounds the start of the pod's present exposure. docs/semantics.md, "When an exposure starts": the start
+// exposure bounds the start of the pod's present exposure. docs/semantics.md, "When a countdown starts": the start
 // of the latest unbroken run of the taint's states that the pod does not bear without a limit.
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 	first := len(l.shown) - 1

@@ -13,12 +13,12 @@ const Far = time.Duration(math.MaxInt64 / 2)
 
 const far = Far
 
-// endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The verdict", 4:
+// endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The rules", 4:
 // a deadline after the year 9999 is none. Worlds avoid deadlines near it.
 const endOfTime = 7900 * 365 * 86400
 
 // tolerates returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The
-// verdict", 2: the first toleration in the list that matches counts.
+// rules", 2: the first toleration in the list that matches counts.
 func tolerates(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
@@ -38,7 +38,7 @@ func tolerates(tolerations []v1.Toleration, key, value string) (tolerated time.D
 	return 0, false
 }
 
-// matches reports whether a toleration matches a NoExecute taint (docs/semantics.md, "The verdict", 2).
+// matches reports whether a toleration matches a NoExecute taint (docs/semantics.md, "The rules", 2).
 func matches(t *v1.Toleration, key, value string) bool {
 	if t.Effect != "" && t.Effect != v1.TaintEffectNoExecute || t.Key != "" && t.Key != key {
 		return false

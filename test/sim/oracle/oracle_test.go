@@ -151,7 +151,7 @@ func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 	for i, value := range []string{"1", "2", "3", "4"} {
 		s.p.WatchedNode(at(float64(5+i)), s.write(float64(5+i), tainted("load", value)), false)
 	}
-	s.wantBounds(t, 17, 17) // value 2, since second 6, is tolerated without a limit
+	s.wantBounds(t, 17, 17) // value 2, since second 6, is tolerated forever
 }
 
 // recorded returns what the writer records of the node.
@@ -209,7 +209,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
 	s.p.Explained(at(13), recorded(t, writer), writer.LastWatched())
-	s.wantBounds(t, 22, 22) // value 2 is tolerated without a limit
+	s.wantBounds(t, 22, 22) // value 2 is tolerated forever
 }
 
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {

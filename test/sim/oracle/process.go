@@ -218,7 +218,7 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 
 // begin bounds the start of a taint that was absent when the node was shown last. The true moment is the lower bound.
 // After a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "When
-// a taint was added"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
+// a taint was set"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
 func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
 	if w := written(v.now); v.how == Relisted && t.TimeAdded == nil && w != nil {
@@ -284,7 +284,7 @@ func (p *Process) podShown(at time.Duration, pod *v1.Pod, how How) {
 	p.pods = append(p.pods, s)
 }
 
-// boundOf bounds the moment from which a pod counts as bound. docs/semantics.md, "When an exposure starts": a pod
+// boundOf bounds the moment from which a pod counts as bound. docs/semantics.md, "When a countdown starts": a pod
 // was bound when the process saw it bound; for a pod that was there before, when it was scheduled (the condition
 // PodScheduled), else when it was created. So without that condition it may count from before its binding.
 func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.Duration) {

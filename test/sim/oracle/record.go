@@ -124,7 +124,7 @@ func hasPair(taints []*v1.Taint, p pair) bool {
 	return slices.ContainsFunc(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
 
-// creation returns the node's creation by the process's clock. docs/semantics.md, "When a taint was added": a
+// creation returns the node's creation by the process's clock. docs/semantics.md, "When a taint was set": a
 // record does not count from before the node's creation. So a start may become later if that clock is behind.
 func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second

@@ -154,7 +154,7 @@ func carries(taints []v1.Taint, p pair) bool {
 }
 
 // group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "When
-// a taint was added").
+// a taint was set").
 func group(key string) string {
 	if key == v1.TaintNodeNotReady {
 		return v1.TaintNodeUnreachable

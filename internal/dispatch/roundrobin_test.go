@@ -11,24 +11,24 @@ import (
 )
 
 func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
-	turns := newTurns()
+	nodes := newRoundRobin()
 	add := func(node string, n int) {
 		for i := range n {
 			uid := types.UID(fmt.Sprint(node, i))
-			turns.set(&item{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
+			nodes.set(&entry{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
 		}
 	}
 	add("a", 10)
 	add("b", 10)
 	got := ""
-	for !turns.empty() {
+	for !nodes.empty() {
 		if len(got) == 5 {
 			add("c", 1)
 		}
-		it := turns.peek()
-		turns.serve()
-		turns.remove(it)
-		got += it.Node
+		e := nodes.peek()
+		nodes.serve()
+		nodes.remove(e)
+		got += e.Node
 	}
 	if want := "aabaacaaaaabbbbbbbbab"; got != want {
 		t.Errorf("the nodes' turns are %s, want %s", got, want)

@@ -9,10 +9,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// original returns a clause that says how the original would decide otherwise about a pod that runs, as far as the
-// present state shows it; "" if it would decide alike. ours is the verdict by the rules. docs/reference/differences.md
-// lists all differences.
-func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
+// builtin returns a clause that says how the built-in controller would decide otherwise about a pod that runs, as far as
+// the present state shows it; "" if it would decide alike. ours is the verdict by the rules.
+// docs/reference/differences.md lists all differences.
+func (ne *nodeEstimate) builtin(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
 	if taint.NeverEvicted(p) != 0 {
 		return ""
 	}
@@ -28,11 +28,12 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *rulesAt
 		return "with the feature gate TaintTolerationComparisonOperators off, it ignores tolerations with the operators " +
 			"Lt and Gt"
 	}
-	return ne.originalCountdown(p, &v, rules)
+	return ne.builtinCountdown(p, &v, rules)
 }
 
-// originalCountdown returns the clause about countdowns of the original: they overflow, and no other taint moves them.
-func (ne *nodeEstimate) originalCountdown(p *taint.Pod, v *taint.Verdict, rules taint.Rules) string {
+// builtinCountdown returns the clause about countdowns of the built-in controller: they overflow, and no other taint moves
+// them.
+func (ne *nodeEstimate) builtinCountdown(p *taint.Pod, v *taint.Verdict, rules taint.Rules) string {
 	var countdowns []*taint.State
 	for _, history := range ne.latest.Taints {
 		for i := range history {

@@ -1,0 +1,98 @@
+package dispatch
+
+import (
+	"cmp"
+	"container/list"
+
+	"github.com/taint-manager/taint-manager/internal/ordered"
+)
+
+// inARow is the number of candidates of a node that are served before the next node's turn. The call for the first
+// reads the node, and that read serves the others.
+const inARow = 8
+
+// roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
+// (newcomers) alternate with the others (regulars), so that a node with one pod waits for newcomers at most.
+type roundRobin struct {
+	nodes               map[string]*nodeQueue
+	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
+	served              int       // how many candidates of the first regular were served in a row
+	regularServedLast   bool      // else a newcomer
+}
+
+// nodeQueue holds the candidates of one node; it is not empty.
+type nodeQueue struct {
+	waiting ordered.Queue[*entry]
+	element *list.Element
+	regular bool
+}
+
+func newRoundRobin() *roundRobin { return &roundRobin{nodes: map[string]*nodeQueue{}} }
+
+func (r *roundRobin) empty() bool { return len(r.nodes) == 0 }
+
+// compare is the order of the candidates of a node.
+func compare(a, b *entry) int {
+	return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.UID, b.UID))
+}
+
+func before(a, b *entry) bool { return compare(a, b) < 0 }
+
+// set adds a candidate, or moves it after its order has changed.
+func (r *roundRobin) set(e *entry) {
+	node := r.nodes[e.Node]
+	if node == nil {
+		node = &nodeQueue{waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
+		node.element = r.newcomers.PushBack(node)
+		r.nodes[e.Node] = node
+	}
+	node.waiting.Set(e)
+}
+
+// remove removes a candidate, and its node once empty.
+func (r *roundRobin) remove(e *entry) {
+	node := r.nodes[e.Node]
+	node.waiting.Remove(e)
+	if node.waiting.Len() > 0 {
+		return
+	}
+	delete(r.nodes, e.Node)
+	if !node.regular {
+		r.newcomers.Remove(node.element)
+		return
+	}
+	if r.regulars.Front() == node.element {
+		r.served = 0
+	}
+	r.regulars.Remove(node.element)
+}
+
+// peek returns the next candidate. There must be one.
+func (r *roundRobin) peek() *entry {
+	e, _ := r.nextNode().waiting.First()
+	return e
+}
+
+// nextNode returns the node whose turn it is.
+func (r *roundRobin) nextNode() *nodeQueue {
+	newcomer, regular := r.newcomers.Front(), r.regulars.Front()
+	if newcomer != nil && (r.regularServedLast || regular == nil) {
+		return newcomer.Value.(*nodeQueue)
+	}
+	return regular.Value.(*nodeQueue)
+}
+
+// serve moves the node whose turn it is to its new place. The caller must then remove the candidate that peek returned.
+func (r *roundRobin) serve() {
+	node := r.nextNode()
+	r.regularServedLast = node.regular
+	if !node.regular {
+		r.newcomers.Remove(node.element)
+		node.regular, node.element = true, r.regulars.PushBack(node)
+		return
+	}
+	if r.served++; r.served == inARow {
+		r.served = 0
+		r.regulars.MoveToBack(node.element)
+	}
+}

@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/skew"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
+// changed for readers. Only taints that this process first saw in a LIST, its first one or one after a watch gap, take
+// a start: a taint that the watch showed keeps its own. A taint takes no start from the record
+//
+//   - if the record is of a node with another UID;
+//   - if the record lacks the taint with the listed value, or that value had ended before the LIST (not-ready and
+//     unreachable count as one taint with two values);
+//   - if this process saw the node without that state after the state's recorded start;
+//   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
+//
+// The node must have reached the version of the record. Starts are not before the node's creation.
+func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
+	if r.UID != uid {
+		return n, false
+	}
+	next, changed := n, false
+	next.presences = slices.Clone(n.presences)
+	for i := range next.presences {
+		p := &next.presences[i]
+		if p.role == audited {
+			continue
+		}
+		applied, ok := p.applyRecord(&r, &from)
+		changed = changed || ok && !equalStates(p.states, applied.states)
+		*p = applied // even if readers see no change: Start is the recorded one then, and is written back as read
+	}
+	if IsNewer(r.Version, n.version) {
+		next.version = r.Version
+	}
+	return next, changed
+}
+
+// toLocal returns recorded states with their times on the monotonic clock of this process, in their order, and not
+// before the node's creation.
+func (v *Viewpoint) toLocal(states []TaintState) []TaintState {
+	least := v.At.Add(-max(v.At.Sub(v.At.ToLocal(v.Created)), 0))
+	for i := range states {
+		s := &states[i]
+		if s.Since = v.At.ToLocal(s.Start); s.Since.Before(least) {
+			s.Since = least
+		}
+		least = s.Since
+		if !s.Listed.IsZero() {
+			s.Relisted = v.At.ToLocal(s.Listed)
+		}
+	}
+	return states
+}
+
+// applyRecord returns the presence with the states of the record; unchanged and false if the record has none for it. A
+// taint first listed after a watch gap takes a state that began in the gap, if the writer saw the node without it
+// before.
+func (p *presence) applyRecord(r *Record, from *Viewpoint) (presence, bool) {
+	recorded := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
+		return from.Keys.roleOf(&s.Taint) != p.role
+	})
+	recorded = from.toLocal(recorded)
+	for _, relist := range p.relists {
+		last := relist.lastOf(recorded, r.Version)
+		if last >= 0 && recorded[last].afterAbsence() && IsNewer(recorded[last].From, relist.before) {
+			return p.applyStates(relist, recorded, last, r, from), true
+		}
+	}
+	if p.firstList == nil {
+		return *p, false
+	}
+	last := p.firstList.lastOf(recorded, r.Version)
+	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+		last = len(recorded) - 1 // the two of the pair count as one taint
+	}
+	if last < 0 || p.firstList.before != "" && !IsNewer(recorded[last].From, p.firstList.before) {
+		return *p, false
+	}
+	return p.applyStates(p.firstList, recorded, last, r, from), true
+}
+
+// applyStates returns the presence with the recorded states up to the last one that the list shows, followed by the
+// states that this process has seen since.
+func (p *presence) applyStates(list *listing, recorded []TaintState, last int, r *Record, from *Viewpoint) presence {
+	if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) {
+		if from.seenByWriter(recorded, r.List).differs(list.taints, list.fingerprint, list.written) {
+			return p.setAgain(list, from)
+		}
+	}
+	applied := *p
+	applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
+	applied.states = bound(applied.states, from.Distinguishes)
+	return applied
+}
+
+// lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began by the
+// list's version, and had not ended before. Otherwise it is the earliest state with such a taint that the writer first
+// saw in a LIST. -1 means none.
+func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
+	first := -1
+	for i := len(recorded) - 1; i >= 0; i-- {
+		s := &recorded[i]
+		switch {
+		case present(l.taints, &s.Taint) == nil:
+		case s.Ended && !IsNewer(recordVersion, l.version): // the list shows a later taint with the same value
+		case !IsNewer(s.From, l.version):
+			return i
+		case s.Found:
+			first = i
+		}
+	}
+	return first
+}
+
+// continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
+// that are not among them. Invariant: each recorded state began no later than the list.
+func (l *listing) continuing(recorded, own []TaintState) []TaintState {
+	states, own := slices.Clone(recorded), slices.Clone(own)
+	for i := len(states) - 1; i >= 0; i-- {
+		s := &states[i]
+		if !s.Ended {
+			s.Ended, s.To = true, l.version // at the latest
+		}
+		if s.Since.After(l.at) {
+			s.Since = l.at
+		}
+		for j := len(own) - 1; j >= 0; j-- {
+			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, l.version) {
+				s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
+				if o.Relisted.After(s.Relisted) {
+					s.Relisted, s.Listed = o.Relisted, o.Listed
+				}
+				own = slices.Delete(own, j, j+1)
+				break
+			}
+		}
+	}
+	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
+		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
+	})...))
+}
+
+// setAgain returns the presence of taints that were set again after the writer of a record last watched: without
+// timeAdded they began when managedFields say that they were written.
+func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
+	next := *p
+	next.states = slices.Clone(p.states)
+	for i := range next.states {
+		s := &next.states[i]
+		since, start := from.At.Timestamp(list.written), skew.NextSecond(list.written).UTC()
+		listed := s.Found && s.From == list.version
+		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(from.Watched) {
+			s.Since, s.Start = since, start
+		}
+	}
+	return next
+}
