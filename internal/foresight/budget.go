@@ -98,8 +98,8 @@ func (m *Model) lost(p *pod) bool {
 	return !p.ready && p.replica() && n != nil && dead(n.Taints)
 }
 
-// lacks reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
-func (m *Model) lacks(b *BudgetPlan) bool {
+// requiresDead reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
+func (m *Model) requiresDead(b *BudgetPlan) bool {
 	healthy := b.expected // at most
 	for _, p := range m.pods {
 		if m.lost(p) && b.covers(p) {

@@ -106,7 +106,7 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	}
 	these, asked := covering(m.budgetsInOrder(), p, p.ready)
 	for _, b := range these {
-		stuck := asked && b.Admits == 0 && m.lost(p) && m.lacks(b)
+		stuck := asked && b.Admits == 0 && m.lost(p) && m.requiresDead(b)
 		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked, stuck})
 	}
 	return list

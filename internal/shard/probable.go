@@ -27,7 +27,7 @@ func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	if c.entries[pod.UID] == nil && c.judge.DeletedByDaemonSet(pod, node).Evict {
 		c.daemons[pod.UID] = struct{}{}
 	} else {
-		forget(&c.daemons, pod.UID)
+		deleteAndShrink(&c.daemons, pod.UID)
 	}
 }
 

@@ -136,7 +136,7 @@ func (c *Core) dropPod(uid types.UID, effects *Effects) {
 	delete(c.audited, uid)
 	c.forgetHold(uid, effects)
 	c.reportDrained(uid, effects)
-	forget(&c.daemons, uid)
+	deleteAndShrink(&c.daemons, uid)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.setState(e, none)
 	}
