@@ -30,7 +30,7 @@ const rootHelp = `taint-manager evicts pods that do not tolerate the NoExecute t
 built-in controller, the taint-eviction-controller of kube-controller-manager.
 
 Exit codes: 0: success; 1: error; 2: wrong usage. For plan, explain and pending: 0: success; 1: error or
-wrong usage; 2: any pod is or would be evicted (with --exit-code).`
+wrong usage; 2: a pod is or would be evicted (with --exit-code).`
 
 const rootExamples = `  # Show what would be evicted if a node were tainted (read-only)
   taint-manager plan --node n1 --taint maintenance:NoExecute

@@ -11,7 +11,7 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m, and it is gone
+// "counted from the taint, eviction is requested within 20m; if it is refused, the pod is deleted within 1h50m and gone
 // within 1h58m; ...". Without a bound, it returns the reasons. The bound includes the settle times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
@@ -23,16 +23,16 @@ func (p *Policy) Bound(guards Guards) string {
 		return "pods may stay forever, because " + strings.Join(reasons, " and ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
-	deleted, words, of := asked, "", " of the taint"
+	deleted, words := asked, "counted from the taint, "
 	if p.Method == Evict {
-		words, of = "eviction is requested within "+taint.Brief(asked)+" of the taint; ", ""
+		words += "eviction is requested within " + taint.Brief(asked) + "; "
 		if p.DeleteAfter == nil {
 			return words + "deleteAfter is unset, so PodDisruptionBudgets may block it forever"
 		}
 		words += "if it is refused, "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + "the pod is deleted within " + taint.Brief(deleted) + of + p.gone(deleted) +
+	return words + "the pod is deleted within " + taint.Brief(deleted) + p.gone(deleted) +
 		"; pauses, breakers, Hold policies and rate limits may add delay" + p.broken(asked) + p.exceptions()
 }
 
@@ -57,7 +57,7 @@ func (p *Policy) unbounded() (reasons []string) {
 		return []string{"method Hold evicts no pod"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "tolerations.unlimited is unset (pods that tolerate the taint forever stay)")
+		reasons = append(reasons, "tolerations.unlimited is unset (pods that tolerate the taint forever are not evicted)")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
 		reasons = append(reasons, "tolerations.max is unset (tolerationSeconds is not capped)")
@@ -91,9 +91,9 @@ func (m *Match) mayName(key TaintKey) bool {
 
 // gone describes when a pod has ended that is deleted at this time. The end depends on the pod's kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
-	words := ", and it is gone after its terminationGracePeriodSeconds"
+	words := " and gone after its terminationGracePeriodSeconds"
 	if p.GracePeriod != nil {
-		words = ", and it is gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
+		words = " and gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
 	}
 	if p.Match.mayName(TaintKey{v1.TaintNodeUnreachable}) || p.Match.mayName(TaintKey{v1.TaintNodeNotReady}) {
 		words += ", if the kubelet responds"

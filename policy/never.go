@@ -16,8 +16,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/spelling"
 )
 
-// Never returns why the policy with this index decides no pair, whatever pods and nodes there are: "never decides:
-// policy all-others, before it, matches the same pods and taints; put it first". It returns "" if the policy may
+// Never returns why the policy with this index decides no pair, whatever pods and nodes there are: "never applies:
+// policy all-others matches the same pods and taints first; move it after this policy". It returns "" if the policy may
 // decide, and for a policy in mode Audit.
 func (c *Config) Never(i int) string {
 	if c.Policies[i].Mode == Audit {
@@ -33,7 +33,7 @@ func (c *Config) Never(i int) string {
 			reasons = append(reasons, reason)
 		}
 	}
-	return "never decides: " + strings.Join(reasons, "; ")
+	return "never applies: " + strings.Join(reasons, "; ")
 }
 
 // parts yields matches that together match what m matches. Each has one taint with one effect and at most one value,
@@ -79,7 +79,7 @@ func (m *Match) matchesNothing() string {
 	case only == "" || t.hasEffect(only):
 		return ""
 	case only == v1.TaintEffectNoSchedule:
-		return "taint " + t.Key + " is set with NoSchedule only; write effects: [NoSchedule]"
+		return "taint " + t.Key + " is set with NoSchedule only; use effects: [NoSchedule]"
 	default:
 		return "taint " + t.Key + " is set with " + string(only) + " only, which evicts no pod"
 	}
@@ -91,7 +91,7 @@ func ownsNothing(kind string) string {
 		return "a Node controls mirror pods only, which are never evicted"
 	}
 	if meant := meantKind(kind); meant != "" {
-		return "no pod is controlled by a " + kind + "; write " + meant
+		return "no pod is controlled by a " + kind + "; use " + meant
 	}
 	return ""
 }
@@ -151,9 +151,9 @@ func (c *Config) shadowed(part *Match, i int) string {
 	case q == nil:
 		return ""
 	case p.Match.coversAll(&q.Match) && q.Match.coversAll(&p.Match):
-		return "policy " + q.Name + ", before it, has the same match; delete one of them"
+		return "policy " + q.Name + " has the same match and comes first; delete one of them"
 	}
-	return "policy " + q.Name + ", before it, matches the same pods and taints; put it first"
+	return "policy " + q.Name + " matches the same pods and taints first; move it after this policy"
 }
 
 // covering returns the first policy before that index that decides all that the part matches; nil if none does.

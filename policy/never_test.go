@@ -24,7 +24,7 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 	labelled := func(first, second *metav1.LabelSelector) []policy.Policy {
 		return []policy.Policy{named("first", policy.Match{PodSelector: first}), named("second", policy.Match{PodSelector: second})}
 	}
-	const shadowed = "never decides: policy first, before it, matches the same pods and taints; put it first"
+	const shadowed = "never applies: policy first matches the same pods and taints first; move it after this policy"
 	for _, test := range []struct {
 		name     string
 		policies []policy.Policy
@@ -32,8 +32,8 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 	}{
 		{"wide before narrow", []policy.Policy{named("first", of("m")), named("second", of("m", "Job"))}, shadowed},
 		{"narrow before wide", []policy.Policy{named("first", of("m", "Job")), named("second", of("m"))}, ""},
-		{"two policies of one match", []policy.Policy{named("first", of("m")), named("second", of("m"))}, "never decides: policy first, before it, has the same match; delete one of them"},
-		{"each part by another policy", []policy.Policy{named("a", of("m", "Job")), named("b", of("m", "StatefulSet")), named("second", of("m", "StatefulSet", "Job"))}, "never decides: policy b, before it, matches the same pods and taints; put it first; policy a, before it, matches the same pods and taints; put it first"},
+		{"two policies of one match", []policy.Policy{named("first", of("m")), named("second", of("m"))}, "never applies: policy first has the same match and comes first; delete one of them"},
+		{"each part by another policy", []policy.Policy{named("a", of("m", "Job")), named("b", of("m", "StatefulSet")), named("second", of("m", "StatefulSet", "Job"))}, "never applies: policy b matches the same pods and taints first; move it after this policy; policy a matches the same pods and taints first; move it after this policy"},
 		{"one part by no policy", []policy.Policy{named("a", of("m", "Job")), named("second", of("m", "StatefulSet", "Job"))}, ""},
 		{"in mode Audit", []policy.Policy{audits, named("second", policy.Match{})}, ""},
 		{"itself in mode Audit", []policy.Policy{named("zero", policy.Match{}), audits}, ""},
@@ -45,24 +45,24 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
 		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, shadowed},
 		{"some namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a*"}}), named("second", policy.Match{})}, ""},
-		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never decides: no pod is controlled by a CronJob; write Job"},
-		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never decides: no pod is controlled by a StatefulSets; write StatefulSet"},
-		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never decides: no pod is controlled by a Replicaset.apps; write ReplicaSet"},
-		{"swapped letters", []policy.Policy{named("a", of("m", "DeamonSet"))}, "never decides: no pod is controlled by a DeamonSet; write DaemonSet"},
-		{"a letter too many", []policy.Policy{named("a", of("m", "StatefullSet"))}, "never decides: no pod is controlled by a StatefullSet; write StatefulSet"},
-		{"two letters missing", []policy.Policy{named("a", of("m", "RepliaSt"))}, "never decides: no pod is controlled by a RepliaSt; write ReplicaSet"},
-		{"another letter", []policy.Policy{named("a", of("m", "Jop"))}, "never decides: no pod is controlled by a Jop; write Job"},
-		{"a misspelt owner of owners", []policy.Policy{named("a", of("m", "CronJobs"))}, "never decides: no pod is controlled by a CronJobs; write Job"},
+		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never applies: no pod is controlled by a CronJob; use Job"},
+		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never applies: no pod is controlled by a StatefulSets; use StatefulSet"},
+		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never applies: no pod is controlled by a Replicaset.apps; use ReplicaSet"},
+		{"swapped letters", []policy.Policy{named("a", of("m", "DeamonSet"))}, "never applies: no pod is controlled by a DeamonSet; use DaemonSet"},
+		{"a letter too many", []policy.Policy{named("a", of("m", "StatefullSet"))}, "never applies: no pod is controlled by a StatefullSet; use StatefulSet"},
+		{"two letters missing", []policy.Policy{named("a", of("m", "RepliaSt"))}, "never applies: no pod is controlled by a RepliaSt; use ReplicaSet"},
+		{"another letter", []policy.Policy{named("a", of("m", "Jop"))}, "never applies: no pod is controlled by a Jop; use Job"},
+		{"a misspelt owner of owners", []policy.Policy{named("a", of("m", "CronJobs"))}, "never applies: no pod is controlled by a CronJobs; use Job"},
 		{"kinds of other APIs that are nearly known", []policy.Policy{named("a", of("m", "TFJob", "CronTab", "Pod", "JobSet"))}, ""},
 		{"a kind of another API", []policy.Policy{named("a", of("m", "VirtualMachineInstance", "RayCluster"))}, ""},
 		{"a kind that another API has too", []policy.Policy{named("a", of("m", "CronJob.batch.example.com"))}, ""},
 		{"Node of another API", []policy.Policy{named("a", of("m", "Node.example.com"))}, ""},
 		{"a kind with its group", []policy.Policy{named("a", of("m", "Job.batch"))}, ""},
-		{"kinds with other groups of Kubernetes", []policy.Policy{named("a", of("m", "Job.apps", "StatefulSet.batch"))}, "never decides: no pod is controlled by a Job.apps; write Job.batch; no pod is controlled by a StatefulSet.batch; write StatefulSet.apps"},
-		{"a kind without a group", []policy.Policy{named("a", of("m", "ReplicationController.apps"))}, "never decides: no pod is controlled by a ReplicationController.apps; write ReplicationController"},
-		{"Node", []policy.Policy{named("a", of("m", "Node"))}, "never decides: a Node controls mirror pods only, which are never evicted"},
+		{"kinds with other groups of Kubernetes", []policy.Policy{named("a", of("m", "Job.apps", "StatefulSet.batch"))}, "never applies: no pod is controlled by a Job.apps; use Job.batch; no pod is controlled by a StatefulSet.batch; use StatefulSet.apps"},
+		{"a kind without a group", []policy.Policy{named("a", of("m", "ReplicationController.apps"))}, "never applies: no pod is controlled by a ReplicationController.apps; use ReplicationController"},
+		{"Node", []policy.Policy{named("a", of("m", "Node"))}, "never applies: a Node controls mirror pods only, which are never evicted"},
 		{"CronJob and Job", []policy.Policy{named("a", of("m", "CronJob", "Job"))}, ""},
-		{"a candidate of the autoscaler", []policy.Policy{named("a", of("DeletionCandidateOfClusterAutoscaler"))}, "never decides: taint DeletionCandidateOfClusterAutoscaler is set with PreferNoSchedule only, which evicts no pod"},
+		{"a candidate of the autoscaler", []policy.Policy{named("a", of("DeletionCandidateOfClusterAutoscaler"))}, "never applies: taint DeletionCandidateOfClusterAutoscaler is set with PreferNoSchedule only, which evicts no pod"},
 	} {
 		c := policy.Config{Policies: test.policies}
 		if got := c.Never(len(c.Policies) - 1); got != test.want {
@@ -78,7 +78,7 @@ func TestAPolicyForATaintThatIsSetWithNoScheduleOnlyNamesThatEffect(t *testing.T
 	} {
 		for effect, want := range map[v1.TaintEffect]string{
 			v1.TaintEffectNoSchedule: "",
-			v1.TaintEffectNoExecute:  "never decides: taint " + key + " is set with NoSchedule only; write effects: [NoSchedule]",
+			v1.TaintEffectNoExecute:  "never applies: taint " + key + " is set with NoSchedule only; use effects: [NoSchedule]",
 		} {
 			c := policies(policy.Policy{Match: taints(policy.Taint{Key: key, Effects: []v1.TaintEffect{effect}})})
 			if got := c.Never(0); got != want {
@@ -108,7 +108,7 @@ func TestAPolicyThatNeverDecidesDecidesNoPairOfItsTwin(t *testing.T) {
 		}
 	})
 	if !seen {
-		t.Error("no policy was drawn that never decides")
+		t.Error("no policy was drawn that never applies")
 	}
 }
 

@@ -58,7 +58,7 @@ func (c *Config) Warnings(now time.Time) []Warning {
 	return all
 }
 
-// policyWarnings returns the warnings about the policy with this index: only one if the policy never decides.
+// policyWarnings returns the warnings about the policy with this index: only one if the policy never applies.
 func (c *Config) policyWarnings(i int) []string {
 	if never := c.Never(i); never != "" {
 		return []string{never}
@@ -162,7 +162,7 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	}
 	for _, key := range []string{v1.TaintNodeOutOfService, v1.TaintNodeNotReady, v1.TaintNodeUnreachable} {
 		if p.Match.mayName(TaintKey{key}) {
-			texts = append(texts, does+" also decides for "+key+": pods of a node that is dead may not be replaced")
+			texts = append(texts, does+" also applies to "+key+": pods of a node that is dead may not be replaced")
 		}
 	}
 	return texts
@@ -180,9 +180,9 @@ func (c *Config) deadNodeWarning() string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return "Evict also decides for " + strings.Join(keys, " and ") + ": pods of a dead node are not ready, so a " +
-		"budget may keep them forever, and can't recover while they exist; add a policy for them with method: Delete, " +
-		"or with Evict and deleteAfter"
+	return "Evict also applies to " + strings.Join(keys, " and ") + ": a dead node's pods are not ready, so while " +
+		"they exist, a budget may block their eviction forever; add a policy for these taints with method: Delete, or with " +
+		"Evict and deleteAfter"
 }
 
 // besideWarnings returns the warnings about promises that do not hold beside another taint manager. With
@@ -227,14 +227,14 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 // this number of nodes of a group; of a rate it is 0.
 func groupWarning(topologyKey string, least int) string {
 	key := "topologyKey " + topologyKey + ": "
-	deprecated := key + "nodes may lack the label, which is deprecated since Kubernetes 1.17; write "
+	deprecated := key + "nodes may lack the label, deprecated since Kubernetes 1.17; use "
 	switch {
 	case topologyKey == v1.LabelFailureDomainBetaZone:
 		return deprecated + v1.LabelTopologyZone
 	case topologyKey == v1.LabelFailureDomainBetaRegion:
 		return deprecated + v1.LabelTopologyRegion
 	case topologyKey == v1.LabelHostname && least > 1:
-		return key + fmt.Sprintf("each group has one node, but a trip takes %d, so the breaker never trips; write %s",
+		return key + fmt.Sprintf("each group has one node, but a trip takes %d, so the breaker never trips; use %s",
 			least, v1.LabelTopologyZone)
 	}
 	return ""

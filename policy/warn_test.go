@@ -50,7 +50,7 @@ func TestWarnings(t *testing.T) {
 		return c
 	}
 	everywhere := func(keys string) string {
-		return "eviction.method: Evict also decides for " + keys + ": pods of a dead node are not ready, so a budget may keep them " +
+		return "eviction.method: Evict also applies to " + keys + ": pods of a dead node are not ready, so a budget may keep them " +
 			"forever, and can't recover while they exist; add a policy for them with method: Delete, or with Evict and deleteAfter"
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -87,9 +87,9 @@ func TestWarnings(t *testing.T) {
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
 		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable" + starts}},
 		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
-		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method Hold" + daemons}},
-		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
-		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore" + daemons}},
+		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method Hold also applies to node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method Hold" + daemons}},
+		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method Evict without deleteAfter also applies to node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
+		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method Ignore also applies to node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore also applies to node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore" + daemons}},
 		"with deleteAfter":         {policies(dead), nil},
 		"one that audits":          {policies(audits), nil},
 		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method Hold" + daemons}},
@@ -107,13 +107,13 @@ func TestWarnings(t *testing.T) {
 		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
 		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},
-		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
-		"a rate of old zones":      {rate(v1.LabelFailureDomainBetaZone), []string{"guards.rates[0] (r): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, which is deprecated since Kubernetes 1.17; write topology.kubernetes.io/zone"}},
+		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, deprecated since Kubernetes 1.17; use topology.kubernetes.io/zone"}},
+		"a rate of old zones":      {rate(v1.LabelFailureDomainBetaZone), []string{"guards.rates[0] (r): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, deprecated since Kubernetes 1.17; use topology.kubernetes.io/zone"}},
 		"a rate for each node":     {rate(v1.LabelHostname), nil},
-		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 3, so the breaker never trips; write topology.kubernetes.io/zone"}},
-		"a limit of one node":      {single(intstr.FromInt32(1)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3", "guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 2, so the breaker never trips; write topology.kubernetes.io/zone"}},
+		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 3, so the breaker never trips; use topology.kubernetes.io/zone"}},
+		"a limit of one node":      {single(intstr.FromInt32(1)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3", "guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 2, so the breaker never trips; use topology.kubernetes.io/zone"}},
 		"a limit of no node":       {single(intstr.FromInt32(0)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3"}},
-		"a kind beside a misspelt": {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; write StatefulSet"}},
+		"a kind beside a misspelt": {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; use StatefulSet"}},
 		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
 		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
 		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready" + starts}},
@@ -122,7 +122,7 @@ func TestWarnings(t *testing.T) {
 		"the autoscaler reports":   {policies(drain("status-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint status-taint.cluster-autoscaler.kubernetes.io/: the taint reports a condition that may pass, and the node loses its pods each time"}},
 		"the autoscaler ignores":   {policies(drain("ignore-taint.cluster-autoscaler.kubernetes.io/x")), []string{"policies[0] (a): taint ignore-taint.cluster-autoscaler.kubernetes.io/" + starts}},
 		"GPUs":                     {policies(drain("nvidia.com/gpu")), []string{"policies[0] (a): taint nvidia.com/gpu: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
-		"one that never decides":   {policies(only(policy.Hold, v1.TaintNodeUnschedulable)), []string{"policies[0] (a): never decides: taint node.kubernetes.io/unschedulable is set with NoSchedule only; write effects: [NoSchedule]"}},
+		"one that never applies":   {policies(only(policy.Hold, v1.TaintNodeUnschedulable)), []string{"policies[0] (a): never applies: taint node.kubernetes.io/unschedulable is set with NoSchedule only; use effects: [NoSchedule]"}},
 		"Evict everywhere":         {policy.Config{Method: policy.Evict}, []string{everywhere(v1.TaintNodeNotReady + " and " + v1.TaintNodeUnreachable)}},
 		"Evict but for one taint":  {but(only(policy.Delete, v1.TaintNodeNotReady)), []string{everywhere(v1.TaintNodeUnreachable)}},
 		"Evict but for outages":    {but(only(policy.Delete, v1.TaintNodeNotReady), only(policy.Delete, v1.TaintNodeUnreachable)), nil},

@@ -40,5 +40,5 @@ Examples:
   taint-manager pending -A -o json
 
 Exit codes: 0: success, even if nothing is scheduled; 1: error, wrong usage or incomplete answer;
-2: any eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
+2: an eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
 `

@@ -202,7 +202,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 			if end == "" {
 				end = err.Error()
 			}
-			const but = ". But node n1 has the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. "
+			const but = ". But node n1 has the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. "
 			if !strings.HasPrefix(end, begins) || !strings.Contains(end, but) {
 				t.Errorf("got %q, %v", end, err)
 			}

@@ -2,9 +2,9 @@ package plan
 
 const help = `Show what would be evicted if nodes were tainted: which pods, when, and why. Nothing is changed.
 
-This command uses the same rules as "taint-manager run". --taint has the syntax of "kubectl taint"; a
-taint with the same key and effect is replaced. Only NoExecute taints evict pods, unless a policy names a
-NoSchedule taint. Nodes, pods, PodDisruptionBudgets and taint-manager's journal (the ConfigMaps in which
+This command uses the same rules as "taint-manager run". --taint has the syntax of "kubectl taint", and
+works as if --overwrite were set. Only NoExecute taints evict pods, unless a policy names a NoSchedule
+taint. Nodes, pods, PodDisruptionBudgets and taint-manager's journal (the ConfigMaps in which
 it stores its policies and the time each taint was set) are read from the API server or from a dump.
 
 Usage:
@@ -42,6 +42,6 @@ Examples:
     cm/taint-manager-journal-state -o json >> cluster.json
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
-Exit codes: 0: success; 1: error, wrong usage or incomplete answer; 2: any pod would be evicted (with
+Exit codes: 0: success; 1: error, wrong usage or incomplete answer; 2: a pod would be evicted (with
 --exit-code).
 `

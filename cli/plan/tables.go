@@ -51,7 +51,7 @@ func (t *text) wider() []terminal.Column[pod] {
 			}
 			return answer.When(p.Without, t.At)
 		}},
-		{Heading: t.orIfEvicted("BLOCKING BUDGETS", "WOULD BLOCK"), Text: func(p pod) string {
+		{Heading: t.orIfEvicted("BLOCKING BUDGETS", "BLOCKED BY"), Text: func(p pod) string {
 			return strings.Join(p.BlockedBy, ", ")
 		}},
 		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Builtin }},
@@ -142,7 +142,7 @@ func (t *text) summary() {
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "ALL EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
 		{Heading: t.orIfEvicted("BLOCKED PODS", "WOULD BE BLOCKED"), Text: func(b budget) string {
 			return foresight.ShortList(b.Blocks)
 		}},

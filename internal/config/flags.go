@@ -16,8 +16,8 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 	fs.Var(methodValue{&e.Method}, "eviction-method", "How to evict pods that no policy matches: "+
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
-	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls "+
-		"that are younger than 1s, 1 to 1000. Including older calls, the maximum is three times as high.")
+	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, "+
+		"1 to 1000. Calls older than 1s are not counted, but the total is at most three times as high.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
@@ -49,9 +49,9 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.LeaderElect, "leader-elect", l.LeaderElect, "Evict only while holding the lease. "+
 		"With --dry-run, the default is false.")
 	fs.DurationVar(&l.LeaseDuration.Duration, "leader-elect-lease-duration", l.LeaseDuration.Duration,
-		"How long after its last renewal another replica may take over the lease, in whole seconds.")
+		"How long after the lease's last renewal another replica may acquire it, in whole seconds.")
 	fs.DurationVar(&l.RenewDeadline.Duration, "leader-elect-renew-deadline", l.RenewDeadline.Duration,
-		"Time that the leader keeps retrying to renew the lease before it gives up. Less than the lease duration.")
+		"How long the leader retries renewing the lease before giving up. Must be less than the lease duration.")
 	fs.DurationVar(&l.RetryPeriod.Duration, "leader-elect-retry-period", l.RetryPeriod.Duration,
 		"Time between two attempts to acquire or renew the lease.")
 	fs.StringVar(&l.ResourceLock, "leader-elect-resource-lock", l.ResourceLock,

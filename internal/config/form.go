@@ -159,7 +159,7 @@ func expected(t reflect.Type) string {
 	case reflect.Slice:
 		return "a list"
 	case reflect.Struct:
-		return "an object with fields"
+		return "a YAML mapping"
 	case reflect.Int32:
 		return "a whole number from -2147483648 to 2147483647"
 	case reflect.Map:

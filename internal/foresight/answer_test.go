@@ -54,7 +54,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{"no journal of taint-manager was found (nowhere), so the start time of taints without timeAdded is unknown; pods affected by those taints may be evicted earlier than shown"},
+			[]string{"taint-manager's journal was not found (nowhere), so it is unknown when taints without timeAdded were set; pods affected by those taints may be evicted earlier than shown"},
 		},
 		"a start in timeAdded, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},

@@ -205,7 +205,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 	if isStatic(p) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
-		s.lacks.add(true, "pod", "a Node as controller, or the config.source file or http, but no annotation "+
+		s.lacks.add(true, "pod", "a Node as controller, or config.source=file or =http, but no annotation "+
 			v1.MirrorPodAnnotationKey+": treated as static")
 	}
 	s.lacks.count(p)

@@ -33,9 +33,9 @@ func commands(p *pod, e *Explanation) []Command {
 		}
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
-		remove := "remove the taint, to keep this pod and every other pod that it evicts"
+		remove := "remove the taint to keep every pod that it evicts, including this one"
 		if len(taints) > 1 {
-			remove = "remove the taints, to keep this pod and every other pod that they evict"
+			remove = "remove the taints to keep every pod that they evict, including this one"
 		}
 		list = append(list, Command{
 			remove,

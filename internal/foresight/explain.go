@@ -212,7 +212,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	}
 	if e.SinceFrom == NotKnown {
 		return unknown + ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since +
-			n.lastWritten()
+			"; for a pod bound later, the countdown started then" + n.lastWritten()
 	}
 	return unknown + ", so the countdown starts now (" + since + ")" + n.lastWritten()
 }

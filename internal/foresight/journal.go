@@ -112,7 +112,7 @@ func (j *Journal) Missing() string {
 		return unread
 	}
 	if j.absent() == journal.StateObject+1 || len(j.partitions) == 0 {
-		return fmt.Sprintf("no journal of taint-manager was found (%s)", j.name)
+		return fmt.Sprintf("taint-manager's journal was not found (%s)", j.name)
 	}
 	return ""
 }

@@ -31,11 +31,11 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && d.unsure {
-		r.note("%s, so the start time of taints without timeAdded is unknown; pods affected by those taints may be evicted earlier than shown", cause)
+		r.note("%s, so it is unknown when taints without timeAdded were set; pods affected by those taints may be evicted earlier than shown", cause)
 	}
 	if d.swapped {
-		r.note("not-ready and unreachable count as one taint: if taint-manager saw the other one earlier, the " +
-			"countdown started then, and the eviction is sooner than shown")
+		r.note("not-ready and unreachable share one countdown: if taint-manager saw the other taint earlier, the " +
+			"eviction is sooner than shown")
 	}
 	if d.asIfNow {
 		r.note("the countdown of a NoSchedule taint starts when taint-manager, with the policy, first sees the taint; without a " +
@@ -123,8 +123,8 @@ func (l *lacking) count(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
 		l.add(o.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
-		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so taints without a valid "+
-			"timeAdded are assumed to be added at --at")
+		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so --at is used as the time of taints "+
+			"without a valid timeAdded")
 	case *v1.Pod:
 		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
 		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")

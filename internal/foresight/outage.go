@@ -48,7 +48,7 @@ func sparedNote(nodes []SparedNode) string {
 	if len(nodes) > 1 {
 		has, node = "nodes "+ShortList(names)+" have", "NODE"
 	}
-	note := has + " the taint not-ready or unreachable only with effect NoSchedule, which starts no countdown. " +
+	note := has + " the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. " +
 		"kube-controller-manager adds the NoExecute taints at a limited rate. It adds none while most nodes of the " +
 		"zone are down, and removes them when it starts, when its leader changes, and while every zone is disrupted"
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {

@@ -48,7 +48,7 @@ func (r *Remarks) noteOwn(names []string) {
 		return
 	}
 	slices.Sort(names)
-	r.note("taint-manager's own pods go last, one at a time: %s; each waits up to %s for other evictions, and up to %s "+
+	r.note("taint-manager's own pods are evicted last, one at a time: %s; each waits up to %s for other evictions, and up to %s "+
 		"for another replica to be Ready", ShortList(names), taint.Brief(dispatch.OwnAfter),
 		taint.Brief(dispatch.OwnGap))
 }

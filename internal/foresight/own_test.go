@@ -35,7 +35,7 @@ func TestAnswersSayThatTheProgramsOwnPodsGoLast(t *testing.T) {
 		}
 		want := ""
 		if test.want != "" {
-			want = "taint-manager's own pods go last, one at a time: " + test.want + "; each waits up to 1m for other evictions, and up to 1m for another replica to be Ready"
+			want = "taint-manager's own pods are evicted last, one at a time: " + test.want + "; each waits up to 1m for other evictions, and up to 1m for another replica to be Ready"
 		}
 		p, err := m.Plan(ask("disk:NoExecute"))
 		if err != nil {

@@ -135,7 +135,7 @@ func TestExplainSaysThatNobodyAsksEvictionResponders(t *testing.T) {
 }
 
 func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
-	const part = "node n1 has the taint not-ready or unreachable only with effect NoSchedule"
+	const part = "node n1 has the not-ready or unreachable taint only with effect NoSchedule"
 	for _, test := range []struct {
 		node  *v1.Node
 		noted bool

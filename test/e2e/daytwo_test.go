@@ -137,7 +137,7 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 	before := w.state(t)
 	blocks := commands(t, "runbooks/day-two.md", "Both replicas are down")
 	out := w.shell(t, blocks[0])
-	if !strings.Contains(out, "waits") || strings.Contains(out, "no journal of taint-manager was found") {
+	if !strings.Contains(out, "waits") || strings.Contains(out, "taint-manager's journal was not found") {
 		t.Errorf("what waits is not shown:\n%s", out)
 	}
 	file := filepath.Join(t.TempDir(), "taint-manager.yaml")
