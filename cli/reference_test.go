@@ -212,7 +212,7 @@ func elementType(e ast.Expr) (name string, list bool) {
 		return e.Name, false
 	case *ast.MapType:
 		name, list = elementType(e.Value)
-		return name + " by name", list
+		return "map of " + name, list
 	}
 	panic(fmt.Sprintf("a field of type %T", e))
 }

@@ -15,8 +15,8 @@ const APIVersion = "taint-manager/v1alpha1"
 type Header struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`  // Plan, Explanation or Pending
-	Rules      string    `json:"rules"` // by which the pods were judged: taint-manager
-	At         time.Time `json:"at"`    // the time of --at: of a plan, when the nodes get the taints
+	Rules      string    `json:"rules"` // the rules that were applied: taint-manager
+	At         time.Time `json:"at"`    // the --at time; in a plan, when the nodes get the taints
 }
 
 func header(kind string, at time.Time) Header {
@@ -25,17 +25,17 @@ func header(kind string, at time.Time) Header {
 
 // Remarks end each answer.
 type Remarks struct {
-	// By says by whose rules the pods were judged; empty if by those of --config, or by the default ones.
+	// By says whose policies were applied; empty for those of --config and for the default ones.
 	By string `json:"by,omitempty"`
 
-	Trips []Trip `json:"trips,omitempty"` // the breakers that are tripped; for a plan, with its changes
+	Trips []Trip `json:"trips,omitempty"` // the tripped breakers; in a plan, with its changes
 
-	// Incomplete has a clause for each thing that is not known and that may change the answer. If it is not empty, an
-	// empty list of pods proves nothing.
+	// Incomplete has a message for each unknown that may change the answer. If it is not empty, an empty list of pods
+	// proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
-	Warnings   []string `json:"warnings,omitempty"` // what is probably not as it was meant
+	Warnings   []string `json:"warnings,omitempty"` // likely mistakes
 	WarnFirst  bool     `json:"-"`                  // the first warning comes before the answer
-	Notes      []string `json:"notes,omitempty"`    // what the answer leaves out, and what concerns the question
+	Notes      []string `json:"notes,omitempty"`    // what the answer omits, and other remarks
 }
 
 func (r *Remarks) note(format string, values ...any) {

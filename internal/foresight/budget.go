@@ -13,17 +13,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
+// BudgetPlan is the effect of a PodDisruptionBudget, in its current state, on all future evictions.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Admits is the number of evictions that the budget admits, with the pods of dead nodes not ready.
+	// Admits is the number of evictions that the budget allows, counting pods on dead nodes as not ready.
 	Admits int  `json:"admits"`
 	Never  bool `json:"never,omitempty"` // it permits no disruption at all, however healthy its pods are
 
-	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
-	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
-	// ready, do not ask it.
+	// Evictions is the number of evictions that the budget applies to: those of the plan, and those already scheduled
+	// on any node. It does not apply to pods that are not running, nor to some that are not ready.
 	Evictions int      `json:"evictions"`
 	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Explanation explains the verdict on one pod, or has what is still known of a pod that is gone.
+// Explanation explains when and why a pod is evicted, or what is still known about a deleted one.
 type Explanation struct {
 	Header
 
 	Pod        ExplainedPod `json:"pod"`
 	Prediction *Prediction  `json:"prediction,omitempty"` // nil if the pod is gone
 
-	// Builtin says how the built-in controller would decide otherwise about a pod that runs, as far as the present
-	// state shows it; empty if it would decide alike.
+	// Builtin says how the built-in controller would treat this running pod differently, as far as the current state
+	// shows; empty if it would not.
 	Builtin string `json:"builtin,omitempty"`
 
-	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod should be gone by its grace period
+	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod outlives its grace period
 
-	// what keeps a pod that should be gone, and is not deleted, or a pod that its budgets keep forever
+	// Blocker is what blocks the eviction of an overdue pod, or of a pod that its budgets block forever.
 	Blocker string `json:"blocker,omitempty"`
 
-	Commands []Command `json:"commands,omitempty"` // what to do about a pod that is to be evicted
+	Commands []Command `json:"commands,omitempty"` // commands for a pod that will be evicted
 
-	// History says how a pod went that is going or gone, or that its predecessor of the same name was evicted.
+	// History says how a deleted or terminating pod was removed, or that an earlier pod of this name was evicted.
 	History string        `json:"history,omitempty"`
 	Past    *PastEviction `json:"past,omitempty"` // that eviction; nil if events report none
 
-	EvictionMethod string `json:"evictionMethod,omitempty"` // delete, evict or ignore; delete asks no budget
+	EvictionMethod string `json:"evictionMethod,omitempty"` // delete, evict or ignore; delete ignores budgets
 
 	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod
 
@@ -36,7 +36,7 @@ type Explanation struct {
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
 	Disruption *Disruption `json:"disruption,omitempty"` // nil if the pod has no such condition
-	Events     []Event     `json:"events,omitempty"`     // of the pod, the oldest first
+	Events     []Event     `json:"events,omitempty"`     // events of the pod, oldest first
 
 	Remarks
 
@@ -92,7 +92,7 @@ func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
 	return "", ""
 }
 
-// ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
+// ExplainedPod is the explained pod. For a deleted pod, only the name is known.
 type ExplainedPod struct {
 	PodRef
 	Phase string     `json:"phase,omitempty"`
@@ -104,28 +104,29 @@ type ExplainedPod struct {
 type ExplainedTaint struct {
 	Taint string `json:"taint"`
 
-	Since         *time.Time `json:"since,omitempty"`         // the latest possible start; nil if it does not evict
-	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"` // the earliest possible start, if the start is not known
-	SinceFrom     string     `json:"sinceFrom,omitempty"`     // the source of the start, as a Prediction has it
+	Since         *time.Time `json:"since,omitempty"`         // latest possible start; nil if the taint does not evict
+	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"` // earliest possible start, if it is unknown
+	SinceFrom     string     `json:"sinceFrom,omitempty"`     // the source of the start; see Prediction
 
-	Toleration        string `json:"toleration,omitempty"`        // the pod's first that matches; empty if none does
-	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // of the toleration; nil if it has no limit
+	Toleration        string `json:"toleration,omitempty"`        // the first matching toleration; empty if none
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // its tolerationSeconds; nil if it has none
 
-	// NearMiss would tolerate the taint for longer, but for one difference; nil if the taint does not evict.
+	// NearMiss is a toleration that, but for one field, would tolerate the taint longer; nil if the taint does not
+	// evict.
 	NearMiss *NearMiss `json:"nearMiss,omitempty"`
 
-	Arithmetic []string    `json:"arithmetic,omitempty"` // what follows, step by step; empty if it does not evict
-	Prediction *Prediction `json:"prediction,omitempty"` // if this were the only taint; nil if it does not evict
+	Arithmetic []string    `json:"arithmetic,omitempty"` // the deadline, step by step; empty if it does not evict
+	Prediction *Prediction `json:"prediction,omitempty"` // for this taint alone; nil if it does not evict
 }
 
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
 type ExplainedBudget struct {
 	Name   string `json:"name"`
-	Admits int    `json:"admits"`          // number of evictions that the budget admits now
+	Admits int    `json:"admits"`          // number of evictions that the budget allows now
 	Never  bool   `json:"never,omitempty"` // it permits no disruption at all
 
-	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
-	// some that are not ready, do not.
+	// Asked reports whether the budget applies to an eviction of this pod: not if it is not running, nor for some pods
+	// that are not ready.
 	Asked bool `json:"asked"`
 
 	// Stuck reports whether the budget requires this pod, which is not ready because its node is dead: the budget

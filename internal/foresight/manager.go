@@ -59,17 +59,17 @@ func (m *Model) heartbeat() *Heartbeat {
 
 // by says by whose rules pods are judged; "" if by those of --config, or by the default ones.
 func (m *Model) by() string {
-	const byPolicies = "by the policies of "
+	const underPolicies = "under the policies of "
 	switch j := m.reading.Journal; {
 	case !m.reading.AsRunning || j.state.Config == nil:
 		return ""
 	case j.ended():
-		return byPolicies + "a manager that no longer runs (its journal was last written at " +
+		return underPolicies + "a manager that no longer runs (its journal was last written at " +
 			taint.Stamp(j.state.Written) + ")"
 	case isDefault(j.state.Config):
 		return ""
 	}
-	return byPolicies + "the running manager"
+	return underPolicies + "the running manager"
 }
 
 // isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.

@@ -39,8 +39,8 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	unread := Lease{Unknown: "no lease"}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", nil)
 	absent := journal.StoredPartition{}
-	const byRunning = "by the policies of the running manager"
-	const ended = "by the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
+	const byRunning = "under the policies of the running manager"
+	const ended = "under the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
 	const next = ", so the policies in use are unknown; set --config, or --config=none for the default rules"
 	for name, test := range map[string]struct {
 		lease      Lease

@@ -14,7 +14,7 @@ import (
 // NearMiss is a toleration that one difference keeps from matching a taint.
 type NearMiss struct {
 	Toleration string `json:"toleration"`
-	Difference string `json:"difference"` // a clause: its effect is NoSchedule
+	Difference string `json:"difference"` // for example: its effect is NoSchedule
 }
 
 // words returns a clause about the near miss.

@@ -10,15 +10,15 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Pace says how a rate delays evictions, if the manager has led for long, and no other evictions use up the rate.
+// Pace says how a rate delays evictions, if taint-manager has long been the leader and no other evictions use the rate.
 type Pace struct {
-	Rate               string  `json:"rate,omitempty"` // its name; empty for maxEvictionsPerSecond
+	Rate               string  `json:"rate,omitempty"` // name of the rate; empty for maxEvictionsPerSecond
 	EvictionsPerSecond float64 `json:"evictionsPerSecond"`
 	Delayed            int     `json:"delayed"` // number of evictions that the rate delays
 
-	// Last is when the last of them can start at the earliest, as the last of this number of Evictions.
+	// Last is the earliest time at which the last delayed eviction can start.
 	Last      time.Time `json:"last"`
-	Evictions int       `json:"evictions"`
+	Evictions int       `json:"evictions"` // number of evictions that the rate applies to, up to that one
 }
 
 // Words says when the last of so many evictions starts: "at 0.001/s the last goes at 10:16:40Z at the earliest". It is

@@ -16,17 +16,17 @@ import (
 // EvictionReason is the reason of the events that say that a pod goes, or no longer.
 const EvictionReason = "TaintManagerEviction"
 
-// PastEviction is an eviction because of a taint, as events tell it.
+// PastEviction is an eviction because of a taint, according to events.
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	Node  string     `json:"node,omitempty"`  // of the first call; an event of the built-in controller has only At
+	Node  string     `json:"node,omitempty"`  // node of the pod; events of the built-in controller have only at
 	Due   *time.Time `json:"due,omitempty"`   // when the first call was due
 	At    time.Time  `json:"at"`              // when the first call was made
-	Taint string     `json:"taint,omitempty"` // because of which the first call was made
+	Taint string     `json:"taint,omitempty"` // the taint that evicted the pod
 
-	Obstacle   string     `json:"obstacle,omitempty"`   // what was in the way last; empty if nothing was
-	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when that was in the way
+	Obstacle   string     `json:"obstacle,omitempty"`   // what blocked the eviction last; empty if nothing did
+	ObstacleAt *time.Time `json:"obstacleAt,omitempty"` // when it did
 
 	cancelled string // says when and why the eviction was cancelled, if a probable cause is known
 }

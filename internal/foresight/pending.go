@@ -20,14 +20,14 @@ type Pending struct {
 
 	Focus   Focus        `json:"-"`    // what was asked for:
 	OnNodes []string     `json:"-"`    // the pods on these nodes, or on all if there are none
-	Pods    []PendingPod `json:"pods"` // to be evicted, in the order of their deadlines
+	Pods    []PendingPod `json:"pods"` // pods to be evicted, earliest deadline first
 
 	// Others are the other pods on OnNodes; a manager that was asked does not know them.
 	Others []BoundPod `json:"-"`
 
 	Stale bool `json:"-"` // the state may be out of date
 
-	// nil if no rate delays an eviction; of a manager that was asked, of all its evictions
+	// nil if no rate delays an eviction; with --server, for all evictions
 	Pace *Pace `json:"pace,omitempty"`
 
 	// Spared is the note about nodes that are dead, but have no taint that evicts; empty if there are no such nodes.
@@ -36,9 +36,9 @@ type Pending struct {
 	// Heartbeat is the manager's latest; nil if the question names the rules, or if there is no manager.
 	Heartbeat *Heartbeat `json:"-"`
 
-	Paused bool `json:"paused,omitempty"` // the manager that was asked is paused: it starts no call
+	Paused bool `json:"paused,omitempty"` // with --server: taint-manager is paused and starts no eviction
 
-	// TaintedNodes is the number of nodes with taints that evict, of those in question; nil if that is not known.
+	// TaintedNodes is the number of selected nodes with taints that evict; nil if unknown.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
 
 	Remarks
@@ -56,26 +56,26 @@ func (p *Pending) CannotSay() error {
 type PendingPod struct {
 	PodRef
 
-	// State is scheduled, due or held; At of a pod that is held is the deadline that it would have. The manager itself
-	// also reports in-flight, blocked, refused, delayed and done.
+	// State is scheduled, due or held; with --server, also in-flight, blocked, refused, delayed or done. For a held
+	// pod, at is the deadline without the hold.
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
-	InSeconds  float64 `json:"inSeconds"` // from At of the answer to the deadline; 0 is at once
+	InSeconds  float64 `json:"inSeconds"` // seconds from the answer's time to the deadline; 0 means at once
 
-	// Returned is how often pods of the owner were evicted from the node because of the taint before this one came
-	// there, within the last hour; left out if less than twice, or if no event says so.
+	// Returned is how often, in the last hour, earlier pods of the owner were evicted from this node for this taint;
+	// omitted if less than twice, or if no event says so.
 	Returned int `json:"returned,omitempty"`
 
 	Progress
 }
 
-// Progress is what only the manager knows of an eviction.
+// Progress is what only the running taint-manager knows about an eviction.
 type Progress struct {
 	NextTry  *time.Time `json:"nextTry,omitempty"`  // when the next call may start
 	Attempts int        `json:"attempts,omitempty"` // number of calls made
 	Cause    string     `json:"cause,omitempty"`    // outcome of the last call
-	Message  string     `json:"message,omitempty"`  // of the last call
+	Message  string     `json:"message,omitempty"`  // message of the last call
 	Budget   string     `json:"budget,omitempty"`   // the PodDisruptionBudget that the outcome names
 
 	WaitsFor     string `json:"waitsFor,omitempty"`     // what a due eviction waits for

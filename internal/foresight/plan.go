@@ -17,26 +17,26 @@ import (
 type Plan struct {
 	Header
 
-	EvictionMethod string `json:"evictionMethod"` // delete, evict or ignore; delete asks no budget
+	EvictionMethod string `json:"evictionMethod"` // delete, evict or ignore; delete ignores budgets
 
-	// Compared is the configuration that the changes are compared with; empty if they are compared with no changes.
+	// Compared is the configuration given by --compare; empty without it.
 	Compared string `json:"compared,omitempty"`
 
-	// Pace is the eviction rate on the selected nodes, and ComparedPace that under Compared; nil if no rate delays one.
+	// Pace says how a rate delays evictions from the selected nodes; nil if no rate does.
 	Pace         *Pace `json:"pace,omitempty"`
-	ComparedPace *Pace `json:"comparedPace,omitempty"`
+	ComparedPace *Pace `json:"comparedPace,omitempty"` // the same with the compared configuration
 
 	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
 	Total Total         `json:"total"`
 
-	// Pods to be evicted, in the order of their evictions, and then the pods of the selected nodes that stay. Evicted
-	// pods of other nodes are included, because they count against the same budgets; their Effect is Anyway.
+	// Pods to be evicted, in the order of their evictions, and then the pods on the selected nodes that stay. Evicted
+	// pods on other nodes are included, because the same budgets apply; their effect is anyway.
 	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
 	Owners     []OwnerTotal     `json:"owners"`
-	Budgets    []BudgetPlan     `json:"budgets"` // those that cover pods to be evicted
+	Budgets    []BudgetPlan     `json:"budgets"` // the budgets that select pods to be evicted
 
 	BudgetsUnknown bool `json:"-"` // budgets were not read
 	Remarks
@@ -91,20 +91,20 @@ type PlannedPod struct {
 	PodRef
 	Prediction `json:",inline"`
 
-	// Effect is the effect of the changes on the pod: evicted, sooner, later, anyway (it is evicted at that time
-	// without the changes, too), saved or stays.
+	// Effect is what the changes do to the pod: evicted, sooner, later, anyway (it is evicted at the same time without
+	// them), saved, held or stays.
 	Effect string `json:"effect"`
 
-	// Builtin says how the built-in controller would decide differently about the running pod, as far as the present
-	// state shows; empty if it would not.
+	// Builtin says how the built-in controller would treat this running pod differently, as far as the current state
+	// shows; empty if it would not.
 	Builtin string `json:"builtin,omitempty"`
 
-	InSeconds *float64    `json:"inSeconds,omitempty"` // from the plan's time to the eviction; 0 is at once
-	Without   *Prediction `json:"without,omitempty"`   // without the changes; nil if the pod would stay
+	InSeconds *float64    `json:"inSeconds,omitempty"` // seconds from the plan's time to the eviction; 0 means at once
+	Without   *Prediction `json:"without,omitempty"`   // the prediction without the changes; nil if the pod would stay
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
-	Never     bool     `json:"never,omitempty"` // they would block it forever
+	Never     bool     `json:"never,omitempty"` // these budgets would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
 	// FirstMatch means that a later toleration would tolerate a taint longer than the first matching one, which counts.

@@ -17,10 +17,10 @@ import (
 // Owner is the controller of a pod, which would replace it.
 type Owner struct {
 	Kind  string `json:"kind"`
-	Group string `json:"group,omitempty"` // of the API; empty for the core group
+	Group string `json:"group,omitempty"` // API group; empty for the core group
 	Name  string `json:"name"`
 
-	// UID tells owners of one kind and name apart; empty for a Deployment, which the pod does not name.
+	// UID distinguishes owners of the same kind and name; empty for a Deployment, because pods do not refer to it.
 	UID string `json:"uid,omitempty"`
 }
 

@@ -10,42 +10,41 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Prediction is the predicted verdict on a pod.
+// Prediction says whether, when and why a pod will be evicted.
 type Prediction struct {
 	Evict bool `json:"evict"` // the pod is evicted
 
-	At       *time.Time `json:"at,omitempty"`       // the deadline, the latest possible; in the past means at once
-	Earliest *time.Time `json:"earliest,omitempty"` // the earliest possible deadline, if a taint's start is not known
+	At       *time.Time `json:"at,omitempty"`       // the latest possible deadline; a past one means at once
+	Earliest *time.Time `json:"earliest,omitempty"` // the earliest possible deadline, if a taint's start is unknown
 
-	Reason     string `json:"reason"`               // in the manager's words
-	Taint      string `json:"taint,omitempty"`      // the taint because of which the pod is evicted
-	Toleration string `json:"toleration,omitempty"` // matches the taint until the pod is evicted; empty if none does
+	Reason     string `json:"reason"`               // in the words of taint-manager's log
+	Taint      string `json:"taint,omitempty"`      // the taint that evicts the pod
+	Toleration string `json:"toleration,omitempty"` // the toleration that delays the eviction; empty if none does
 
-	ExposedSince         *time.Time `json:"exposedSince,omitempty"`         // the latest possible start of the exposure
-	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"` // the earliest possible one
+	ExposedSince         *time.Time `json:"exposedSince,omitempty"`         // latest possible start of the countdown
+	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"` // earliest possible start, if it is unknown
 
-	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (no
-	// journal has the NoSchedule taint, which counts from when a manager with the policy sees it, as if that were now)
-	// or, if there is none, unknown.
+	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (the planned taint), policy (a
+	// NoSchedule taint without a journal entry, assumed to be set now) or unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
 	Policy   string     `json:"policy,omitempty"`   // name of the policy that decides; empty if none matches
-	Method   string     `json:"method,omitempty"`   // what the policy, or DeletedBy, does at At: delete or evict
+	Method   string     `json:"method,omitempty"`   // what happens at the deadline: delete or evict
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
-	// DeletedBy is "the DaemonSet controller" if it deletes the pod at At: a pod of a DaemonSet that does not tolerate
-	// a NoExecute taint. No policy, guard or budget counts then.
+	// DeletedBy is "the DaemonSet controller" if it deletes the pod at the deadline: a pod of a DaemonSet that does not
+	// tolerate a NoExecute taint. No policy, guard or budget applies then.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
 	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.
 	Own bool `json:"own,omitempty"`
 
-	// HeldBy names the policy or the breaker that holds a pod. A pod that is held because of one taint may be evicted
-	// because of another one.
+	// HeldBy names the policy or the breaker that holds the pod. A pod that is held for one taint may be evicted for
+	// another.
 	HeldBy       string     `json:"heldBy,omitempty"`
-	HeldDeadline *time.Time `json:"heldDeadline,omitempty"` // the deadline that the pod would have
+	HeldDeadline *time.Time `json:"heldDeadline,omitempty"` // the deadline without the hold
 
-	Audits []string `json:"audits,omitempty"` // a clause for each policy in mode Audit that would decide otherwise
+	Audits []string `json:"audits,omitempty"` // a message for each Audit policy that would act differently
 }
 
 // Predicted returns the prediction itself.

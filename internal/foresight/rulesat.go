@@ -18,12 +18,12 @@ type Trip struct {
 	Group   string    `json:"group,omitempty"` // the value of the breaker's topologyKey; empty for the whole cluster
 	Since   time.Time `json:"since"`           // when it tripped
 
-	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
-	// the taints of the nodes.
+	// Recorded reports whether the journal, or the manager asked by --server, has the trip. If not, it is derived from
+	// the nodes' taints.
 	Recorded bool `json:"recorded"`
 
-	// Reset is Automatic or Manual; empty if the configuration has no such breaker, or the pods that it holds are not
-	// known.
+	// Reset is Automatic or Manual; empty if the configuration has no such breaker, or the pods that it holds are
+	// unknown.
 	Reset string `json:"reset,omitempty"`
 }
 

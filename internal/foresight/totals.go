@@ -8,13 +8,13 @@ import (
 
 // Total counts pods.
 type Total struct {
-	Evict     int `json:"evict"`          // those that are evicted because of the changes, or sooner because of them
-	Stay      int `json:"stay"`           // those of the nodes in question that stay
-	Saved     int `json:"saved"`          // those of Stay that would be evicted without the changes
-	Anyway    int `json:"anyway"`         // those of the nodes in question that go without the changes, too, and no later
-	Elsewhere int `json:"elsewhere"`      // those that are evicted from other nodes, whose taints do not change
-	Held      int `json:"held,omitempty"` // those of the nodes in question that a policy or a breaker holds
-	Blocked   int `json:"blocked"`        // those of all with a blockedBy: with the method evict, budgets would block them
+	Evict     int `json:"evict"`          // pods that are evicted, or evicted sooner, because of the changes
+	Stay      int `json:"stay"`           // pods on the selected nodes that stay
+	Saved     int `json:"saved"`          // pods in stay that would be evicted without the changes
+	Anyway    int `json:"anyway"`         // pods on the selected nodes that are evicted no later without the changes
+	Elsewhere int `json:"elsewhere"`      // pods that are evicted from other nodes, whose taints do not change
+	Held      int `json:"held,omitempty"` // pods on the selected nodes that a policy or a breaker holds
+	Blocked   int `json:"blocked"`        // all pods with blockedBy: with the method evict, budgets would block them
 
 	// Now is the number of pods of Evict that go at once, Waiting the number of those that wait for budgets, and Never
 	// the number of those that wait for ever. Last is the latest prediction of those that do not wait; nil if there are
@@ -35,12 +35,12 @@ type OwnerTotal struct {
 	Owner     `json:",inline"`
 	Total     `json:",inline"`
 
-	Replicas int  `json:"replicas"` // on all nodes, except those that have finished or are being deleted
-	LosesAll bool `json:"losesAll"` // each of its replicas is evicted, some of them because of the changes
+	Replicas int  `json:"replicas"` // unfinished pods on all nodes, without those being deleted
+	LosesAll bool `json:"losesAll"` // all replicas are evicted, some of them because of the changes
 
-	// Ready is the number of replicas that are ready. LosesReady is set if each of these is evicted, some of them
-	// because of the changes, and others stay that are not ready.
-	Ready      int  `json:"ready"`
+	Ready int `json:"ready"` // number of ready replicas
+
+	// LosesReady is set if all ready replicas are evicted, some because of the changes, and only unready ones stay.
 	LosesReady bool `json:"losesReady,omitempty"`
 }
 

@@ -100,7 +100,7 @@ func (s *scene) tells(code int, words string, kubeconfig string, args ...string)
 	return said
 }
 
-const byTheManager = ", by the policies of the running manager."
+const byTheManager = ", under the policies of the running manager."
 
 func drainsByPolicy(s *scene) {
 	admin := s.Kubeconfig()
@@ -209,6 +209,6 @@ func canNotWriteTheJournal(s *scene) {
 
 func noManagerRuns(s *scene) {
 	s.wait(65 * time.Second)
-	s.tells(0, "by the policies of a manager that no longer runs (its journal was last written at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
+	s.tells(0, "under the policies of a manager that no longer runs (its journal was last written at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
 	s.tells(1, "no manager is running", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "30s")
 }
