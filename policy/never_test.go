@@ -43,7 +43,7 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"a value that is in a set", labelled(expression("app", "In", "a", "b"), expression("app", "In", "a")), shadowed},
 		{"a set that has another value", labelled(expression("app", "In", "a"), expression("app", "In", "a", "b")), ""},
 		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
-		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, shadowed},
+		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, "never applies: policy first has the same match and comes first; delete one of them"},
 		{"some namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a*"}}), named("second", policy.Match{})}, ""},
 		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never applies: no pod is controlled by a CronJob; use Job"},
 		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never applies: no pod is controlled by a StatefulSets; use StatefulSet"},

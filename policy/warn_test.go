@@ -50,8 +50,8 @@ func TestWarnings(t *testing.T) {
 		return c
 	}
 	everywhere := func(keys string) string {
-		return "eviction.method: Evict also applies to " + keys + ": pods of a dead node are not ready, so a budget may keep them " +
-			"forever, and can't recover while they exist; add a policy for them with method: Delete, or with Evict and deleteAfter"
+		return "eviction.method: Evict also applies to " + keys + ": a dead node's pods are not ready, so while they exist, a " +
+			"budget may block their eviction forever; add a policy for these taints with method: Delete, or with Evict and deleteAfter"
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	resetBefore := func(after time.Duration) policy.Config {
