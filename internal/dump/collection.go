@@ -29,7 +29,7 @@ type Collection struct {
 	objects    int // that are read
 	visit      Visit
 	nodes      map[string]bool // folders with nodes; false: they are in files that the user has given one by one
-	pods       map[string]bool // folders with pods
+	pods       map[string]bool // folders with pods, false as for nodes; empty if the tool is known
 	podFiles   map[string]bool // folders of files named "pods"
 	namespaces map[string]bool // whose pods the tool has read
 }
@@ -117,7 +117,9 @@ func (t *Tree) text(p place, r *bufio.Reader) error {
 		case *v1.Node:
 			c.nodes[strings.TrimSuffix(folder, "/nodes")] = !alone // "nodes" has a file for each
 		case *v1.Pod:
-			c.pods[folder] = !alone
+			if c.Tool == nil { // a tool may write a folder for each pod
+				c.pods[folder] = !alone
+			}
 		}
 		c.visit(object, times)
 	}
