@@ -106,7 +106,7 @@ func TestTheTimeOfAQuestionAboutADump(t *testing.T) {
 		notes, warnings []string
 	}{
 		{"none", old, foresight.Moment{}, at(-3600), []string{newest + ", so --at defaults to it; --at=now uses the current time"}, nil},
-		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and --at counts from then"}, nil},
+		{"relative", old, foresight.Moment{After: time.Hour}, noon, []string{newest + ", and --at is relative to it"}, nil},
 		{"given", old, foresight.Moment{At: noon}, noon, nil, nil},
 		{"that of the dump", old, foresight.Moment{At: at(-3600)}, at(-3600), nil, nil},
 		{"before the dump", old, foresight.Moment{At: at(-3601)}, at(-3601), nil, []string{newest + ", which is after 2026-05-01T10:59:59Z; changes in between count as if they had already happened"}},

@@ -134,8 +134,8 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	want := []string{
 		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable op=Exists, goes at 1m40s`,
 		`gpu=b:NoExecute: since -5s, gpu op=Exists, goes at 5s`,
-		`disk:NoExecute: since 0s or -10h0m0s, Exists, stays`,
-		`net:NoExecute: since -29s, Exists, stays`,
+		`disk:NoExecute: since 0s or -10h0m0s, op=Exists, stays`,
+		`net:NoExecute: since -29s, op=Exists, stays`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -260,11 +260,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
+			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; for a pod bound later, the countdown started then; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
-			"its timeAdded 2026-04-30T11:00:00Z is in the future or before the node was created, and there is no journal entry: it started between 2026-05-01T02:00:00Z, when the node was created, and 2026-05-01T12:00:00Z",
+			"timeAdded (2026-04-30T11:00:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; for a pod bound later, the countdown started then",
 		},
 	} {
 		e := explain(c.pod, node("n1", c.taint))
