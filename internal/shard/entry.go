@@ -75,6 +75,9 @@ func (c *Core) setState(e *entry, s state) {
 // deleteAndShrink deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst
 // may have filled it with every pod of the cluster.
 func deleteAndShrink[V any](pods *map[types.UID]V, uid types.UID) {
+	if len(*pods) == 0 {
+		return
+	}
 	delete(*pods, uid)
 	if len(*pods) == 0 {
 		*pods = map[types.UID]V{}

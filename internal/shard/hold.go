@@ -67,7 +67,7 @@ func without(holders, others []policy.Holder) (rest []policy.Holder) {
 // forgetHold drops what is known of the holds of a pod that is gone.
 func (c *Core) forgetHold(uid types.UID, effects *Effects) {
 	effects.addHolds(c.releases[uid].holders, -1)
-	delete(c.releases, uid)
+	deleteAndShrink(&c.releases, uid)
 }
 
 // addHolds reports that each policy among the holders holds that many more pods.
@@ -122,7 +122,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, effects *Effects) {
 		}
 	}
 	if reports == nil {
-		delete(c.audited, pod.UID)
+		deleteAndShrink(&c.audited, pod.UID)
 		return
 	}
 	c.audited[pod.UID] = reports

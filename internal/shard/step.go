@@ -133,7 +133,7 @@ func (c *Core) cancel(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict,
 
 // dropPod drops the state of a pod that is gone.
 func (c *Core) dropPod(uid types.UID, effects *Effects) {
-	delete(c.audited, uid)
+	deleteAndShrink(&c.audited, uid)
 	c.forgetHold(uid, effects)
 	c.reportDrained(uid, effects)
 	deleteAndShrink(&c.daemons, uid)
