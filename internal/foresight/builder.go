@@ -255,14 +255,21 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 // deciding returns what decides of an object: two copies of one resourceVersion that differ in it were not both written
 // by the API server.
 func deciding(o metav1.Object) any {
+	type decisive struct { // without the empty fields of a v1.Node or a v1.Pod: each object is encoded
+		Labels      map[string]string `json:",omitempty"`
+		Taints      []v1.Taint        `json:",omitempty"`
+		Tolerations []v1.Toleration   `json:",omitempty"`
+		Node        string            `json:",omitempty"`
+		Phase       v1.PodPhase       `json:",omitempty"`
+		Deleted     *metav1.Time      `json:",omitempty"`
+	}
 	switch o := o.(type) {
 	case *v1.Node:
-		return v1.Node{ObjectMeta: metav1.ObjectMeta{Labels: o.Labels}, Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
+		return decisive{Labels: o.Labels, Taints: o.Spec.Taints}
 	case *v1.Pod:
-		return v1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Labels: o.Labels, DeletionTimestamp: o.DeletionTimestamp},
-			Spec:       v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations},
-			Status:     v1.PodStatus{Phase: o.Status.Phase},
+		return decisive{
+			Labels: o.Labels, Tolerations: o.Spec.Tolerations, Node: o.Spec.NodeName, Phase: o.Status.Phase,
+			Deleted: o.DeletionTimestamp,
 		}
 	case *policyv1.PodDisruptionBudget:
 		return o.Status.DisruptionsAllowed // each version of the API has another selector for all pods
