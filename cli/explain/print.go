@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -159,10 +158,7 @@ func sinceWhen(e explainedTaint) string {
 
 // granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
 func granted(e explainedTaint) string {
-	text := cmp.Or(e.Toleration, "none")
-	if e.TolerationSeconds != nil {
-		text += fmt.Sprintf(" for %ds", *e.TolerationSeconds)
-	}
+	text := cmp.Or(e.Granted(), "none")
 	if e.NearMiss != nil {
 		text += " (nearly " + e.NearMiss.Toleration + ")"
 	}

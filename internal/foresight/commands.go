@@ -49,7 +49,7 @@ func commands(p *pod, e *Explanation) []Command {
 		})
 	}
 	for i := range e.Budgets {
-		if _, shows := e.keptBy(&e.Budgets[i]); shows != "" {
+		if _, shows, _ := e.keptBy(&e.Budgets[i]); shows != "" {
 			name := shellWord(e.Budgets[i].Name)
 			list = append(list, Command{shows, "kubectl describe pdb " + name + " -n " + shellWord(p.Namespace)})
 		}

@@ -47,9 +47,10 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p, earlier)
+	evicted := e.Prediction.Evict && p.ends == nil && e.Prediction.DeleteAt == nil
 	for i := range e.Budgets {
-		b := &e.Budgets[i]
-		if keeps, _ := e.keptBy(b); e.Blocker == "" && (e.Overdue() || e.keptForever(b)) {
+		keeps, _, forever := e.keptBy(&e.Budgets[i])
+		if e.Blocker == "" && (e.Overdue() || evicted && forever) {
 			e.Blocker = keeps
 		}
 	}

@@ -62,34 +62,30 @@ func (e *Explanation) Overdue() bool {
 	return e.Prediction != nil && e.Pod.Ends == nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
 }
 
-// keptForever reports whether the budget, of those that are asked, keeps the pod as long as the pod exists.
-func (e *Explanation) keptForever(b *ExplainedBudget) bool {
-	return e.Prediction.Evict && e.Pod.Ends == nil && e.Prediction.DeleteAt == nil &&
-		(b.Never || b.Stuck || len(e.Budgets) > 1)
-}
-
 // keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.
-func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string) {
+// forever means as long as the pod exists, unless a policy deletes it.
+func (e *Explanation) keptBy(b *ExplainedBudget) (keeps, shows string, forever bool) {
 	switch {
 	case e.Method() != evictMethod || !b.Asked:
-		return "", ""
+		return "", "", false
 	case len(e.Budgets) > 1:
 		return "several PodDisruptionBudgets select it, and the API server never evicts such a pod",
-			"show one of the budgets that select this pod"
+			"show one of the budgets that select this pod", true
 	case b.Stuck:
 		keeps = "PodDisruptionBudget " + b.Name + " allows no disruption, and can't recover while this pod exists, " +
 			"which is not ready because its node is dead"
 		if e.Prediction.DeleteAt == nil {
 			keeps += "; use a policy with method: Delete, or with deleteAfter"
 		}
-		return keeps, "show why the budget allows no disruption"
+		return keeps, "show why the budget allows no disruption", true
 	case b.Never:
 		return "never by Evict: PodDisruptionBudget " + b.Name + " permits no disruption at all",
-			"show why the budget permits no disruption"
+			"show why the budget permits no disruption", true
 	case b.Admits == 0:
-		return "PodDisruptionBudget " + b.Name + " allows no disruption now", "show why the budget allows no disruption"
+		return "PodDisruptionBudget " + b.Name + " allows no disruption now",
+			"show why the budget allows no disruption", false
 	}
-	return "", ""
+	return "", "", false
 }
 
 // ExplainedPod is the explained pod. For a deleted pod, only the name is known.
@@ -118,6 +114,9 @@ type ExplainedTaint struct {
 	Arithmetic []string    `json:"arithmetic,omitempty"` // the deadline, step by step; empty if it does not evict
 	Prediction *Prediction `json:"prediction,omitempty"` // for this taint alone; nil if it does not evict
 }
+
+// Granted returns the toleration that counts, with its seconds; "" if none does.
+func (e *ExplainedTaint) Granted() string { return withSeconds(e.Toleration, e.TolerationSeconds) }
 
 // ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
 type ExplainedBudget struct {

@@ -51,10 +51,15 @@ func outage() []v1.Taint {
 	}
 }
 
-// granted formats a toleration as "kubectl describe pod" does, in quotes.
+// granted formats a toleration with its seconds, in quotes.
 func granted(t *v1.Toleration) string {
-	if t.TolerationSeconds == nil {
-		return taint.TolerationString(t)
+	return `"` + withSeconds(unquoted(t), t.TolerationSeconds) + `"`
+}
+
+// withSeconds adds its seconds to a toleration as "kubectl describe pod" does; nil adds none.
+func withSeconds(toleration string, seconds *int64) string {
+	if seconds == nil {
+		return toleration
 	}
-	return fmt.Sprintf(`"%s for %ds"`, unquoted(t), *t.TolerationSeconds)
+	return fmt.Sprintf("%s for %ds", toleration, *seconds)
 }
