@@ -204,7 +204,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "timeAdded omits fractions of a second, so the countdown starts at the next full second, " + since
+		return "timeAdded omits fractions of a second, so the start of the countdown is rounded up to the next second, " + since
 	}
 	unknown := "no timeAdded and no journal entry"
 	if !t.TimeAdded.IsZero() {

@@ -252,11 +252,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"timeAdded omits fractions of a second, so the countdown starts at the next full second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu op=Exists\"",
+			"timeAdded omits fractions of a second, so the start of the countdown is rounded up to the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"timeAdded omits fractions of a second, so the countdown starts at the next full second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:41Z) is not tolerated",
+			"timeAdded omits fractions of a second, so the start of the countdown is rounded up to the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
