@@ -253,12 +253,12 @@ func doesAsToldByExplain(s *scene) {
 		said, _ := s.pending(s.Kubeconfig())
 		return said[string(pod.UID)].UID != ""
 	}
-	s.does(one, "show why the budget allows no disruption")
+	s.does(one, "show why the budget permits no disruption")
 	s.does(other, "keep this pod without")
 	if goes(other) || !goes(one) {
 		s.Error("the patch does not keep one of the pods alone")
 	}
-	s.does(one, "keep this pod, and every other pod")
+	s.does(one, "remove the taint to keep every pod that it evicts")
 	if goes(one) {
 		s.Error("the pod is to go though its node has lost the taint")
 	}
