@@ -19,8 +19,8 @@ import (
 // finished, which no field selector shows.
 const podsWatched = "spec.nodeName!="
 
-// Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it also watches or reads from
-// a caller's informer. Any number of goroutines may call its methods.
+// Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it also watches or reads
+// from a caller's informer. Any number of goroutines may call its methods.
 type Watcher struct {
 	reader
 	client kubernetes.Interface
