@@ -18,7 +18,7 @@ type turns struct {
 	calls   map[types.UID]*eviction.Request // under way, or with an outcome that is not settled
 	ended   map[types.UID]*dispatch.Ended
 	waits   eviction.Wait // what candidates wait for
-	asked   []types.UID // for their status
+	asked   []types.UID   // for their status
 
 	settled func(*dispatch.Ended) // takes what the shard takes in; may be nil
 }
