@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (t *text) pace() {
 	if t.StartsAt != nil {
 		does = "It goes at " + clock(*t.StartsAt) + " at the earliest"
 	}
-	t.Printf("%s: at %g/s, the last of %s goes at %s at the earliest.\n", does, p.EvictionsPerSecond,
+	t.Printf("%s: at %s/s, the last of %s goes at %s at the earliest.\n", does, fmt.Sprint(p.EvictionsPerSecond),
 		foresight.Count(p.Evictions, "eviction"), clock(p.Last))
 }
 

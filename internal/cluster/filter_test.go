@@ -93,7 +93,7 @@ func TestOnlyBoundPodsAreKeptThatAreNotGone(t *testing.T) {
 		{aPod(inPhase(v1.PodFailed), keptBy("example.com/held"), onNode("")), false},
 	} {
 		p := newPods(newNeeds()).entryOf(test.pod, time.Time{})
-		if p.gone() == test.want || p.finished() && p.Terminating != test.want {
+		if p.gone() == test.want {
 			t.Errorf("a pod on %q that is %q with finalizers %q: want kept %t", p.Node, p.Phase, test.pod.Finalizers, test.want)
 		}
 	}

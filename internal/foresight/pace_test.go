@@ -71,7 +71,7 @@ func explainedAmong(t *testing.T, by foresight.Ruleset, a *v1.Pod, others ...any
 }
 
 func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
-	rate := func(burst int32, keys ...string) policy.Guards {
+	rate := func(burst int, keys ...string) policy.Guards {
 		r := policy.Rate{Name: "slow", EvictionsPerSecond: 0.001, Burst: burst}
 		for _, key := range keys {
 			r.Taints = append(r.Taints, policy.TaintKey{Key: key})
