@@ -107,6 +107,10 @@ func (t *text) evicted() string {
 		return "does not evict " + its + " only pod" + where
 	case total.Evict == 0:
 		return "evicts none of " + its + " " + pods
+	case total.Evict == total.Never && all == 1:
+		return "does not evict " + its + " only pod" + where + ": never by Evict"
+	case total.Evict == total.Never:
+		return "evicts none of " + its + " " + pods + ": " + strings.Join(t.counts(), ", ")
 	case all == 1:
 		return "evicts " + its + " only pod" + where + t.times()
 	}

@@ -82,7 +82,11 @@ func strict[T any]() *json.Unmarshalers {
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(value, to, json.RejectUnknownMembers(true))
+		err = json.Unmarshal(value, to, json.RejectUnknownMembers(true))
+		if unknown, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(err, json.ErrUnknownName) {
+			return fmt.Errorf("unknown field %q in %s", unknown.JSONPointer.LastToken(), reflect.TypeFor[T]().Name())
+		}
+		return err // its pointer begins here
 	})
 }
 

@@ -101,6 +101,8 @@ type Builder struct {
 	uids  map[uint64]*added // pods by a hash of their UIDs
 	twice map[*added]twin   // the objects that were added in several states
 	early map[string]bool   // nodes of which a pod was counted before Load
+
+	beside *Builder // of the whole cluster; nil if that was not read
 }
 
 // version is the state of an object.
@@ -195,6 +197,28 @@ func (b *Builder) Add(object any) {
 			b.namespaces[o.Name] = o.Labels
 		}
 	}
+}
+
+// Beside returns an empty builder for the nodes and pods of the whole cluster, on which an answer about one pod depends
+// by the pace of evictions alone.
+func (b *Builder) Beside() *Builder {
+	made := NewBuilder(b.rules, Focus{Nodes: &Selection{}})
+	made.masked = b.masked
+	return made
+}
+
+// SetBeside sets what was added for the whole cluster, before Load.
+func (b *Builder) SetBeside(all *Builder) { b.beside = all }
+
+// loadBeside returns the model of the whole cluster; nil if it was not read, if its objects are there in states that
+// cannot be ordered, or if no rate limits evictions.
+func (b *Builder) loadBeside(r Reading, q Moment) *Model {
+	if b.beside == nil || !b.rules.Limited() {
+		return nil
+	}
+	b.beside.Judge(b.rules)
+	m, _ := b.beside.Load(r, q)
+	return m
 }
 
 func (b *Builder) addPod(p *v1.Pod, s *added) {
@@ -346,8 +370,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			b.lacks[l]++
 		}
 	}
+	beside := b.loadBeside(r, q)
 	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at}
+	m := &Model{objects: b.objects, reading: r, at: at, beside: beside}
 	for _, n := range m.nodes {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}

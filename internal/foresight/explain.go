@@ -65,7 +65,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		e.noteOwn([]string{p.Key()})
 	}
 	if e.Prediction.Evict {
-		by.notePace(&e.Remarks, going{p, e.Prediction})
+		m.addPace(e, going{p, e.Prediction}, &by)
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
