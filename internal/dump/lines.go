@@ -44,20 +44,19 @@ func (l *objectLines) Read(p []byte) (n int, _ error) {
 	if l.read > l.most {
 		return 0, errTooLarge
 	}
-	for n < len(p) && (n == 0 || len(l.rest) > 0 || l.from.Buffered() > 0) {
+	l.err = nil
+	for l.err == nil && n < len(p) && (n == 0 || len(l.rest) > 0 || l.from.Buffered() > 0) {
 		if len(l.rest) == 0 {
-			if l.err = l.next(); l.err != nil && n == 0 {
-				return 0, l.err
-			} else if l.err != nil {
-				break // the next read returns it again
-			}
+			l.err = l.next()
 		}
 		copied := copy(p[n:], l.rest)
 		l.rest = l.rest[copied:]
 		n += copied
 	}
-	l.read += int64(n)
-	return n, nil
+	if l.read += int64(n); n > 0 {
+		return n, nil // the next read returns the error again
+	}
+	return 0, l.err
 }
 
 // next reads a line, or a part of a long one, that is not skipped; or an error.

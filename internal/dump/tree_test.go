@@ -183,6 +183,9 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: it is a stream of watch events, which has several states of an object; write it without --output-watch-events, so objects may be missing"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
 		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
+		{"errors of sonobuoy about what is not read", "x/meta/query-time.json", `[{"queryobj": "ingresses", "namespace": "shop", "time": "1ms", "error": "forbidden"}, {"queryobj": "PodLogs", "error": {}}]`, ""},
+		{"errors of sonobuoy without their words", "x/meta/query-time.json", `[{"queryobj":"ingresses","error":{}},{"queryobj":"pods","namespace":"shop","time":"1ms","error":{}}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\":{}"},
+		{"errors of sonobuoy about a group and a version", "x/meta/query-time.json", `[{"queryobj": "policy_v1_poddisruptionbudgets", "error": "timeout"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"timeout\""},
 	} {
 		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{c.file: c.text})) })
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
