@@ -13,6 +13,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/internal/spelling"
 )
@@ -106,18 +107,15 @@ func times(object metav1.Object) []time.Time {
 	list := []time.Time{object.GetCreationTimestamp().Time}
 	switch o := object.(type) {
 	case *v1.Node:
-		for i := range o.Status.Conditions {
-			c := &o.Status.Conditions[i]
+		for _, c := range o.Status.Conditions {
 			list = append(list, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
 		}
-		for i := range o.Spec.Taints {
-			if added := o.Spec.Taints[i].TimeAdded; added != nil {
-				list = append(list, added.Time)
-			}
+		for _, t := range o.Spec.Taints {
+			list = append(list, ptr.Deref(t.TimeAdded, metav1.Time{}).Time)
 		}
 	case *v1.Pod:
-		for i := range o.Status.Conditions {
-			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
+		for _, c := range o.Status.Conditions {
+			list = append(list, c.LastTransitionTime.Time)
 		}
 	case *v1.Event:
 		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // object is an object or a list. Its members are decoded when its kind is known.

@@ -158,18 +158,14 @@ func isWanted(name string) bool { return wantedNames[name[strings.LastIndexByte(
 func isRead(name string) bool {
 	file := uncompressed(name)
 	ending := path.Ext(file)
-	tool, _, below := toolOf(name)
-	switch {
+	fits := slices.Contains(objects, ending) || slices.Contains(archives, ending)
+	switch tool, _, below := toolOf(name); {
 	case added.MatchString(file):
 		return false
-	case tool != nil && tool.writesErrors(name):
-		return true
-	case tool != nil && len(below) > tool.depth:
-		return false
-	case tool == nil && wantedNames[stem(file)] && slices.Contains(texts, ending):
-		return true
-	case tool == nil && !wantedNames[stem(file)] && logs.MatchString(strings.TrimSuffix(file, ending)):
-		return false
+	case tool != nil:
+		return tool.writesErrors(name) || fits && len(below) <= tool.depth
+	case wantedNames[stem(file)]:
+		return fits || slices.Contains(texts, ending)
 	}
-	return slices.Contains(objects, ending) || slices.Contains(archives, ending)
+	return fits && !logs.MatchString(strings.TrimSuffix(file, ending))
 }
