@@ -162,7 +162,7 @@ func (o *object) refused() string {
 // resembles reports whether the kind may be meant by a name that differs from it: by its short name, the plural, or a
 // letter or two.
 func (w *wantedKind) resembles(name string) bool {
-	name, kind := strings.ToLower(name), strings.ToLower(w.kind)
+	name = strings.ToLower(name)
 	singular := strings.TrimRight(name, "s")
-	return name == w.short || singular == w.short || spelling.Edits(singular, kind) <= 1+len(kind)/8
+	return name == w.short || singular == w.short || spelling.Near(singular, w.kind)
 }

@@ -56,14 +56,9 @@ func mayBeRead(name string) bool {
 	return slices.ContainsFunc(readMembers, func(right string) bool { return meant(name, right) })
 }
 
-// meant reports whether a name may stand for the right one: at most the case of letters and a letter or two after the
-// first differ.
+// meant reports whether a name may stand for the right one, of which it has the first letter.
 func meant(name, right string) bool {
-	most := 1 + len(right)/8
-	if name == "" || name[0]|' ' != right[0] || len(name)-len(right) > most || len(right)-len(name) > most {
-		return false // of most names
-	}
-	return spelling.Edits(strings.ToLower(name), strings.ToLower(right)) <= most
+	return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
 }
 
 // closed decodes the types that decide, and those around them: of a taint and of a toleration all members, of others
