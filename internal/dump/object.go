@@ -112,7 +112,7 @@ func (o *object) unreadable(err error) error {
 		return fmt.Errorf(`the %s %s %s has the string "null" for null, as Rancher's support-bundle-kit writes it; `+
 			"give the whole bundle", o.Kind, o.name(), o.at)
 	}
-	return fmt.Errorf("the %s %s %s can't be read: %w", o.Kind, o.name(), o.at, err)
+	return fmt.Errorf("the %s %s %s can't be read: %s", o.Kind, o.name(), o.at, err.Error()) // the text as a whole is fine
 }
 
 // beginning returns a text, or its first characters if it is longer than most bytes. A string of JSON keeps its quotes.

@@ -77,34 +77,22 @@ func (p place) in(name string) place {
 
 // Folder reads the files below a folder. Links are followed to files that fsys has: it must not lead out of the folder.
 func (t *Tree) Folder(argument string, fsys fs.FS) error {
-	return t.walk(place{argument: argument}, fsys)
+	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err // it names the folder
+		}
+		info, err := fs.Stat(fsys, name)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil // a link that leads nowhere or out of the folder, or a device
+		}
+		open := func() (io.ReadCloser, error) { return fsys.Open(name) }
+		return t.member(place{argument: argument, path: name}, open)
+	})
 }
 
 // File reads a file or an archive.
 func (t *Tree) File(argument string, r io.Reader) error {
 	return t.content(place{argument: argument}, r)
-}
-
-// walk reads the files of a folder or a zip archive.
-func (t *Tree) walk(p place, fsys fs.FS) error {
-	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err // it names the folder
-		}
-		info, err := entry.Info()
-		if entry.Type() == fs.ModeSymlink {
-			info, err = fs.Stat(fsys, name)
-		}
-		if err != nil || !info.Mode().IsRegular() {
-			return nil // a link that leads nowhere or out of the folder, or a device
-		}
-		return t.member(p.in(name), func() (io.ReadCloser, error) {
-			if zipped, ok := info.Sys().(*zip.FileHeader); ok && zipped.Flags&1 != 0 {
-				return nil, errors.New("it is encrypted; give the archive without a password")
-			}
-			return fsys.Open(name)
-		})
-	})
 }
 
 // member reads a file of a folder or an archive, unless its place says that it has no objects.
@@ -261,7 +249,21 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 	if err != nil {
 		return damaged("zip", err)
 	}
-	return t.walk(p, archive)
+	for _, f := range archive.File {
+		open := f.Open
+		switch {
+		case !f.Mode().IsRegular():
+			continue
+		case f.Flags&1 != 0:
+			open = func() (io.ReadCloser, error) {
+				return nil, errors.New("it is encrypted; give the archive without a password")
+			}
+		}
+		if err := t.member(p.in(f.Name), open); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onDisk returns a file of the disk and its size; nil if it is none.
