@@ -200,11 +200,12 @@ ROUNDS ?= 3
 WORK ?=
 
 .PHONY: fuzz
-fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, what the API server sends.
+fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, what the API server sends, dumps.
 	@for target in $(FUZZ); do \
 		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/cluster:FuzzDecode internal/cluster:FuzzResponse
+FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/cluster:FuzzDecode internal/cluster:FuzzResponse \
+	internal/dump:FuzzRead internal/dump:FuzzTree
 
 .PHONY: clean
 clean: ## Remove what was built.

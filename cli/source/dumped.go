@@ -65,7 +65,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	})
 	newest := func() (last string) {
 		age := func(a, b string) int { return all[a].newest.Compare(all[b].newest) }
-		without := func(root string) bool { return !tree.Collections[root].HasNodes() }
+		without := func(root string) bool { return tree.Collections[root].Nodes == 0 }
 		with := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), without)
 		if len(with) == 0 {
 			return ""
@@ -141,7 +141,7 @@ func (d *dumped) choose(
 	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
 ) (*dump.Collection, error) {
 	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool {
-		return !c.HasObjects() && len(c.Holes) == 0
+		return c.Objects == 0 && len(c.Holes) == 0
 	})
 	dated := func(root string) string {
 		if t := all[root].newest; !t.IsZero() {
@@ -158,9 +158,9 @@ func (d *dumped) choose(
 		}
 		switch {
 		case root == newest:
-		case c.HasNodes():
+		case c.Nodes > 0:
 			others = append(others, dated(root))
-		case c.HasObjects():
+		case c.Objects > 0:
 			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
 		default:
 			holes = append(holes, c.Holes...)
@@ -261,7 +261,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		}
 		return
 	}
-	for _, name := range from.Namespaces() {
+	for name := range from.Namespaces {
 		c.podsIn[name] = true // a list of its pods, which may be empty
 	}
 	in = slices.Sorted(maps.Keys(c.podsIn))

@@ -139,6 +139,7 @@ type Question struct {
 // Plan predicts the effect of the changes. It returns an error if the selected nodes or their taints do not exist.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
+	q.Changes = distinct(q.Changes)
 	taints, hidden, err := m.change(plan, &q)
 	if err != nil {
 		return nil, err
