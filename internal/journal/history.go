@@ -50,35 +50,20 @@ func dropCovered(states []TaintState) []TaintState {
 	return remaining
 }
 
-// standing reports whether the taint has a state that has not ended.
-func standing(states []TaintState, t *v1.Taint) bool {
-	return slices.ContainsFunc(states, func(s TaintState) bool { return !s.Ended && same(&s.Taint, t) })
-}
-
 // bound limits a history to maxStates states. It joins a state with its ended predecessor if no pod distinguishes them,
 // which changes no verdict. Otherwise it drops the oldest state, which makes evictions later.
 func bound(states []TaintState, apart func(a, b *v1.Taint) bool) []TaintState {
 	for len(states) > maxStates {
-		i := joinable(states, apart)
-		if i > 0 {
-			before := &states[i-1]
-			states[i].Since, states[i].Start, states[i].From = before.Since, before.Start, before.From
-			states[i].Found, states[i].Relisted, states[i].Listed = before.Found, before.Relisted, before.Listed
+		drop := 0
+		for i := 1; apart != nil && i < len(states); i++ {
+			before, s := states[i-1], &states[i]
+			if before.Ended && !apart(&before.Taint, &s.Taint) {
+				before.Taint, before.Ended, before.To = s.Taint, s.Ended, s.To
+				drop, *s = i-1, before
+				break
+			}
 		}
-		states = append(states[:max(i-1, 0)], states[max(i, 1):]...)
+		states = slices.Delete(states, drop, drop+1)
 	}
 	return states
-}
-
-// joinable returns the index of the first state that equals the ended state before it for all pods; 0 if there is none.
-func joinable(states []TaintState, apart func(a, b *v1.Taint) bool) int {
-	if apart == nil {
-		return 0
-	}
-	for i := 1; i < len(states); i++ {
-		if states[i-1].Ended && !apart(&states[i-1].Taint, &states[i].Taint) {
-			return i
-		}
-	}
-	return 0
 }

@@ -76,18 +76,16 @@ func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 	return nil
 }
 
-// Recorded reports whether the start of this taint, of an observed effect, is from a record.
-func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.presences, func(p presence) bool {
-		return p.recorded && counts(&p.states[0].Taint, t)
-	})
-}
-
-// Found reports whether this process first saw this taint, of an observed effect, in a list.
-func (n NodeHistory) Found(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.presences, func(p presence) bool {
-		return slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
-	})
+// Origin reports whether the start of this taint, of an observed effect, is from a record, and whether this process
+// first saw the taint in a list.
+func (n NodeHistory) Origin(t *v1.Taint) (recorded, found bool) {
+	for i := range n.presences {
+		if p := &n.presences[i]; counts(&p.states[0].Taint, t) {
+			recorded = recorded || p.recorded
+			found = found || slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
+		}
+	}
+	return recorded, found
 }
 
 // Record returns the record of the node, or false if the node has no taints to record.

@@ -87,30 +87,26 @@ func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
 func (o *Observation) presence(
 	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
 ) presence {
+	shown := &listing{
+		version: o.Version, before: o.Before, taints: taints, at: o.At.Time, fingerprint: fingerprint, written: o.Written,
+	}
+	replaced := known != nil && o.Gap && !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
+		o.seenByProcess(known.states, fingerprintBefore).differs(shown)
 	next := presence{role: r}
-	replaced := known != nil && o.Gap && known.isAnother(o, taints, fingerprintBefore, fingerprint)
 	if known != nil && !replaced {
 		next = *known
 	}
 	if o.found(&taints[0]) {
-		shown := &listing{
-			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, fingerprint: fingerprint,
-			written: o.Written,
-		}
-		if o.added(&taints[0]) {
+		if shown.first = next.states == nil; o.added(&taints[0]) {
 			shown.before = "" // it was not observed then
 		}
-		if known != nil && !replaced {
-			next.relists = known.withRelist(shown)
-		} else {
-			next.firstList = shown
-		}
+		next.lists = next.listsWith(shown)
 	}
 	before := statesAfter(next.states, taints, o.Version)
 	next.states = before
 	for i := range taints {
-		if !standing(before, &taints[i]) {
-			next.states = append(next.states, o.begin(&taints[i], before, replaced))
+		if t := &taints[i]; !slices.ContainsFunc(before, func(s TaintState) bool { return !s.Ended && same(&s.Taint, t) }) {
+			next.states = append(next.states, o.begin(t, before, replaced))
 		}
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })

@@ -12,15 +12,15 @@ import (
 
 // presence is one taint's uninterrupted stay on a node, as far as known.
 type presence struct {
-	role      role
-	states    []TaintState // sorted by Since
-	firstList *listing     // the list that showed it first; nil if the watch showed it
-	relists   []*listing   // the lists after gaps that it survived, the newest first
-	recorded  bool         // its start is from a record
+	role     role
+	states   []TaintState // sorted by Since
+	lists    []*listing   // that showed it after a time in which this process did not watch, the newest first
+	recorded bool         // its start is from a record
 }
 
 // listing is what a list, the first one or one after a gap of the watch, has shown of a presence.
 type listing struct {
+	first       bool       // it was the first to show the presence
 	version     string     // of the node
 	before      string     // version at which this process saw the node before; empty if never
 	taints      []v1.Taint // those of the presence, as listed
@@ -29,18 +29,18 @@ type listing struct {
 	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
-// withRelist returns relists with a list after a gap that the presence survived. It replaces the newest one if this
-// process has seen no state begin between the two.
-func (p *presence) withRelist(next *listing) []*listing {
-	if len(p.relists) == 0 {
-		return []*listing{next}
+// listsWith returns the lists with the next one. If the presence has survived both gaps before the last two, and no
+// state has begun between them, they count as one.
+func (p *presence) listsWith(next *listing) []*listing {
+	if len(p.lists) == 0 || p.lists[0].first {
+		return append([]*listing{next}, p.lists...)
 	}
-	last := p.relists[0]
+	last := p.lists[0]
 	if slices.ContainsFunc(p.states, func(s TaintState) bool { return IsNewer(s.From, last.version) }) {
-		return append([]*listing{next}, p.relists...)
+		return append([]*listing{next}, p.lists...)
 	}
 	next.before = last.before
-	return append([]*listing{next}, p.relists[1:]...)
+	return append([]*listing{next}, p.lists[1:]...)
 }
 
 // lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
@@ -64,18 +64,11 @@ func (v *Viewpoint) seenByWriter(states []TaintState, fingerprint string) lastSe
 	return lastSeen{states, v.Watched, fingerprint, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
 }
 
-// isAnother reports whether a list after a gap shows another presence than this one. before and fingerprint are
-// fingerprints of the node's taints before and after the gap.
-func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, fingerprint string) bool {
-	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-		o.seenByProcess(p.states, before).differs(taints, fingerprint, o.Written)
-}
-
-// differs reports whether, as far as the list of a node shows, the taints were removed and set again since.
-func (l lastSeen) differs(taints []v1.Taint, fingerprint string, written time.Time) bool {
-	rewritten := fingerprint != "" && fingerprint == l.fingerprint &&
-		!written.IsZero() && l.timestamp(written).After(l.watched)
-	return !slices.ContainsFunc(taints, func(t v1.Taint) bool {
+// differs reports whether, as far as the list shows, all taints of the presence were removed and set again since.
+func (l lastSeen) differs(shown *listing) bool {
+	rewritten := l.fingerprint != "" && l.fingerprint == shown.fingerprint &&
+		!shown.written.IsZero() && l.timestamp(shown.written).After(l.watched)
+	return !slices.ContainsFunc(shown.taints, func(t v1.Taint) bool {
 		return !l.isLater(&t) && (t.TimeAdded != nil || !rewritten)
 	})
 }
@@ -84,19 +77,15 @@ func (l lastSeen) differs(taints []v1.Taint, fingerprint string, written time.Ti
 // it shows this only if nobody watched at that time: the node lifecycle controller sets a new timeAdded whenever it
 // swaps the two, and after it has restarted.
 func (l lastSeen) isLater(t *v1.Taint) bool {
-	if t.TimeAdded == nil || l.hasExactly(t) {
+	if t.TimeAdded == nil {
 		return false
 	}
 	added := l.timestamp(t.TimeAdded.Time)
 	if taint.ReportsOutage(t.Key) && !added.After(l.watched) {
 		return false
 	}
-	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(l.start(&s)) })
-}
-
-// hasExactly reports whether the states have the taint with exactly this timeAdded.
-func (l lastSeen) hasExactly(t *v1.Taint) bool {
-	return slices.ContainsFunc(l.states, func(s TaintState) bool {
-		return same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+	return !slices.ContainsFunc(l.states, func(s TaintState) bool {
+		isSame := same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+		return isSame || !added.After(l.start(&s))
 	})
 }

@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -52,17 +52,6 @@ func (c Config) Encode() ([]byte, error) {
 		err = fmt.Errorf("the configuration has %d bytes as JSON; at most %d can be published", len(text), MaxConfig)
 	}
 	return text, err
-}
-
-// decodeConfig parses the stored form of a configuration. It rejects unknown fields: ignoring a rule would give a wrong
-// answer.
-func decodeConfig(text []byte) (c *Config, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
-		return nil, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
-	}
-	return c, nil
 }
 
 // Heartbeat is the JSON form of the entry [Head] of the state; that of a partition lacks Leader and Unstored.
@@ -121,9 +110,14 @@ func DecodeState(data map[string]string) (s State, err error) {
 		s.Guards = json.RawMessage(text)
 	}
 	if text, ok := data[ConfigKey]; ok {
-		s.Config, err = decodeConfig([]byte(text))
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields() // ignoring a rule would give a wrong answer
+		if err := decoder.Decode(&s.Config); err != nil {
+			s.Config = nil
+			return s, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 // decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.

@@ -86,6 +86,7 @@ type Core struct {
 
 	guards     json.RawMessage
 	config     []byte
+	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
 	listed     int             // how many partitions the last state lists as not stored
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
@@ -110,17 +111,15 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
 	c.apply(in)
-	for _, o := range c.objects {
-		o.readIfDue()
-	}
 	c.applyRead()
 	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
-		for _, o := range c.objects {
-			o.writeIfDue()
+		for _, o := range c.objects[:journal.StateObject] {
+			o.callIfDue()
 		}
+		c.refresh()
+		c.state().callIfDue()
 	}
 	c.begin()
-	c.unlist()
 	c.answer()
 	c.effects.Next = c.next()
 	return effects
@@ -143,26 +142,23 @@ func (c *Core) apply(in Input) {
 		c.guards, c.state().dirty = in.Text, true
 	case ConfigSet:
 		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
-		c.state().dirty, c.state().retry = true, time.Time{} // without the wait after a failure
-	case Read:
+		c.state().dirty = true
+		c.state().tryNow()
+	case Answered:
 		if in.Term == c.term {
 			c.objects[in.Number].answered(in)
-		}
-	case Written:
-		if in.Term == c.term {
-			c.objects[in.Number].written(in)
 		}
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
 		for _, o := range c.objects {
-			o.retry = time.Time{}
+			o.tryNow()
 		}
 	}
 }
 
 // changeTerm begins or ends a term.
 func (c *Core) changeTerm(term int, p phase) {
-	c.term, c.phase = term, p
+	c.term, c.phase, c.beat = term, p, time.Time{}
 	for _, o := range c.objects {
 		o.reset()
 	}
@@ -224,12 +220,12 @@ func (c *Core) next() (next time.Time) {
 	if c.phase == beginning {
 		soon(c.deadline)
 	}
+	if !c.beat.IsZero() && !c.state().dirty {
+		soon(c.beat)
+	}
 	for _, o := range c.objects {
-		if at, due := o.readDue(); due {
-			soon(at)
-		}
-		if at, due := o.writeDue(); due {
-			soon(at)
+		if o.isDue() {
+			soon(o.next)
 		}
 	}
 	return next
@@ -253,10 +249,10 @@ func (c *Core) heartbeat() journal.Heartbeat {
 	}
 }
 
-// unlist makes the state be written again once it lists more partitions than are not stored.
-func (c *Core) unlist() {
-	if unstored := len(c.unstored()); unstored < c.listed {
-		c.listed, c.state().dirty = unstored, true
+// refresh has the state written again when its time has come, or once it lists more partitions than are not stored.
+func (c *Core) refresh() {
+	if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
+		c.state().dirty = true
 	}
 }
 

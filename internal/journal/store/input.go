@@ -10,8 +10,9 @@ import (
 // Input is an event for a [Core].
 type Input interface{ input() }
 
-// Watched reports the last delivery of the node watch, on the monotonic clock. All [NodesChanged] up to it come before:
-// a state that has it has no partition with changes that are not stored.
+// Watched reports the last delivery of the node watch, on the monotonic clock, whenever others have come or the time of
+// Effects.Next. All [NodesChanged] up to it come before: a state that has it has no partition with changes that are not
+// stored.
 type Watched struct{ Last journal.LastWatch }
 
 // NodesChanged reports that records of nodes of this partition have changed.
@@ -24,18 +25,12 @@ type TermBegan struct{ Term int }
 // TermEnded ends the term with this number.
 type TermEnded struct{ Term int }
 
-// Read answers a read, with the content or an error.
-type Read struct {
-	Term, Number int
-	Content      journal.StoredPartition
-	Err          error
-}
+// Answered answers a call: a read with the content, a write with its new version, or either with an error.
+type Answered struct {
+	Call
 
-// Written answers a write: with the new version, or with an error.
-type Written struct {
-	Term, Number int
-	Version      string
-	Err          error
+	Content journal.StoredPartition
+	Err     error
 }
 
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
@@ -52,25 +47,19 @@ type ConfigSet struct {
 // failed.
 type Flush struct{ Done chan struct{} }
 
-// TimePassed reports that the time of Effects.Next has come.
-type TimePassed struct{}
-
 func (Watched) input()      {}
 func (NodesChanged) input() {}
 func (TermBegan) input()    {}
 func (TermEnded) input()    {}
-func (Read) input()         {}
-func (Written) input()      {}
+func (Answered) input()     {}
 func (GuardsSet) input()    {}
 func (ConfigSet) input()    {}
 func (Flush) input()        {}
-func (TimePassed) input()   {}
 
 // Effects are the results of a step.
 type Effects struct {
-	// Reads and Writes are the calls to make. An object has at most one at a time.
-	Reads  []Call
-	Writes []Write
+	// Calls are the calls to make. An object has at most one at a time.
+	Calls []Call
 
 	// HistoriesChanged are the nodes whose histories a record has changed.
 	HistoriesChanged []string
@@ -98,18 +87,7 @@ type Guards struct {
 }
 
 // Call is a call for an object, during a term. Numbers are those of the partitions, and [journal.StateObject].
-type Call struct{ Term, Number int }
-
-// Write is a write to make: [Objects.Write] with this content.
-type Write struct {
-	Call
-
-	Content journal.StoredPartition
-}
-
-// Trouble is a problem of an object that has begun or is over.
-type Trouble struct {
-	Object string // its name
-	Kind   Kind
-	Text   string // empty if the problem is over
+type Call struct {
+	Term, Number int
+	Write        *journal.StoredPartition // the content to write; nil: the object is read
 }

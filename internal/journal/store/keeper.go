@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -64,23 +67,20 @@ type Keeper struct {
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	inputs  []Input // that were not processed
-	latest  term
-	trouble error
+	terms  atomic.Int64         // how many have begun
+	latest atomic.Pointer[term] // nil before the first
+
+	mu     sync.Mutex
+	inputs []Input      // that were not processed
+	counts map[Kind]int // of objects with a problem
 }
 
 // term is a period of leadership: from when it is asked for until its context ends.
 type term struct {
-	number int // 0 before the first term
+	number int
 	ctx    context.Context
 	began  chan struct{} // is closed when the first call is allowed
 }
-
-// nothing is a journal that stores nothing: it is empty, and never written.
-type nothing struct{ Objects }
-
-func (nothing) Read(context.Context, int) (s journal.StoredPartition, err error) { return s, nil }
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
@@ -88,9 +88,9 @@ func New(o Options) *Keeper {
 		o.Leading = func() bool { return true }
 	}
 	if o.Objects == nil {
-		o.Objects, o.ReadOnly = nothing{}, true
+		o.ReadOnly = true
 	}
-	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), counts: map[Kind]int{}}
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems",
 		Help: "Journal ConfigMaps with a problem, by kind.",
@@ -98,7 +98,9 @@ func New(o Options) *Keeper {
 	core := o.CoreOptions
 	core.Leading = k.leads
 	k.core = NewCore(core)
-	k.showProblems()
+	for _, kind := range kinds() {
+		k.problems.WithLabelValues(string(kind))
+	}
 	return k
 }
 
@@ -114,26 +116,18 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-k.wake:
-			k.processInputs(ctx)
 		case <-k.timer.C:
-			k.processInputs(ctx)
-			k.step(ctx, TimePassed{})
 		}
+		last := k.options.Watched() // all changes up to it are among the inputs
+		k.mu.Lock()
+		inputs := k.inputs
+		k.inputs = nil
+		k.mu.Unlock()
+		for _, in := range inputs {
+			k.step(ctx, in)
+		}
+		k.step(ctx, Watched{last})
 	}
-}
-
-// processInputs processes the inputs that wait. The last delivery of the watch is read before them, and processed after
-// them: by then all changes up to it are known.
-func (k *Keeper) processInputs(ctx context.Context) {
-	last := k.options.Watched()
-	k.mu.Lock()
-	inputs := k.inputs
-	k.inputs = nil
-	k.mu.Unlock()
-	for _, in := range inputs {
-		k.step(ctx, in)
-	}
-	k.step(ctx, Watched{last})
 }
 
 // put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
@@ -160,12 +154,9 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
-	now := k.latestTerm()
-	for _, r := range effects.Reads {
-		k.running.Go(func() { k.read(ctx, now.ctx, r) })
-	}
-	for _, w := range effects.Writes {
-		k.running.Go(func() { k.write(ctx, now.ctx, w) })
+	now := k.latest.Load()
+	for _, c := range effects.Calls {
+		k.running.Go(func() { k.call(ctx, now.ctx, c) })
 	}
 	if effects.Began != 0 && effects.Began == now.number {
 		close(now.began)
@@ -178,64 +169,41 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	}
 }
 
-// report logs the problems that have begun or are over, and shows all.
+// report logs and counts the problems that have begun or are over.
 func (k *Keeper) report(changes []Trouble) {
-	for _, t := range changes {
-		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
-			log.Info("The journal no longer has the problem")
-		} else {
-			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
-		}
-	}
-	if len(changes) > 0 {
-		k.showProblems()
-	}
-}
-
-// showProblems sets the metric and the description of the present problems.
-func (k *Keeper) showProblems() {
-	problems := k.core.problemCounts()
-	for _, kind := range kinds() {
-		k.problems.WithLabelValues(string(kind)).Set(float64(problems[kind]))
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.trouble = trouble(problems)
+	for _, t := range changes {
+		log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object)
+		if t.Text == "" {
+			k.counts[t.Kind]--
+			log.Info("The journal no longer has the problem")
+		} else {
+			k.counts[t.Kind]++
+			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
+		}
+		k.problems.WithLabelValues(string(t.Kind)).Set(float64(k.counts[t.Kind]))
+	}
 }
 
-// call bounds a call: it is cancelled when its term ends, and when Run does.
-func call(ctx, term context.Context) (context.Context, func()) {
+// call makes a call. It is cancelled when its term ends, and when Run does.
+func (k *Keeper) call(ctx, term context.Context, c Call) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	stop := context.AfterFunc(term, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
-// read makes a read.
-func (k *Keeper) read(ctx, term context.Context, r Call) {
-	ctx, cancel := call(ctx, term)
 	defer cancel()
-	content, err := k.options.Objects.Read(ctx, r.Number)
-	k.put(Read{r.Term, r.Number, content, err})
-}
-
-// write makes a write.
-func (k *Keeper) write(ctx, term context.Context, w Write) {
-	ctx, cancel := call(ctx, term)
-	defer cancel()
-	version, err := k.options.Objects.Write(ctx, w.Number, w.Content)
-	k.put(Written{w.Term, w.Number, version, err})
+	defer context.AfterFunc(term, cancel)()
+	answer := Answered{Call: c}
+	switch {
+	case k.options.Objects == nil: // nothing is stored
+	case c.Write == nil:
+		answer.Content, answer.Err = k.options.Objects.Read(ctx, c.Number)
+	default:
+		answer.Content.Version, answer.Err = k.options.Objects.Write(ctx, c.Number, *c.Write)
+	}
+	k.put(answer)
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool {
-	return k.latestTerm().ctx.Err() == nil && k.options.Leading()
-}
-
-func (k *Keeper) latestTerm() term {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.latest
-}
+func (k *Keeper) leads() bool { return k.latest.Load().ctx.Err() == nil && k.options.Leading() }
 
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
@@ -247,10 +215,8 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 	if !k.await(ctx, k.options.Synced) {
 		return false
 	}
-	k.mu.Lock()
-	begins := term{k.latest.number + 1, ctx, make(chan struct{})}
-	k.latest = begins
-	k.mu.Unlock()
+	begins := &term{int(k.terms.Add(1)), ctx, make(chan struct{})}
+	k.latest.Store(begins)
 	k.put(TermBegan{begins.number})
 	context.AfterFunc(ctx, func() { k.put(TermEnded{begins.number}) })
 	return k.await(ctx, begins.began)
@@ -295,5 +261,14 @@ func (k *Keeper) Collector() prometheus.Collector { return k.problems }
 func (k *Keeper) Trouble() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.trouble
+	var parts []string
+	for _, kind := range kinds() {
+		if n := k.counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return fmt.Errorf("ConfigMaps with problems: %s; the log says more", strings.Join(parts, ", "))
 }

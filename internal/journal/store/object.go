@@ -21,9 +21,8 @@ type object struct {
 	name   string // for messages
 
 	busy  bool          // a call of this term is not answered
-	retry time.Time     // no read or write starts before; a flush resets it
-	pause time.Duration // after the last call, if it failed
-	paced time.Time     // no write starts before
+	next  time.Time     // no call starts before
+	pause time.Duration // after the last call, if it failed; otherwise 0
 
 	opened    bool // version and data are what was read or written last
 	useless   bool // nobody waits for it: reading it is forbidden, or it was found in another format
@@ -35,7 +34,6 @@ type object struct {
 
 	dirty bool              // there may be something to write
 	sent  map[string]string // by the last write
-	beat  time.Time         // when the state was last written; zero for a partition
 
 	problems map[Kind]bool
 }
@@ -43,7 +41,7 @@ type object struct {
 // reset begins a term, or ends one: nothing is known of the object.
 func (o *object) reset() {
 	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
-	for _, k := range slices.Sorted(maps.Keys(o.problems)) {
+	for _, k := range kinds() {
 		o.problem(k, nil)
 	}
 }
@@ -64,20 +62,61 @@ func (o *object) reached() bool {
 	return true
 }
 
-// readDue returns when the object is read; false if it is not.
-func (o *object) readDue() (time.Time, bool) { return o.retry, o.term != 0 && !o.opened && !o.busy }
+// isDue reports whether a read or a write is to start, once o.next has come.
+func (o *object) isDue() bool {
+	return o.term != 0 && !o.busy && (!o.opened || o.isWritten() && o.dirty)
+}
 
-// readIfDue starts a read if one is due.
-func (o *object) readIfDue() {
-	if at, due := o.readDue(); due && !o.now.Before(at) {
-		o.busy = true
-		o.effects.Reads = append(o.effects.Reads, Call{o.term, o.number})
+// isWritten reports whether this process writes the object by now. The term begins once the state is written.
+func (o *object) isWritten() bool {
+	return o.applied && !o.options.ReadOnly && (o.phase == leading || o.phase == beginning && o.isState())
+}
+
+// isWriting reports whether a write is in progress, or will be without a failure before it.
+func (o *object) isWriting() bool { return o.isWritten() && (o.busy || o.dirty && o.pause == 0) }
+
+// callIfDue starts a read or a write if one is due.
+func (o *object) callIfDue() {
+	switch {
+	case !o.isDue() || o.now.Before(o.next):
+	case !o.opened:
+		o.call(nil)
+	case !o.options.Leading():
+		o.pause, o.next = pollInterval, o.now.Add(pollInterval)
+	default:
+		o.write()
 	}
 }
 
-// answered processes the answer to a read.
-func (o *object) answered(in Read) {
-	o.busy, o.name = false, cmp.Or(in.Content.Name, o.name)
+// call starts a write of this content, or a read.
+func (o *object) call(write *journal.StoredPartition) {
+	o.busy = true
+	o.effects.Calls = append(o.effects.Calls, Call{o.term, o.number, write})
+}
+
+// putOff puts the next call off after a failure, twice as long as after the one before.
+func (o *object) putOff() {
+	o.pause = min(max(2*o.pause, time.Second), longestRetry)
+	if at := o.now.Add(o.pause); at.After(o.next) {
+		o.next = at
+	}
+}
+
+// tryNow ends the pause after a failure.
+func (o *object) tryNow() {
+	if o.pause > 0 {
+		o.pause, o.next = 0, o.now
+	}
+}
+
+// answered processes the answer to a call.
+func (o *object) answered(in Answered) {
+	o.busy = false
+	if in.Write != nil {
+		o.written(in.Content.Version, in.Err)
+		return
+	}
+	o.name = cmp.Or(in.Content.Name, o.name)
 	o.problem(unread, in.Err)
 	if in.Err != nil {
 		o.useless = apierrors.IsForbidden(in.Err)
@@ -87,18 +126,13 @@ func (o *object) answered(in Read) {
 	o.version, o.data = in.Content.Version, in.Content.Data
 	if o.applied {
 		o.readGuards()
-	} else if err := o.open(); err != nil {
-		o.useless = true
+	} else if o.useless = o.open() != nil; o.useless {
 		o.putOff()
 		return
+	} else {
+		o.pause = 0
 	}
-	o.opened, o.retry = true, time.Time{}
-}
-
-// putOff puts the next call off after a failure, twice as long as after the one before.
-func (o *object) putOff() {
-	o.pause = min(max(2*o.pause, time.Second), longestRetry)
-	o.retry = o.now.Add(o.pause)
+	o.opened = true
 }
 
 // open decodes what was read first in the term. It returns an error if the object is of another format, which is
@@ -152,56 +186,19 @@ func (o *object) readGuards() {
 	}
 }
 
-// writeDue returns when the object is checked for changes to write; false if it is not.
-func (o *object) writeDue() (time.Time, bool) {
-	first := leading
-	if o.isState() {
-		first = beginning // the first call waits for the state alone
-	}
-	due := o.dirty || !o.beat.IsZero()
-	if o.phase < first || o.options.ReadOnly || !o.opened || !o.applied || o.busy || !due {
-		return time.Time{}, false
-	}
-	bounds := []time.Time{o.paced, o.retry}
-	if !o.dirty {
-		bounds = append(bounds, o.beat.Add(beatEvery))
-	}
-	return slices.MaxFunc(bounds, time.Time.Compare), true
-}
-
-// isWriting reports whether a write is in progress, or will be without a failure before it.
-func (o *object) isWriting() bool {
-	if o.phase < beginning || o.options.ReadOnly {
-		return false
-	}
-	_, due := o.writeDue()
-	return o.busy && o.applied || due && o.dirty && o.retry.IsZero()
-}
-
-// writeIfDue starts a write if one is due.
-func (o *object) writeIfDue() {
-	switch at, due := o.writeDue(); {
-	case due && !o.options.Leading():
-		o.retry = o.now.Add(pollInterval)
-	case due && !o.now.Before(at):
-		o.write()
-	}
-}
-
 // write starts a write if the content differs from what is stored. A state is always written.
 func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
 	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
+		o.pause = 0
 		o.problem(unwritten, nil) // a write that has failed is stored nevertheless
 		return
 	}
-	if o.busy = true; o.isState() {
-		o.beat = o.now
+	if o.isState() {
+		o.beat = o.now.Add(beatEvery)
 	}
-	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
-		Name: o.name, Version: o.version, Data: o.sent,
-	}})
+	o.call(&journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent})
 }
 
 // content returns the content to write.
@@ -232,19 +229,18 @@ func (o *object) stateContent() map[string]string {
 
 // written processes the answer to a write. After a failure the object is read before it is written again: another
 // client may have written it, or this write may be stored nevertheless.
-func (o *object) written(in Written) {
-	o.busy = false
-	o.paced = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
-	if in.Err == nil {
-		o.version, o.data, o.pause, o.retry = in.Version, o.sent, 0, time.Time{}
+func (o *object) written(version string, err error) {
+	o.next = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
+	if err == nil {
+		o.version, o.data, o.pause = version, o.sent, 0
 		o.problem(unwritten, nil)
 		return
 	}
 	o.dirty, o.opened = true, false
-	deleted := o.version != "" && apierrors.IsNotFound(in.Err)
-	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
-		return // it is read at once
+	deleted := o.version != "" && apierrors.IsNotFound(err)
+	if deleted || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return
 	}
-	o.problem(unwritten, in.Err)
+	o.problem(unwritten, err)
 	o.putOff()
 }
