@@ -444,6 +444,13 @@ func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) 
 	if got := string(p.state().Guards); got != `{"trips":[2]}` {
 		t.Errorf("stored: %s", got)
 	}
+	passedOn := len(p.guards)
+	s.fault = func(verb string, _ int) error { return map[string]error{"put": errors.New("no answer")}[verb] }
+	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[3]}`)})
+	p.until(30)
+	if len(p.guards) > passedOn {
+		t.Errorf("its own record is passed on: %q", p.guards[passedOn:])
+	}
 }
 
 // A leader whose trips and holds are those of the record has nothing to set.

@@ -123,16 +123,18 @@ func (o *object) answered(in Answered) {
 		o.putOff()
 		return
 	}
-	o.version, o.data = in.Content.Version, in.Content.Data
-	if o.applied {
+	isOthers := o.applied && in.Content.Version != o.version
+	o.version, o.data, o.opened = in.Content.Version, in.Content.Data, true
+	switch {
+	case isOthers:
 		o.readGuards()
-	} else if o.useless = o.open() != nil; o.useless {
-		o.putOff()
-		return
-	} else {
+	case o.applied:
+	case o.open() == nil:
 		o.pause = 0
+	default:
+		o.opened, o.useless = false, true
+		o.putOff()
 	}
-	o.opened = true
 }
 
 // open decodes what was read first in the term. It returns an error if the object is of another format, which is
@@ -178,7 +180,8 @@ func (o *object) applyRead() {
 	}
 }
 
-// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept.
+// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept. It
+// may also be stored by a write whose answer was lost.
 func (o *object) readGuards() {
 	text := o.data[journal.GuardsKey]
 	if o.isState() && text != "" && text != string(o.guards) && text != o.sent[journal.GuardsKey] {
