@@ -155,9 +155,9 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 
 // release releases the lease if this process still holds it. Electors do not, as they do not wait for the end of lead.
 func (e *Election) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.settings.RenewDeadline.Duration/2, 5*time.Second))
-	defer cancel()
-	// A concurrent renewal may cause a conflict.
+	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel() // a concurrent renewal may cause a conflict
 	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
 		func() error { return e.lock.release(ctx) })
 	if err != nil {

@@ -10,16 +10,10 @@ import (
 )
 
 // ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
-// changed for readers. Only taints that this process first saw in a LIST, its first one or one after a watch gap, take
-// a start: a taint that the watch showed keeps its own. A taint takes no start from the record
-//
-//   - if the record is of a node with another UID;
-//   - if the record lacks the taint with the listed value, or that value had ended before the LIST (not-ready and
-//     unreachable count as one taint with two values);
-//   - if this process saw the node without that state after the state's recorded start;
-//   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
-//
-// The node must have reached the version of the record. Starts are not before the node's creation.
+// changed for readers. A taint takes a start only if a LIST first showed it, this process's first one or one after a
+// watch gap, and the record explains that (see explainedBy); but not if timeAdded or managedFields show that the taint
+// was set again after the writer last watched. The node must have reached the version of the record. Starts are not
+// before the node's creation.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false

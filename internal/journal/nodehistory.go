@@ -81,8 +81,8 @@ func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 func (n NodeHistory) Origin(t *v1.Taint) (recorded, found bool) {
 	for i := range n.presences {
 		if p := &n.presences[i]; counts(&p.states[0].Taint, t) {
-			recorded = recorded || p.recorded
-			found = found || slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
+			isFound := func(s TaintState) bool { return s.Found && same(&s.Taint, t) }
+			recorded, found = recorded || p.recorded, found || slices.ContainsFunc(p.states, isFound)
 		}
 	}
 	return recorded, found

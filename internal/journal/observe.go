@@ -88,7 +88,8 @@ func (o *Observation) presence(
 	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
 ) presence {
 	shown := &listing{
-		version: o.Version, before: o.Before, taints: taints, at: o.At.Time, fingerprint: fingerprint, written: o.Written,
+		version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
+		fingerprint: fingerprint, written: o.Written,
 	}
 	replaced := known != nil && o.Gap && !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
 		o.seenByProcess(known.states, fingerprintBefore).differs(shown)
@@ -105,8 +106,9 @@ func (o *Observation) presence(
 	before := statesAfter(next.states, taints, o.Version)
 	next.states = before
 	for i := range taints {
-		if t := &taints[i]; !slices.ContainsFunc(before, func(s TaintState) bool { return !s.Ended && same(&s.Taint, t) }) {
-			next.states = append(next.states, o.begin(t, before, replaced))
+		stands := func(s TaintState) bool { return !s.Ended && same(&s.Taint, &taints[i]) }
+		if !slices.ContainsFunc(before, stands) {
+			next.states = append(next.states, o.begin(&taints[i], before, replaced))
 		}
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })

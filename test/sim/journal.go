@@ -164,7 +164,8 @@ func (k *keeper) writeOf(c store.Call) *request {
 				k.p.w.counts["Conflicts"]++
 			}
 			k.watched()
-			k.step(store.Answered{Call: c, Content: journal.StoredPartition{Version: strconv.Itoa(now.version)}, Err: err})
+			stored := journal.StoredPartition{Version: strconv.Itoa(now.version)}
+			k.step(store.Answered{Call: c, Content: stored, Err: err})
 		},
 	}
 }
