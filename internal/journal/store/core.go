@@ -48,7 +48,7 @@ type CoreOptions struct {
 	// Leading is called right before each write; if it returns false, nothing is written.
 	Leading func() bool
 
-	// Ahead returns by how much this process's wall clock is ahead of the API server's.
+	// Ahead returns by how much this process's wall clock is ahead of the API server's. Nil: the clocks agree.
 	Ahead skew.Ahead
 
 	// Identity is the name of this process, for readers.

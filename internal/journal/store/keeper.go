@@ -31,8 +31,7 @@ type Objects interface {
 	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. If Leading is nil, only Begin's context decides. If Ahead is nil, the clocks
-// agree.
+// Options are the parameters of a keeper.
 type Options struct {
 	CoreOptions
 
@@ -84,9 +83,6 @@ type term struct {
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
-	if o.Leading == nil {
-		o.Leading = func() bool { return true }
-	}
 	if o.Objects == nil {
 		o.ReadOnly = true
 	}
