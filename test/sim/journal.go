@@ -31,7 +31,8 @@ type keeper struct {
 	core  *store.Core
 	timer time.Duration // when the core has a step due
 	terms int
-	began bool // the present term has begun: the first call is allowed
+	asked chan struct{} // identifies the present term
+	began bool          // the present term has begun: the first call is allowed
 
 	read      [journal.StateObject + 1]object // as it was read last
 	calls     []*request
@@ -69,7 +70,7 @@ func (k *keeper) step(in store.Input) {
 	if do.Guards != nil {
 		k.readGuards(*do.Guards)
 	}
-	if do.Began != 0 {
+	if slices.Contains(do.Done, k.asked) {
 		term := k.p.term
 		// The keeper has a goroutine of its own: shards get the notifications of this event before.
 		k.p.after(0, func() {
@@ -89,8 +90,9 @@ func (k *keeper) lead() {
 		return
 	}
 	k.terms++
+	k.asked = make(chan struct{})
 	k.watched()
-	k.step(store.TermBegan{Term: k.terms})
+	k.step(store.TermBegan{Term: k.terms, Done: k.asked})
 }
 
 // endTerm ends the term, and cuts the calls in flight.

@@ -74,7 +74,7 @@ const (
 // Core decides when the journal is read and written. It is not safe for concurrent use.
 //
 // Invariants: an object is written only after it was read in the term; no write of an earlier term changes the state of
-// an object; phase == leading after Effects.Began.
+// an object; phase == leading after TermBegan was answered.
 type Core struct {
 	options CoreOptions
 	objects []*object
@@ -82,7 +82,8 @@ type Core struct {
 
 	term     int // the present term; 0 if this process does not lead
 	phase    phase
-	deadline time.Time // when the term begins without what was not read
+	deadline time.Time     // when the term begins without what was not read
+	began    chan struct{} // waits for that
 
 	guards     json.RawMessage
 	config     []byte
@@ -133,7 +134,7 @@ func (c *Core) apply(in Input) {
 		c.objects[in.Partition].dirty = true
 	case TermBegan:
 		c.changeTerm(in.Term, reading)
-		c.deadline = c.now.Add(beginTimeout)
+		c.deadline, c.began = c.now.Add(beginTimeout), in.Done
 	case TermEnded:
 		if in.Term == c.term {
 			c.changeTerm(0, standby)
@@ -167,7 +168,9 @@ func (c *Core) changeTerm(term int, p phase) {
 // applyRead applies what was read, once the nodes are known up to the newest record, or after beginTimeout. What is
 // read later is applied on arrival.
 func (c *Core) applyRead() {
-	waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
+	waits := slices.ContainsFunc(c.objects, func(o *object) bool {
+		return !o.opened && !o.useless || journal.IsNewer(o.newest, c.last.Reached)
+	})
 	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
 	}
@@ -187,7 +190,7 @@ func (c *Core) applyRead() {
 // begin begins the term once the state with the configuration is written, or can't be.
 func (c *Core) begin() {
 	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
-		c.phase, c.effects.Began = leading, c.term
+		c.phase, c.effects.Done = leading, append(c.effects.Done, c.began)
 	}
 }
 

@@ -41,6 +41,7 @@ type process struct {
 	explained map[string]journal.LastWatch
 	guards    []string
 	began     float64            // 0: not yet
+	beginning chan struct{}      // of the term
 	troubles  map[store.Kind]int // how many objects have each
 	last      journal.LastWatch
 	slow      float64 // how long each call takes
@@ -93,8 +94,12 @@ func (p *process) step(in store.Input) {
 	if do.Guards != nil {
 		p.guards = append(p.guards, map[bool]string{false: "unread"}[do.Guards.Read]+string(do.Guards.Text))
 	}
-	if do.Began == p.term && p.term > 0 {
-		p.began = p.now
+	for _, done := range do.Done {
+		if done == p.beginning {
+			p.began = p.now
+		} else {
+			p.done++
+		}
 	}
 	for _, t := range do.Troubles {
 		if t.Text != "" {
@@ -103,7 +108,6 @@ func (p *process) step(in store.Input) {
 			delete(p.troubles, t.Kind)
 		}
 	}
-	p.done += len(do.Done)
 	if p.next = 0; !do.Next.IsZero() {
 		p.next = do.Next.Sub(at(0)).Seconds()
 	}
@@ -158,7 +162,8 @@ func (p *process) until(second float64) *process {
 func (p *process) lead() *process {
 	p.term++
 	p.began = 0
-	p.step(store.TermBegan{Term: p.term})
+	p.beginning = make(chan struct{})
+	p.step(store.TermBegan{Term: p.term, Done: p.beginning})
 	return p
 }
 

@@ -19,8 +19,11 @@ type Watched struct{ Last journal.LastWatch }
 type NodesChanged struct{ Partition int }
 
 // TermBegan begins a term of leadership, once the source has all nodes. Numbers of terms are positive, and each is used
-// once.
-type TermBegan struct{ Term int }
+// once. Effects.Done answers it, unless the term ends before, once the first call of the manager is allowed.
+type TermBegan struct {
+	Term int
+	Done chan struct{}
+}
 
 // TermEnded ends the term with this number.
 type TermEnded struct{ Term int }
@@ -67,13 +70,10 @@ type Effects struct {
 	// Guards is the record of guards and holds that was read; nil if none was read in this step.
 	Guards *Guards
 
-	// Began is the number of the term that has begun: the first call is allowed; else 0. It is set once in a term.
-	Began int
-
 	// Troubles are the problems that have begun or are over.
 	Troubles []Trouble
 
-	// Done are the channels of Flush and ConfigSet that are answered.
+	// Done are the channels of inputs that are answered.
 	Done []chan struct{}
 
 	// Next is when the next step is due if nothing else happens before; zero if none is due.

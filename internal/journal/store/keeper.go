@@ -66,19 +66,12 @@ type Keeper struct {
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	terms  atomic.Int64         // how many have begun
-	latest atomic.Pointer[term] // nil before the first
+	terms atomic.Int64                    // how many terms were asked for
+	term  atomic.Pointer[context.Context] // of the latest one; nil before the first
 
 	mu     sync.Mutex
 	inputs []Input      // that were not processed
 	counts map[Kind]int // of objects with a problem
-}
-
-// term is a period of leadership: from when it is asked for until its context ends.
-type term struct {
-	number int
-	ctx    context.Context
-	began  chan struct{} // is closed when the first call is allowed
 }
 
 // New returns a keeper that does nothing before Run.
@@ -150,12 +143,8 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
-	now := k.latest.Load()
 	for _, c := range effects.Calls {
-		k.running.Go(func() { k.call(ctx, now.ctx, c) })
-	}
-	if effects.Began != 0 && effects.Began == now.number {
-		close(now.began)
+		k.running.Go(func() { k.call(ctx, c) })
 	}
 	for _, done := range effects.Done {
 		close(done)
@@ -183,10 +172,10 @@ func (k *Keeper) report(changes []Trouble) {
 }
 
 // call makes a call. It is cancelled when its term ends, and when Run does.
-func (k *Keeper) call(ctx, term context.Context, c Call) {
+func (k *Keeper) call(ctx context.Context, c Call) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	defer context.AfterFunc(term, cancel)()
+	defer context.AfterFunc(*k.term.Load(), cancel)()
 	answer := Answered{Call: c}
 	switch {
 	case k.options.Objects == nil: // nothing is stored
@@ -199,7 +188,7 @@ func (k *Keeper) call(ctx, term context.Context, c Call) {
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool { return k.latest.Load().ctx.Err() == nil && k.options.Leading() }
+func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.options.Leading() }
 
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
@@ -211,11 +200,11 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 	if !k.await(ctx, k.options.Synced) {
 		return false
 	}
-	begins := &term{int(k.terms.Add(1)), ctx, make(chan struct{})}
-	k.latest.Store(begins)
-	k.put(TermBegan{begins.number})
-	context.AfterFunc(ctx, func() { k.put(TermEnded{begins.number}) })
-	return k.await(ctx, begins.began)
+	number, began := int(k.terms.Add(1)), make(chan struct{})
+	k.term.Store(&ctx)
+	k.put(TermBegan{number, began})
+	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
+	return k.await(ctx, began)
 }
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. Its times are

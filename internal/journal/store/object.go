@@ -30,7 +30,8 @@ type object struct {
 	version   string
 	data      map[string]string
 	partition *journal.Partition // what was read first in the term, until it is applied
-	state     *journal.State     // likewise
+	newest    string             // the newest version of a node in it
+	state     *journal.State     // what was read first in the term
 
 	dirty bool              // there may be something to write
 	sent  map[string]string // by the last write
@@ -48,19 +49,6 @@ func (o *object) reset() {
 
 // isState reports whether the object is the state.
 func (o *object) isState() bool { return o.number == journal.StateObject }
-
-// reached reports whether the nodes are known up to the newest record that was read.
-func (o *object) reached() bool {
-	if o.partition == nil {
-		return true
-	}
-	for _, r := range o.partition.Records {
-		if journal.IsNewer(r.Version, o.last.Reached) {
-			return false
-		}
-	}
-	return true
-}
 
 // isDue reports whether a read or a write is to start, once o.next has come.
 func (o *object) isDue() bool {
@@ -155,6 +143,11 @@ func (o *object) open() error {
 	o.problem(version, err)
 	o.problem(invalid, errors.Join(dropped...))
 	o.partition = &p
+	for _, r := range p.Records {
+		if journal.IsNewer(r.Version, cmp.Or(o.newest, "1")) {
+			o.newest = r.Version
+		}
+	}
 	return err
 }
 
