@@ -49,7 +49,11 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	if o.Keys.Untimed(o.Taints) {
 		next.fingerprint = fingerprint(o.Taints)
 	}
-	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool { return o.added(&p.states[0].Taint) })
+	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool {
+		return p.role != noExecute && slices.ContainsFunc(p.states, func(s TaintState) bool {
+			return slices.Contains(o.Renewed, s.Key)
+		})
+	})
 	for i := range o.Taints {
 		t := &o.Taints[i]
 		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {

@@ -7,7 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/skew"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Viewpoint is the moment at which a process reads a node or its record, and what the process knows then.
@@ -32,9 +31,9 @@ type Observation struct {
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
-	// KeysBefore are the previous observation's keys; nil means the same. A taint whose role has changed since was not
-	// observed then.
-	KeysBefore *Keys
+	// Renewed are those of Keys that were not needed for a while since the previous observation: the exposures to their
+	// taints begin again.
+	Renewed []string
 
 	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
 	// is the first observation of the node.
@@ -63,44 +62,26 @@ func (o *Observation) group(r role, t *v1.Taint) (taints []v1.Taint) {
 	return taints
 }
 
-// added reports whether the previous observation did not cover the taint, because it had no role or another role then.
-// The two taints that the node lifecycle controller swaps are added together.
-func (o *Observation) added(t *v1.Taint) bool {
-	if o.KeysBefore == nil {
-		return false
-	}
-	keys := []string{t.Key}
-	if taint.ReportsOutage(t.Key) {
-		keys = []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
-	}
-	return slices.ContainsFunc(keys, func(key string) bool {
-		one := v1.Taint{Key: key, Effect: t.Effect}
-		return o.KeysBefore.roleOf(&one) != o.Keys.roleOf(&one)
-	})
-}
-
-// found reports whether a new taint may have been on the node before this observation.
-func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
-
 // presence returns the presence of a group of taints after this observation; known is the one before, or nil. The
 // fingerprints are of all taints of the node, before and now.
 func (o *Observation) presence(
 	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
 ) presence {
-	shown := &listing{
-		version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
-		fingerprint: fingerprint, written: o.Written,
-	}
-	replaced := known != nil && o.Gap && !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-		o.seenByProcess(known.states, fingerprintBefore).differs(shown)
-	next := presence{role: r}
-	if known != nil && !replaced {
+	next, replaced := presence{role: r}, false
+	if known != nil {
 		next = *known
 	}
-	if o.found(&taints[0]) {
-		if shown.first = next.states == nil; o.added(&taints[0]) {
-			shown.before = "" // it was not observed then
+	if o.Gap {
+		shown := &listing{
+			version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
+			fingerprint: fingerprint, written: o.Written,
 		}
+		replaced = known != nil && !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
+			o.seenByProcess(known.states, fingerprintBefore).differs(shown)
+		if replaced {
+			next = presence{role: r}
+		}
+		shown.first = next.states == nil
 		next.lists = next.listsWith(shown)
 	}
 	before := statesAfter(next.states, taints, o.Version)
@@ -120,7 +101,7 @@ func (o *Observation) presence(
 // in the gap.
 func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
 	s := TaintState{
-		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.found(t),
+		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap,
 	}
 	if !o.Gap {
 		return s
