@@ -4,22 +4,10 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // maxStates is the maximum number of states of one taint.
 const maxStates = 8
-
-// historyOf returns the states for readers.
-func historyOf(states []TaintState) taint.History {
-	history := make(taint.History, len(states))
-	for i := range states {
-		s := &states[i]
-		history[i] = taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Ended, Relisted: s.Relisted}
-	}
-	return history
-}
 
 // statesAfter returns the states after an observation of the group's taints at a version: missing ones are marked
 // Ended.

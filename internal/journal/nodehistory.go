@@ -28,10 +28,15 @@ func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 
 // of returns the histories of the taints in a role.
 func (n NodeHistory) of(r role) (histories []taint.History) {
-	for i := range n.presences {
-		if n.presences[i].role == r {
-			histories = append(histories, historyOf(n.presences[i].states))
+	for _, p := range n.presences {
+		if p.role != r {
+			continue
 		}
+		history := make(taint.History, 0, len(p.states))
+		for _, s := range p.states {
+			history = append(history, taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Ended, Relisted: s.Relisted})
+		}
+		histories = append(histories, history)
 	}
 	return histories
 }
@@ -43,7 +48,8 @@ type Change struct{ History, Record bool }
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
 // controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. A NoSchedule
-// taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
+// taint is also forgotten if its role changes, or if its key was not needed for a while: the exposure to it ends with the
+// policy that names it.
 func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	next := NodeHistory{version: n.version}
 	if o.Keys.Untimed(o.Taints) {

@@ -28,16 +28,10 @@ type Viewpoint struct {
 type Observation struct {
 	Viewpoint
 
-	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
-	Taints []v1.Taint
-
-	// Renewed are those of Keys that were not needed for a while since the previous observation: the exposures to their
-	// taints begin again.
-	Renewed []string
-
-	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
-	// is the first observation of the node.
-	Version, Before string
+	Taints  []v1.Taint // of the node; those that are neither NoExecute nor among Keys are ignored
+	Renewed []string   // those of Keys that were not needed for a while since the previous observation
+	Version string     // the node's resourceVersion
+	Before  string     // its resourceVersion at the previous observation; empty if this is the first one of the node
 
 	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,
 	// or when a watch could not continue where it broke off. Without a gap the process saw the taint appear, and
@@ -45,11 +39,9 @@ type Observation struct {
 	Gap bool
 
 	// Written, with Gap, is when the taints were written according to managedFields; zero if these do not say.
-	Written time.Time
-
-	// DefaultStart, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
+	// DefaultStart, with Gap, is the start of a taint whose timeAdded is not usable; zero means the moment of the
 	// observation, which is the latest possible start.
-	DefaultStart time.Time
+	Written, DefaultStart time.Time
 }
 
 // group returns the taints in this role that count as one with t.

@@ -33,26 +33,17 @@ func PartitionOf(node string) int {
 
 // StoredPartition is a partition, or the state, in its stored form, independent of the store.
 type StoredPartition struct {
-	// Name identifies the stored partition in messages.
-	Name string
-
-	// Version identifies one writing of the partition; empty while nothing is stored. Only the store interprets it.
-	Version string
-
-	// Data is the result of [Encode] or [EncodeState]. It must not be modified.
-	Data map[string]string
+	Name    string            // identifies it in messages
+	Version string            // of one writing; empty while nothing is stored. Only the store interprets it
+	Data    map[string]string // as [Encode] or [EncodeState] returns it; it must not be modified
 }
 
 // Partition is the decoded content of a partition.
 type Partition struct {
-	// Written is when the partition was written, by its writer's clock; zero if unknown.
-	Written time.Time
+	Written time.Time         // by the writer's clock; zero if unknown
+	Records map[string]Record // of the partition's nodes, by name
 
-	// LastWatch is when the writer had last watched by that time.
-	LastWatch
-
-	// Records are the records of the partition's nodes, by name.
-	Records map[string]Record
+	LastWatch // of the writer by that time
 }
 
 // Entries returns the partition's data without the entry [Head].

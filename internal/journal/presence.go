@@ -32,14 +32,11 @@ type listing struct {
 // listsWith returns the lists with the next one. If the presence has survived both gaps before the last two, and no
 // state has begun between them, they count as one.
 func (p *presence) listsWith(next *listing) []*listing {
-	if len(p.lists) == 0 || p.lists[0].first {
+	hasBegun := func(s TaintState) bool { return IsNewer(s.From, p.lists[0].version) }
+	if len(p.lists) == 0 || p.lists[0].first || slices.ContainsFunc(p.states, hasBegun) {
 		return append([]*listing{next}, p.lists...)
 	}
-	last := p.lists[0]
-	if slices.ContainsFunc(p.states, func(s TaintState) bool { return IsNewer(s.From, last.version) }) {
-		return append([]*listing{next}, p.lists...)
-	}
-	next.before = last.before
+	next.before = p.lists[0].before
 	return append([]*listing{next}, p.lists[1:]...)
 }
 

@@ -9,18 +9,14 @@ import (
 
 // Record is the journal's record of one tainted node. Its JSON form is part of the format.
 type Record struct {
-	// UID of the node: a node with the same name and another UID is another node.
-	UID types.UID `json:"uid"`
+	UID types.UID `json:"uid"` // of the node: one with the same name and another UID is another node
 
 	// Version is the node's resourceVersion when the writer last saw its taints change, or that of a record that it
 	// read, if later. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	// List is a fingerprint of all taints of the node; empty if each recorded one has its timeAdded.
-	List string `json:"list,omitempty"`
-
-	// Taints has the states of each taint.
-	Taints [][]TaintState `json:"taints"`
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if each recorded one has its timeAdded
+	Taints [][]TaintState `json:"taints"`         // the states of each taint
 }
 
 // TaintState is a state of a taint, with the journal's bookkeeping.

@@ -31,17 +31,13 @@ func StateName(name string) string { return name + "-state" }
 
 // Config is the configuration in force. The leader publishes it before it acts on it.
 type Config struct {
-	// Method is what happens to pods that no policy matches.
-	Method   policy.Method   `json:"method"`
+	Method   policy.Method   `json:"method"` // what happens to pods that no policy matches
 	Policies []policy.Policy `json:"policies,omitempty"`
 	Guards   policy.Guards   `json:"guards,omitzero"`
 	Paused   bool            `json:"paused,omitempty"`
 
-	// MaxEvictionsPerSecond limits all evictions; 0 is no limit.
-	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"`
-
-	// NoComparison means that tolerations with the operators Lt and Gt match nothing.
-	NoComparison bool `json:"noComparison,omitempty"`
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"` // 0: no limit
+	NoComparison          bool    `json:"noComparison,omitempty"`          // Lt and Gt of tolerations match nothing
 }
 
 // Encode returns the stored form: equal configurations have equal forms. It returns an error if the form is larger than
@@ -56,16 +52,10 @@ func (c Config) Encode() ([]byte, error) {
 
 // Heartbeat is the JSON form of the entry [Head] of the state; that of a partition lacks Leader and Unstored.
 type Heartbeat struct {
-	Version int `json:"version"`
-
-	// Written is when the state was written, by the writer's clock. A leader writes it every 20 seconds.
-	Written time.Time `json:"written"`
-
-	// Leader is the identity of the writer.
-	Leader string `json:"leader,omitempty"`
-
-	// Unstored are the numbers of the partitions whose latest records are not stored yet.
-	Unstored []int `json:"unstored,omitempty"`
+	Version  int       `json:"version"`
+	Written  time.Time `json:"written"`            // by the writer's clock
+	Leader   string    `json:"leader,omitempty"`   // the identity of the writer
+	Unstored []int     `json:"unstored,omitempty"` // the partitions whose latest records are not stored yet
 
 	LastWatch
 }

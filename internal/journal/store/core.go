@@ -11,23 +11,12 @@ import (
 )
 
 const (
-	// beginTimeout is how long a term waits for the journal, and for the nodes up to the versions of its records.
-	beginTimeout = 10 * time.Second
-
-	// writeInterval is the shortest time between two writes of an object.
-	writeInterval = time.Second
-
-	// throughput is how many bytes of a large partition are written in a second.
-	throughput = 256 << 10
-
-	// beatEvery is how often the state is written although nothing has changed.
-	beatEvery = 20 * time.Second
-
-	// longestRetry is the longest time between two attempts to read or to write an object.
-	longestRetry = 10 * time.Second
-
-	// pollInterval is the time between two checks how far the nodes were read, and whether this process leads.
-	pollInterval = 50 * time.Millisecond
+	beginTimeout  = 10 * time.Second      // how long a term waits for the journal, and for the nodes in its records
+	writeInterval = time.Second           // the shortest time between two writes of an object
+	throughput    = 256 << 10             // how many bytes of a large partition are written in a second
+	beatEvery     = 20 * time.Second      // between two writes of the state although nothing has changed
+	longestRetry  = 10 * time.Second      // between two attempts to read or to write an object
+	pollInterval  = 50 * time.Millisecond // between two checks how far the nodes were read, and whether this process leads
 )
 
 // Source has the nodes.
@@ -42,23 +31,12 @@ type Source interface {
 
 // CoreOptions are the parameters of a [Core]. Source and Leading are required.
 type CoreOptions struct {
-	// Source has the nodes to record. Step calls it.
-	Source Source
-
-	// Leading is called right before each write; if it returns false, nothing is written.
-	Leading func() bool
-
-	// Ahead returns by how much this process's wall clock is ahead of the API server's. Nil: the clocks agree.
-	Ahead skew.Ahead
-
-	// Identity is the name of this process, for readers.
-	Identity string
-
-	// Config is the configuration with which the process starts, as [journal.Config.Encode] returns it.
-	Config []byte
-
-	// ReadOnly keeps the core from writing.
-	ReadOnly bool
+	Source   Source      // has the nodes to record; Step calls it
+	Leading  func() bool // is called right before each write; if it returns false, nothing is written
+	Ahead    skew.Ahead  // by how much this process's clock is ahead of the API server's; nil: they agree
+	Identity string      // of this process, for readers
+	Config   []byte      // with which the process starts, as [journal.Config.Encode] returns it
+	ReadOnly bool        // nothing is written
 }
 
 // phase is the progress of a term.

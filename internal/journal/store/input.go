@@ -61,23 +61,12 @@ func (Flush) input()        {}
 
 // Effects are the results of a step.
 type Effects struct {
-	// Calls are the calls to make. An object has at most one at a time.
-	Calls []Call
-
-	// HistoriesChanged are the nodes whose histories a record has changed.
-	HistoriesChanged []string
-
-	// Guards is the record of guards and holds that was read; nil if none was read in this step.
-	Guards *Guards
-
-	// Troubles are the problems that have begun or are over.
-	Troubles []Trouble
-
-	// Done are the channels of inputs that are answered.
-	Done []chan struct{}
-
-	// Next is when the next step is due if nothing else happens before; zero if none is due.
-	Next time.Time
+	Calls            []Call          // to make; an object has at most one at a time
+	HistoriesChanged []string        // the nodes whose histories a record has changed
+	Guards           *Guards         // the record of guards and holds that was read; nil if none was read in this step
+	Troubles         []Trouble       // the problems that have begun or are over
+	Done             []chan struct{} // of inputs that are answered
+	Next             time.Time       // when the next step is due if nothing else happens before; zero if none is due
 }
 
 // Guards is the record of guards and holds as it is stored.

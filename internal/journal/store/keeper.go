@@ -31,29 +31,24 @@ type Objects interface {
 	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper.
+// Options are the parameters of a keeper. HistoryChanged and GuardsRead must not block.
 type Options struct {
-	CoreOptions
+	CoreOptions // the source must be safe for concurrent use
 
-	// Objects stores the journal. Nil stores nothing.
-	Objects Objects
-
-	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
-	Synced <-chan struct{}
+	Objects Objects         // stores the journal; nil stores nothing
+	Synced  <-chan struct{} // is closed once the source has all nodes
+	Logger  logr.Logger     // receives the problems of the journal
 
 	// Watched returns the last delivery of the node watch, on the monotonic clock. [Keeper.NodeChanged] must be called
-	// for all changes before it reports them. Required.
+	// for all changes before it reports them.
 	Watched func() journal.LastWatch
 
-	// HistoryChanged is called after a record has changed the history of a node. It must not block. Required.
+	// HistoryChanged is called after a record has changed the history of a node.
 	HistoryChanged func(node string)
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
-	// when it was read late, or when another client has written it. It must not block. Required.
+	// when it was read late, or when another client has written it.
 	GuardsRead func(Guards)
-
-	// Logger receives the problems of the journal.
-	Logger logr.Logger
 }
 
 // Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
