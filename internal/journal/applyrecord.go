@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,8 +45,9 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		if last < 0 {
 			continue
 		}
-		unwatched := !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version)
-		if unwatched && from.seenByWriter(recorded, r.List).differs(list) {
+		start := func(s *TaintState) time.Time { return s.Start }
+		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
+		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
 			return p.setAgain(list, from.At)
 		}
 		applied := *p
@@ -82,7 +84,7 @@ func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 		last = len(recorded) - 1 // the two of the pair count as one taint
 	}
 	switch {
-	case last < 0, !l.first && !recorded[last].afterAbsence():
+	case last < 0, !l.first && recorded[last].Found && recorded[last].Listed.IsZero():
 		return -1
 	case l.first && l.before == "", IsNewer(recorded[last].From, l.before):
 		return last

@@ -9,6 +9,36 @@ import (
 	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
+// Keys are the keys of the NoSchedule taints that are observed, because policies name them. The zero value has none.
+type Keys struct {
+	// Triggers are recorded, and begin exposures. Audited are only shown, unless they are triggers, too.
+	Triggers, Audited []string
+}
+
+// role is the purpose for which a taint is observed.
+type role int
+
+const (
+	ignored role = iota
+	noExecute
+	trigger
+	audited
+)
+
+// roleOf returns the role of a taint.
+func (k Keys) roleOf(t *v1.Taint) role {
+	switch {
+	case t.Effect == v1.TaintEffectNoExecute:
+		return noExecute
+	case t.Effect != v1.TaintEffectNoSchedule:
+	case slices.Contains(k.Triggers, t.Key):
+		return trigger
+	case slices.Contains(k.Audited, t.Key):
+		return audited
+	}
+	return ignored
+}
+
 // Viewpoint is the moment at which a process reads a node or its record, and what the process knows then.
 type Viewpoint struct {
 	At      skew.Instant
@@ -68,9 +98,10 @@ func (o *Observation) presence(
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
 			fingerprint: fingerprint, written: o.Written,
 		}
-		replaced = known != nil && !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-			o.seenByProcess(known.states, fingerprintBefore).differs(shown)
-		if replaced {
+		since := func(s *TaintState) time.Time { return s.Since }
+		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
+		hasChanged := !Reaches(o.Reached, o.Version) // the node, in the gap
+		if replaced = known != nil && hasChanged && seen.differs(shown); replaced {
 			next = presence{role: r}
 		}
 		shown.first = next.states == nil

@@ -8,6 +8,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -44,6 +47,52 @@ type Partition struct {
 	Records map[string]Record // of the partition's nodes, by name
 
 	LastWatch // of the writer by that time
+}
+
+// Record is the journal's record of one tainted node. Its JSON form is part of the format.
+type Record struct {
+	UID types.UID `json:"uid"` // of the node: one with the same name and another UID is another node
+
+	// Version is the node's resourceVersion when the writer last saw its taints change, or that of a record that it
+	// read, if later. A process uses the record once it has watched the nodes up to this version.
+	Version string `json:"version,omitempty"`
+
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if each recorded one has its timeAdded
+	Taints [][]TaintState `json:"taints"`         // the states of each taint
+}
+
+// TaintState is a state of a taint, with the journal's bookkeeping.
+type TaintState struct {
+	v1.Taint
+
+	// Since and Relisted are those of [taint.State], on the monotonic clock of this process. Start and Listed are the
+	// same by the API server's clock, in UTC. What was read is recorded unchanged.
+	Since    time.Time `json:"-"`
+	Start    time.Time `json:"since"`
+	Relisted time.Time `json:"-"`
+	Listed   time.Time `json:"relisted,omitzero"`
+
+	// Ended means that the node no longer carries the taint in this state.
+	Ended bool `json:"past,omitempty"`
+
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
+	// was first seen without it; empty while it lasts, and if unknown.
+	From string `json:"from,omitempty"`
+	To   string `json:"-"`
+
+	// Found means that a list was the first to show the state, so it may have begun before. If Listed is set, the
+	// process had seen the node without it before.
+	Found bool `json:"found,omitempty"`
+}
+
+// find returns the states of the taint, or nil.
+func (r *Record) find(t *v1.Taint) []TaintState {
+	for _, states := range r.Taints {
+		if counts(&states[0].Taint, t) {
+			return states
+		}
+	}
+	return nil
 }
 
 // Entries returns the partition's data without the entry [Head].

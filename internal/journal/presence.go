@@ -6,7 +6,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -40,25 +39,14 @@ func (p *presence) listsWith(next *listing) []*listing {
 	return append([]*listing{next}, p.lists[1:]...)
 }
 
-// lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
+// lastSeen is what this process, or the writer of a record, knew of a presence when it last watched the node: all on the
+// monotonic clock of this process, or all on the API server's clock.
 type lastSeen struct {
 	states      []TaintState
+	start       func(*TaintState) time.Time // of one of them
 	watched     time.Time
-	fingerprint string // as in a listing
-
-	// timestamp and start return a timestamp of the API, and the start of a state, on the clock of watched.
-	timestamp func(time.Time) time.Time
-	start     func(*TaintState) time.Time
-}
-
-// seenByProcess returns what this process knew when it last watched, on its monotonic clock.
-func (o *Observation) seenByProcess(states []TaintState, fingerprint string) lastSeen {
-	return lastSeen{states, o.Watched, fingerprint, o.At.Timestamp, func(s *TaintState) time.Time { return s.Since }}
-}
-
-// seenByWriter returns what the writer of a record knew when it last watched, on the API server's clock.
-func (v *Viewpoint) seenByWriter(states []TaintState, fingerprint string) lastSeen {
-	return lastSeen{states, v.Watched, fingerprint, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
+	timestamp   func(time.Time) time.Time // of the API, on this clock
+	fingerprint string                    // as in a listing
 }
 
 // differs reports whether, as far as the list shows, all taints of the presence were removed and set again since.
@@ -85,4 +73,54 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 		isSame := same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
 		return isSame || !added.After(l.start(&s))
 	})
+}
+
+// maxStates is the maximum number of states of one taint.
+const maxStates = 8
+
+// statesAfter returns the states after an observation of the group's taints at a version: missing ones are marked
+// Ended.
+func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
+	states = slices.Clone(states)
+	for i := range states {
+		s := &states[i]
+		if t := present(now, &s.Taint); !s.Ended && t != nil {
+			s.TimeAdded = t.TimeAdded
+		} else if !s.Ended {
+			s.Ended, s.To = true, version
+		}
+	}
+	return dropCovered(states)
+}
+
+// dropCovered drops each state that began after another one and ended before it: it never decided anything.
+func dropCovered(states []TaintState) []TaintState {
+	remaining := states[:0]
+	for _, state := range states {
+		outlasts := func(before TaintState) bool {
+			return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && Reaches(before.To, state.To))
+		}
+		if !slices.ContainsFunc(remaining, outlasts) {
+			remaining = append(remaining, state)
+		}
+	}
+	return remaining
+}
+
+// bound limits a history to maxStates states. It joins a state with its ended predecessor if no pod distinguishes them,
+// which changes no verdict. Otherwise it drops the oldest state, which makes evictions later.
+func bound(states []TaintState, apart func(a, b *v1.Taint) bool) []TaintState {
+	for len(states) > maxStates {
+		drop := 0
+		for i := 1; apart != nil && i < len(states); i++ {
+			before, s := states[i-1], &states[i]
+			if before.Ended && !apart(&before.Taint, &s.Taint) {
+				before.Taint, before.Ended, before.To = s.Taint, s.Ended, s.To
+				drop, *s = i-1, before
+				break
+			}
+		}
+		states = slices.Delete(states, drop, drop+1)
+	}
+	return states
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // object is a partition, or the state.
@@ -198,29 +199,24 @@ func (o *object) write() {
 }
 
 // content returns the content to write.
-func (o *object) content() map[string]string {
-	if o.isState() {
-		return o.stateContent()
-	}
-	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
-	data, leftOut := journal.Encode(p)
+func (o *object) content() (data map[string]string) {
 	var err error
-	if len(leftOut) > 0 {
-		err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
-			strings.Join(leftOut, ", "))
+	if o.isState() {
+		guards := o.guards
+		if len(guards) > journal.MaxGuards {
+			guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
+		}
+		data = journal.EncodeState(o.heartbeat(), guards, o.config)
+	} else {
+		p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
+		var leftOut []string
+		if data, leftOut = journal.Encode(p); len(leftOut) > 0 {
+			err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+				strings.Join(leftOut, ", "))
+		}
 	}
 	o.problem(full, err)
 	return data
-}
-
-// stateContent returns the content of the state.
-func (o *object) stateContent() map[string]string {
-	guards, err := o.guards, error(nil)
-	if len(guards) > journal.MaxGuards {
-		guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
-	}
-	o.problem(full, err)
-	return journal.EncodeState(o.heartbeat(), guards, o.config)
 }
 
 // written processes the answer to a write. After a failure the object is read before it is written again: another
@@ -239,4 +235,37 @@ func (o *object) written(version string, err error) {
 	}
 	o.problem(unwritten, err)
 	o.putOff()
+}
+
+// Kind is the kind of an object's problem; it is the label of a metric.
+type Kind string
+
+const (
+	unread    Kind = "unread"
+	unwritten Kind = "unwritten"
+	version   Kind = "version"
+	invalid   Kind = "invalid"
+	full      Kind = "full"
+)
+
+// kinds returns all kinds of problems, in the order in which they are reported.
+func kinds() []Kind { return []Kind{unread, unwritten, version, invalid, full} }
+
+// Trouble is a problem of an object that has begun or is over.
+type Trouble struct {
+	Object string // its name
+	Kind   Kind
+	Text   string // empty if the problem is over
+}
+
+// problem notes a problem of the object; nil removes it.
+func (o *object) problem(k Kind, err error) {
+	if o.problems[k] == (err != nil) {
+		return
+	}
+	change := Trouble{Object: o.name, Kind: k}
+	if o.problems[k] = err != nil; err != nil {
+		change.Text = truncate.Text(err.Error())
+	}
+	o.effects.Troubles = append(o.effects.Troubles, change)
 }
