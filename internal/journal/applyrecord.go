@@ -24,9 +24,7 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	for i := range next.presences {
 		p := &next.presences[i]
 		before := p.states
-		if p.role != audited {
-			*p = p.applyRecord(&r, &from)
-		}
+		*p = p.applyRecord(&r, &from)
 		changed = changed || !equalStates(before, p.states)
 	}
 	if IsNewer(r.Version, n.version) {
@@ -38,7 +36,7 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 // applyRecord returns the presence with the states of the record; unchanged if the record has none for it.
 func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	recorded := from.toLocal(slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
-		return from.Keys.roleOf(&s.Taint) != p.role
+		return p.role == audited || from.Keys.roleOf(&s.Taint) != p.role
 	}))
 	for _, list := range p.lists {
 		last := list.explainedBy(recorded, r.Version)

@@ -26,7 +26,6 @@ func (n NodeHistory) Triggers() []taint.History { return n.of(trigger) }
 // Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited only.
 func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 
-// of returns the histories of the taints in a role.
 func (n NodeHistory) of(r role) (histories []taint.History) {
 	for _, p := range n.presences {
 		if p.role != r {
@@ -47,18 +46,16 @@ type Change struct{ History, Record bool }
 // Observe returns the history after one more observation.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. A NoSchedule
-// taint is also forgotten if its role changes, or if its key was not needed for a while: the exposure to it ends with the
-// policy that names it.
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. So is a NoSchedule
+// taint if its role changes, or if its key was not needed for a while: the exposure ends with the policy.
 func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	next := NodeHistory{version: n.version}
 	if o.Keys.Untimed(o.Taints) {
 		next.fingerprint = fingerprint(o.Taints)
 	}
 	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool {
-		return p.role != noExecute && slices.ContainsFunc(p.states, func(s TaintState) bool {
-			return slices.Contains(o.Renewed, s.Key)
-		})
+		isRenewed := func(s TaintState) bool { return slices.Contains(o.Renewed, s.Key) }
+		return p.role != noExecute && slices.ContainsFunc(p.states, isRenewed)
 	})
 	for i := range o.Taints {
 		t := &o.Taints[i]

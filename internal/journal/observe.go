@@ -25,7 +25,6 @@ const (
 	audited
 )
 
-// roleOf returns the role of a taint.
 func (k Keys) roleOf(t *v1.Taint) role {
 	switch {
 	case t.Effect == v1.TaintEffectNoExecute:
@@ -45,9 +44,7 @@ type Viewpoint struct {
 	Created time.Time // the node's creation time by the API server's clock
 	Keys    Keys      // of the NoSchedule taints to observe
 
-	// LastWatch is when this process last watched before a gap, zero for its first list; with a record, when its writer
-	// last watched.
-	LastWatch
+	LastWatch // of this process before a gap, zero for its first list; with a record, of its writer
 
 	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
 	// other. Nil means that any two states may be distinguished.

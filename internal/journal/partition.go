@@ -20,7 +20,6 @@ const Partitions = 8
 // format.
 const Head = "_journal"
 
-// formatVersion is the version of the format.
 const formatVersion = 1
 
 // partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of them,
@@ -57,7 +56,7 @@ type Record struct {
 	// read, if later. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if each recorded one has its timeAdded
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if all have timeAdded
 	Taints [][]TaintState `json:"taints"`         // the states of each taint
 }
 

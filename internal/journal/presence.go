@@ -39,8 +39,8 @@ func (p *presence) listsWith(next *listing) []*listing {
 	return append([]*listing{next}, p.lists[1:]...)
 }
 
-// lastSeen is what this process, or the writer of a record, knew of a presence when it last watched the node: all on the
-// monotonic clock of this process, or all on the API server's clock.
+// lastSeen is what this process, or the writer of a record, knew of a presence when it last watched the node. All times
+// are on the monotonic clock of this process, or all on the API server's clock.
 type lastSeen struct {
 	states      []TaintState
 	start       func(*TaintState) time.Time // of one of them
@@ -75,11 +75,9 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 	})
 }
 
-// maxStates is the maximum number of states of one taint.
-const maxStates = 8
+const maxStates = 8 // of one taint, at most
 
-// statesAfter returns the states after an observation of the group's taints at a version: missing ones are marked
-// Ended.
+// statesAfter returns the states after an observation of the group's taints at a version: missing ones have Ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	states = slices.Clone(states)
 	for i := range states {

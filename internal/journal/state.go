@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,8 @@ const (
 // StateObject is the state's object number, after those of the partitions.
 const StateObject = Partitions
 
-// The maximum sizes in bytes of a stored [Config], and of the stored record of guards and holds.
-const (
-	MaxConfig = 256 << 10
-	MaxGuards = 256 << 10
-)
+// MaxConfig and MaxGuards are the maximum sizes in bytes of a stored [Config], and of the record of guards and holds.
+const MaxConfig, MaxGuards = 256 << 10, 256 << 10
 
 // StateName returns the name of the ConfigMap of the state, for partitions of this name.
 func StateName(name string) string { return name + "-state" }
@@ -65,16 +63,14 @@ type LastWatch struct {
 	// Watched is when the process's node watch last delivered a list, an event or a bookmark; zero if it never has. It
 	// is on the process's monotonic clock or, where it is recorded, by the API server's clock, rounded down.
 	Watched time.Time `json:"watched,omitzero"`
-
-	// Reached is the resourceVersion up to which the process knew all changes of nodes then.
-	Reached string `json:"reached,omitempty"`
+	Reached string    `json:"reached,omitempty"` // the resourceVersion up to which the process knew all nodes then
 }
 
 // State is the decoded manager-wide state.
 type State struct {
 	Heartbeat
 
-	Guards json.RawMessage // as stored; nil if there is none
+	Guards json.RawMessage // as stored; empty if there is none
 	Config *Config         // nil if there is none
 }
 
@@ -96,9 +92,7 @@ func DecodeState(data map[string]string) (s State, err error) {
 	if s.Heartbeat, err = decodeHead(data); err != nil {
 		return s, err
 	}
-	if text, ok := data[GuardsKey]; ok {
-		s.Guards = json.RawMessage(text)
-	}
+	s.Guards = json.RawMessage(data[GuardsKey])
 	if text, ok := data[ConfigKey]; ok {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.DisallowUnknownFields() // ignoring a rule would give a wrong answer
@@ -122,7 +116,6 @@ func decodeHead(data map[string]string) (h Heartbeat, err error) {
 	return h, nil
 }
 
-// encode returns the entry [Head].
 func (h Heartbeat) encode() string {
 	h.Version = formatVersion
 	text, err := json.Marshal(h)
@@ -134,12 +127,7 @@ func (h Heartbeat) encode() string {
 
 // EncodeState returns the stored form of the state; config is the result of [Config.Encode], or empty.
 func EncodeState(h Heartbeat, guards json.RawMessage, config []byte) map[string]string {
-	data := map[string]string{Head: h.encode()}
-	if len(guards) > 0 {
-		data[GuardsKey] = string(guards)
-	}
-	if len(config) > 0 {
-		data[ConfigKey] = string(config)
-	}
+	data := map[string]string{Head: h.encode(), GuardsKey: string(guards), ConfigKey: string(config)}
+	maps.DeleteFunc(data, func(_, text string) bool { return text == "" })
 	return data
 }

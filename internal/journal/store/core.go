@@ -16,14 +16,13 @@ const (
 	throughput    = 256 << 10             // how many bytes of a large partition are written in a second
 	beatEvery     = 20 * time.Second      // between two writes of the state although nothing has changed
 	longestRetry  = 10 * time.Second      // between two attempts to read or to write an object
-	pollInterval  = 50 * time.Millisecond // between two checks how far the nodes were read, and whether this process leads
+	pollInterval  = 50 * time.Millisecond // between two checks how far the nodes were read, and who leads
 )
 
 // Source has the nodes.
 type Source interface {
 	// Records returns the records of the tainted nodes of a partition, by name.
 	Records(partition int) map[string]journal.Record
-
 	// ApplyRecord takes the starts of a node's taints from a record, and reports whether that changes the node's
 	// history; see [journal.NodeHistory.ApplyRecord].
 	ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool
@@ -98,7 +97,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.refresh()
 		c.state().callIfDue()
 	}
-	c.begin()
 	c.answer()
 	c.effects.Next = c.next()
 	return effects
@@ -135,7 +133,6 @@ func (c *Core) apply(in Input) {
 	}
 }
 
-// changeTerm begins or ends a term.
 func (c *Core) changeTerm(term int, p phase) {
 	c.term, c.phase, c.beat = term, p, time.Time{}
 	for _, o := range c.objects {
@@ -165,18 +162,14 @@ func (c *Core) applyRead() {
 	}
 }
 
-// begin begins the term once the state with the configuration is written, or can't be.
-func (c *Core) begin() {
+func (c *Core) state() *object { return c.objects[journal.StateObject] }
+
+// answer answers those that wait for writes. The term begins once the state with the configuration is written, or can't
+// be.
+func (c *Core) answer() {
 	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
 		c.phase, c.effects.Done = leading, append(c.effects.Done, c.began)
 	}
-}
-
-// state returns the object of the state.
-func (c *Core) state() *object { return c.objects[journal.StateObject] }
-
-// answer answers those that wait for writes.
-func (c *Core) answer() {
 	if !c.state().isWriting() {
 		c.effects.Done, c.publishing = append(c.effects.Done, c.publishing...), nil
 	}
@@ -223,11 +216,10 @@ func (c *Core) lastWatch() journal.LastWatch {
 
 // heartbeat returns the state's entry of this moment.
 func (c *Core) heartbeat() journal.Heartbeat {
-	unstored := c.unstored()
-	c.listed = len(unstored)
-	return journal.Heartbeat{
-		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: unstored,
-	}
+	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
+	h.Unstored = c.unstored()
+	c.listed = len(h.Unstored)
+	return h
 }
 
 // refresh has the state written again when its time has come, or once it lists more partitions than are not stored.

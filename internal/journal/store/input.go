@@ -31,7 +31,6 @@ type TermEnded struct{ Term int }
 // Answered answers a call: a read with the content, a write with its new version, or either with an error.
 type Answered struct {
 	Call
-
 	Content journal.StoredPartition
 	Err     error
 }

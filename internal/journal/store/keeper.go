@@ -16,8 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// callTimeout bounds one call.
-const callTimeout = 10 * time.Second
+const callTimeout = 10 * time.Second // of one call
 
 // Objects stores the partitions of a journal, and its state, which has the number [journal.StateObject]. Several
 // goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a
@@ -43,8 +42,7 @@ type Options struct {
 	// for all changes before it reports them.
 	Watched func() journal.LastWatch
 
-	// HistoryChanged is called after a record has changed the history of a node.
-	HistoryChanged func(node string)
+	HistoryChanged func(node string) // is called after a record has changed the history of a node
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it.
@@ -71,13 +69,10 @@ type Keeper struct {
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
-	if o.Objects == nil {
-		o.ReadOnly = true
-	}
+	o.ReadOnly = o.ReadOnly || o.Objects == nil
 	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), counts: map[Kind]int{}}
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "taint_manager_journal_problems",
-		Help: "Journal ConfigMaps with a problem, by kind.",
+		Name: "taint_manager_journal_problems", Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
 	core := o.CoreOptions
 	core.Leading = k.leads
@@ -128,7 +123,6 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-// step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
@@ -149,7 +143,6 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	}
 }
 
-// report logs and counts the problems that have begun or are over.
 func (k *Keeper) report(changes []Trouble) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -48,15 +48,14 @@ func (o *object) reset() {
 	}
 }
 
-// isState reports whether the object is the state.
 func (o *object) isState() bool { return o.number == journal.StateObject }
 
-// isDue reports whether a read or a write is to start, once o.next has come.
+// isDue reports whether a read or a write starts once o.next has come.
 func (o *object) isDue() bool {
 	return o.term != 0 && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
-// isWritten reports whether this process writes the object by now. The term begins once the state is written.
+// isWritten reports whether this process writes the object by now. A term begins once the state is written.
 func (o *object) isWritten() bool {
 	return o.applied && !o.options.ReadOnly && (o.phase == leading || o.phase == beginning && o.isState())
 }
@@ -64,7 +63,6 @@ func (o *object) isWritten() bool {
 // isWriting reports whether a write is in progress, or will be without a failure before it.
 func (o *object) isWriting() bool { return o.isWritten() && (o.busy || o.dirty && o.pause == 0) }
 
-// callIfDue starts a read or a write if one is due.
 func (o *object) callIfDue() {
 	switch {
 	case !o.isDue() || o.now.Before(o.next):
@@ -98,7 +96,6 @@ func (o *object) tryNow() {
 	}
 }
 
-// answered processes the answer to a call.
 func (o *object) answered(in Answered) {
 	o.busy = false
 	if in.Write != nil {
@@ -198,7 +195,6 @@ func (o *object) write() {
 	o.call(&journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent})
 }
 
-// content returns the content to write.
 func (o *object) content() (data map[string]string) {
 	var err error
 	if o.isState() {
