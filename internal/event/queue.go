@@ -57,12 +57,9 @@ func NewSink(client kubernetes.Interface) Sink {
 
 // Options are the settings of a [Queue]. All are required.
 type Options struct {
-	Sink Sink        // stores the events
-	Busy func() bool // reports whether evictions wait for places
-
-	// Leading reports whether this process leads. Notes put while it does not are discarded, and are not counted as
-	// dropped: the leader sends them. What is queued is still written.
-	Leading func() bool
+	Sink    Sink        // stores the events
+	Busy    func() bool // reports whether evictions wait for places
+	Leading func() bool // while it returns false, notes are discarded and not counted: the leader sends them
 }
 
 // Queue takes notes and writes them as events. Its methods are safe for concurrent use.
@@ -122,13 +119,13 @@ func (q *Queue) Put(n eviction.Note) {
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
-		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, reasonTripped, tripMessage(&e)) })
+		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e)) })
 	}
 }
 
 // PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node.
 func (q *Queue) PutDrained(node string) {
-	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, reasonDrained, drainedMessage) })
+	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, "Drained", drainedMessage) })
 }
 
 func (q *Queue) put(namespace string, event func() *v1.Event) {
