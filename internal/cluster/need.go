@@ -56,7 +56,7 @@ func (n *needs) renewedSince(earlier *needs) (keys []string) {
 		}
 	}
 	for key, call := range n.audited {
-		if earlier.audited[key] != call {
+		if _, isTrigger := n.triggers[key]; !isTrigger && earlier.audited[key] != call {
 			keys = append(keys, key)
 		}
 	}
