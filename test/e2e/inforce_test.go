@@ -43,6 +43,7 @@ func TestForesightByTheConfigurationInForce(t *testing.T) {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("no manager has ever run", func(t *testing.T) { noManagerEverRan(w.scene(t)) })
 	files := &mount{dir: t.TempDir()}
 	files.write(t, drainPolicy)
 	m, err := w.StartManager(t.Context(), append([]string{"--config=" + filepath.Join(files.dir, "config.yaml")}, election...)...)
@@ -101,6 +102,17 @@ func (s *scene) tells(code int, words string, kubeconfig string, args ...string)
 }
 
 const byTheManager = ", under the policies of the running manager."
+
+// noManagerEverRan has neither a Lease nor a journal, so the default rules count.
+func noManagerEverRan(s *scene) {
+	pod := s.pod("p", bears("key", 300))
+	s.wait(wholeSecond)
+	s.taint("key")
+	if said := s.tells(0, pod.Name, s.Kubeconfig(), "pending", "-A", "--node", s.node); strings.Contains(said, "under the policies of") {
+		s.Errorf("there is no manager, and yet:\n%s", said)
+	}
+	s.taint()
+}
 
 func drainsByPolicy(s *scene) {
 	admin := s.Kubeconfig()

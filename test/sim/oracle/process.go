@@ -75,7 +75,7 @@ func (p *Process) ClockSet(ahead time.Duration) { p.ahead = ahead - p.oracle.Ser
 
 func (p *Process) view(at time.Duration, how How) *view {
 	v := &view{
-		at: at, how: how, skew: skewAt(p.ahead), watched: none,
+		at: at, how: how, skew: p.skew(), watched: none,
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {
