@@ -368,9 +368,18 @@ func TestLongCallsRunAtTheRateOfPlainWorkers(t *testing.T) {
 	}
 }
 
-// underRate returns when the last of 60 pods goes that wait for the same rate as others.
-func underRate(pods behaviour, others int, theirs behaviour) time.Duration {
-	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5})
+// rated returns a world in which a rate permits one eviction a second, and limited one in which one call a second may
+// start.
+func rated() *world { return newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5}) }
+
+func limited() *world {
+	w := newWorld()
+	w.core.pace = newPace(1)
+	return w
+}
+
+// last returns when the last of 60 pods goes that wait for the same rate, or limit, as others.
+func (w *world) last(pods behaviour, others int, theirs behaviour) time.Duration {
 	var mine []*evicted
 	for i := range others {
 		w.pod("others", i%20, 0, theirs)
@@ -383,10 +392,15 @@ func underRate(pods behaviour, others int, theirs behaviour) time.Duration {
 	return longest
 }
 
-func TestTokensOfARateGoRound(t *testing.T) {
+func TestTokensOfARateGoRound(t *testing.T) { goRound(t, rated) }
+
+func TestCallsGoRoundIfAllAreLimited(t *testing.T) { goRound(t, limited) }
+
+func goRound(t *testing.T, world func() *world) {
+	t.Helper()
 	slowly := after(20*time.Second, succeeds)
-	quick, slow := underRate(quickly, 30, quickly), underRate(quickly, 30, after(30*time.Second, fails))
-	alone, beside := underRate(slowly, 0, nil), underRate(slowly, 1000, quickly)
+	quick, slow := world().last(quickly, 30, quickly), world().last(quickly, 30, after(30*time.Second, fails))
+	alone, beside := world().last(slowly, 0, nil), world().last(slowly, 1000, quickly)
 	t.Logf("60 quick pods next to 30 others: %v if these are quick, %v if they hang; 60 slow pods: %v alone, %v next to 1000 quick ones", quick, slow, alone, beside)
 	if slow > quick*12/10 {
 		t.Errorf("60 pods take %v next to 30 that hang, and %v next to 30 that are quick", slow, quick)

@@ -73,13 +73,31 @@ func (q *queue) place() {
 	q.tokenSet.idle.Set(q)
 }
 
+// add adds a candidate: to its queue, or to the own pods.
+func (c *Core) add(e *entry) {
+	if e.Own != Other {
+		c.own.wait(e)
+		return
+	}
+	c.enqueue(e)
+}
+
+// remove removes a candidate, whether or not its call starts now.
+func (c *Core) remove(e *entry) {
+	if e.queue == nil {
+		c.own.waiting.Remove(e)
+		return
+	}
+	c.dequeue(e)
+}
+
 // enqueue adds a candidate to its queue.
 func (c *Core) enqueue(e *entry) {
-	n := c.namespaceOf(e.Namespace)
-	q := n.queues[e.tokenSet]
+	n, set := c.namespaceOf(e.Namespace), c.tokenSetOf(&e.Candidate)
+	q := n.queues[set]
 	if q == nil {
-		q = &queue{namespace: n, tokenSet: e.tokenSet, served: c.nextSerial(), nodes: newRoundRobin()}
-		n.queues[e.tokenSet] = q
+		q = &queue{namespace: n, tokenSet: set, served: c.nextSerial(), nodes: newRoundRobin()}
+		n.queues[set] = q
 	}
 	c.queued++
 	e.queue = q
@@ -110,6 +128,7 @@ func (c *Core) dequeue(e *entry) {
 	delete(q.namespace.queues, q.tokenSet)
 	delete(q.tokenSet.busy, q)
 	q.tokenSet.idle.Remove(q)
+	c.dropTokenSet(q.tokenSet)
 	c.forgetIdle(q.namespace)
 }
 
