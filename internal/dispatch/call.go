@@ -33,10 +33,11 @@ func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	if len(c.calls) == 0 {
 		c.places.ramp = now
 	}
-	c.countCall(n, 1)
+	n.calls++
 	n.served, q.served = c.nextSerial(), c.nextSerial()
 	q.nodes.serve()
 	c.remove(e)
+	n.place()
 	c.calls = append(c.calls, e)
 	e.buckets.Take(now)
 	c.pace.take(now)
@@ -71,7 +72,10 @@ func (in CallEnded) apply(c *Core, now time.Time, _ *Effects) {
 	}
 	c.calls = slices.Delete(c.calls, i, i+1)
 	e.ended = &Ended{*e.request, in.Outcome}
-	c.countCall(c.namespaces[e.Namespace], -1)
+	n := c.namespaces[e.Namespace]
+	n.calls--
+	n.place()
+	c.forgetIdle(n)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
 		c.giveBack(now, e.buckets)
 	}

@@ -1,6 +1,9 @@
 package dispatch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // namespace has what rules 2 and 3 need to know of a namespace. It exists while it has candidates or calls.
 type namespace struct {
@@ -17,60 +20,43 @@ type queue struct {
 	tokenSet  *tokenSet
 	served    uint64
 	nodes     *roundRobin
-
-	// The order among the idle queues of its token set, stored here because 10,000 of them miss the processor's caches.
-	rank uint64
-	pos  int // among the idle queues of its token set
+	turn      turn // in its token set
+	pos       int  // in its token set
 }
 
-// before reports whether this queue comes before another one. Queues with rates share tokens in turn; otherwise rule 2
-// decides.
-func (q *queue) before(other *queue) bool {
-	if q.tokenSet.rated && other.tokenSet.rated {
-		return q.servedBefore(other)
-	}
-	return q.byRuleTwo(other)
+// turn is what queues are ordered by: by its first element that differs.
+type turn [4]uint64
+
+func (t turn) before(other turn) bool { return slices.Compare(t[:], other[:]) < 0 }
+
+// byRuleTwo returns the turn by rule 2. The queues of a namespace take turns.
+func (q *queue) byRuleTwo() turn {
+	return turn{uint64(q.namespace.calls), q.repeats(), q.namespace.served, q.served}
 }
 
-// byRuleTwo reports whether rule 2 prefers this queue.
-func (q *queue) byRuleTwo(other *queue) bool {
-	if i, j := q.namespace.calls, other.namespace.calls; i != j {
-		return i < j
+// byTokens returns the turn among the queues that wait for tokens, which go round.
+func (q *queue) byTokens() turn { return turn{q.namespace.served, q.repeats(), q.served} }
+
+// repeats returns 1 if the next candidate of the queue was called before.
+func (q *queue) repeats() uint64 {
+	if q.nodes.peek().Requests[0].Attempt > 1 {
+		return 1
 	}
-	if i, j := q.repeats(), other.repeats(); i != j {
-		return j
-	}
-	return q.servedBefore(other)
+	return 0
 }
 
-// servedBefore reports whether the queue's namespace was served longer ago. In a namespace, first attempts precede
-// repeats, then queues take turns.
-func (q *queue) servedBefore(other *queue) bool {
-	if q.namespace != other.namespace {
-		return q.namespace.served < other.namespace.served
+// place moves the queue to its place in its token set; false if it is there. With rates, another start of its namespace
+// makes the place too early: first corrects that.
+func (q *queue) place() (moved bool) {
+	next := q.byRuleTwo()
+	if q.tokenSet.rated {
+		next = q.byTokens()
 	}
-	if i, j := q.repeats(), other.repeats(); i != j {
-		return j
+	if moved = q.pos == 0 || q.turn != next; moved {
+		q.turn = next
+		q.tokenSet.queues.Set(q)
 	}
-	return q.served < other.served
-}
-
-// repeats reports whether the next candidate of the queue was called before.
-func (q *queue) repeats() bool { return q.nodes.peek().Requests[0].Attempt > 1 }
-
-// place moves the queue to its place in its token set, after its first candidate or its namespace's calls have changed.
-func (q *queue) place() {
-	if q.namespace.calls > 0 {
-		q.tokenSet.idle.Remove(q)
-		q.tokenSet.busy[q] = true
-		return
-	}
-	delete(q.tokenSet.busy, q)
-	q.rank = q.namespace.served
-	if !q.tokenSet.rated && q.repeats() {
-		q.rank |= 1 << 63
-	}
-	q.tokenSet.idle.Set(q)
+	return moved
 }
 
 // add adds a candidate: to its queue, or to the own pods.
@@ -126,21 +112,18 @@ func (c *Core) dequeue(e *entry) {
 		return
 	}
 	delete(q.namespace.queues, q.tokenSet)
-	delete(q.tokenSet.busy, q)
-	q.tokenSet.idle.Remove(q)
+	q.tokenSet.queues.Remove(q)
 	c.dropTokenSet(q.tokenSet)
 	c.forgetIdle(q.namespace)
 }
 
-// countCall adds to the calls of a namespace, and moves its queues if it had no calls, or has none now.
-func (c *Core) countCall(n *namespace, by int) {
-	n.calls += by
-	if n.calls == 0 || n.calls == by {
-		for _, q := range n.queues {
+// place moves the queues that rule 2 orders, after the calls of the namespace have changed.
+func (n *namespace) place() {
+	for set, q := range n.queues {
+		if !set.rated {
 			q.place()
 		}
 	}
-	c.forgetIdle(n)
 }
 
 func (c *Core) forgetIdle(n *namespace) {

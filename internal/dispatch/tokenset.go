@@ -14,17 +14,16 @@ type tokenSet struct {
 	key       string
 	buckets   []Buckets             // of each request
 	rated     bool                  // each request needs tokens, or all calls are limited
-	idle      ordered.Queue[*queue] // of namespaces without calls
-	busy      map[*queue]bool       // of namespaces with calls
+	queues    ordered.Queue[*queue] // by their turns
 	waitUntil time.Time             // when its last wait for tokens ends, or has ended
 	waitRate  string                // the rate of that wait
 	waitPos   int                   // in Core.waitingForTokens
 }
 
 func newTokenSet(key string, buckets []Buckets) *tokenSet {
-	set := &tokenSet{key: key, buckets: buckets, busy: map[*queue]bool{}}
+	set := &tokenSet{key: key, buckets: buckets}
 	set.rated = !slices.ContainsFunc(buckets, func(b Buckets) bool { return b.Key == "" })
-	set.idle = ordered.New(func(a, b *queue) bool { return a.rank < b.rank }, func(q *queue) *int { return &q.pos })
+	set.queues = ordered.New(func(a, b *queue) bool { return a.turn.before(b.turn) }, func(q *queue) *int { return &q.pos })
 	return set
 }
 
@@ -63,7 +62,7 @@ func (c *Core) tokenSetOf(candidate *Candidate) *tokenSet {
 
 // dropTokenSet drops a token set that has no queue left.
 func (c *Core) dropTokenSet(set *tokenSet) {
-	if len(set.busy)+set.idle.Len() == 0 {
+	if set.queues.Len() == 0 {
 		delete(c.tokenSets, set.key)
 		delete(c.ready, set)
 		c.waitingForTokens.Remove(set)
