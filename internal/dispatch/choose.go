@@ -1,6 +1,9 @@
 package dispatch
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // leadingPoll is how long no call starts after Leading has returned false.
 const leadingPoll = 250 * time.Millisecond
@@ -66,7 +69,7 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 			slot = &rated
 		}
 		q := c.first(now, set)
-		if q == nil || *slot != nil && !q.turn.before((*slot).turn) {
+		if q == nil || *slot != nil && !q.turn.before(&(*slot).turn) {
 			continue
 		}
 		if _, rate, until := set.firstWithTokens(now); rate != "" {
@@ -78,7 +81,10 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	if set, ok := c.waitingForTokens.First(); ok {
 		next = set.waitUntil
 	}
-	if free == nil || rated != nil && rated.byRuleTwo().before(free.byRuleTwo()) {
+	if free == nil || rated == nil {
+		return cmp.Or(free, rated), next
+	}
+	if first, second := rated.byRuleTwo(), free.byRuleTwo(); first.before(&second) {
 		return rated, next
 	}
 	return free, next
@@ -89,7 +95,7 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	for {
 		q, ok := set.queues.FirstOf(func(q *queue) bool { return c.admitsNow(now, q.namespace) })
-		if !ok || !q.place() {
+		if !ok || !set.rated || !q.place() {
 			return q
 		}
 	}

@@ -127,17 +127,17 @@ func (in Offered) apply(c *Core, now time.Time, effects *Effects) {
 
 // replace replaces a candidate in place, keeping its node's turn; false if the candidate belongs in another queue.
 func (c *Core) replace(e *entry, candidate *Candidate) bool {
-	same := e.queue != nil && e.Own == candidate.Own && e.Namespace == candidate.Namespace && e.Node == candidate.Node
-	if same {
-		_, key := c.bucketsOf(candidate)
-		same = key == e.queue.tokenSet.key
+	q := e.queue
+	if q == nil || e.Own != candidate.Own || e.Namespace != candidate.Namespace || e.Node != candidate.Node {
+		return false
 	}
-	if same {
-		e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
-		e.queue.nodes.set(e)
-		e.queue.place()
+	if _, key := c.bucketsOf(candidate); key != q.tokenSet.key {
+		return false
 	}
-	return same
+	e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
+	q.nodes.set(e)
+	q.place()
+	return true
 }
 
 func (in Withdrawn) apply(c *Core, _ time.Time, effects *Effects) {
