@@ -7,9 +7,6 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// maxRetryAfter bounds how long one answer of the server can hold all calls back.
-const maxRetryAfter = time.Minute
-
 // Why all calls pause: a metric's label.
 const (
 	pauseUnavailable = "unavailable"
@@ -21,7 +18,6 @@ type call struct {
 	request   *eviction.Request
 	ended     *Ended        // nil while the call is in flight
 	waited    eviction.Wait // what the candidate waited for before the call
-	namespace *namespace
 	started   time.Time
 	withdrawn bool    // while it was in flight
 	buckets   Buckets // from which it has taken tokens
@@ -33,14 +29,15 @@ func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	waited := c.waited(e)
 	request.LateBy = c.lateBy(e, waited, request.LateBy)
 	q, n := e.queue, e.queue.namespace
-	e.call = call{request: &request, waited: waited, namespace: n, started: now, buckets: e.tokenSet.buckets[index]}
+	e.call = call{request: &request, waited: waited, started: now, buckets: q.tokenSet.buckets[index]}
 	if len(c.calls) == 0 {
 		c.places.ramp = now
 	}
-	c.countCall(n, 1)
+	n.calls++
 	n.served, q.served = c.nextSerial(), c.nextSerial()
 	q.nodes.serve()
 	c.remove(e)
+	n.place()
 	c.calls = append(c.calls, e)
 	e.buckets.Take(now)
 	c.pace.take(now)
@@ -75,7 +72,10 @@ func (in CallEnded) apply(c *Core, now time.Time, _ *Effects) {
 	}
 	c.calls = slices.Delete(c.calls, i, i+1)
 	e.ended = &Ended{*e.request, in.Outcome}
-	c.countCall(e.namespace, -1)
+	n := c.namespaces[e.Namespace]
+	n.calls--
+	n.place()
+	c.forgetIdle(n)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
 		c.giveBack(now, e.buckets)
 	}

@@ -1,6 +1,9 @@
 package dispatch
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // leadingPoll is how long no call starts after Leading has returned false.
 const leadingPoll = 250 * time.Millisecond
@@ -66,7 +69,7 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 			slot = &rated
 		}
 		q := c.first(now, set)
-		if q == nil || *slot != nil && !q.before(*slot) {
+		if q == nil || *slot != nil && !q.turn.before(&(*slot).turn) {
 			continue
 		}
 		if _, rate, until := set.firstWithTokens(now); rate != "" {
@@ -78,31 +81,36 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	if set, ok := c.waitingForTokens.First(); ok {
 		next = set.waitUntil
 	}
-	if free == nil || rated != nil && rated.byRuleTwo(free) {
+	if free == nil || rated == nil {
+		return cmp.Or(free, rated), next
+	}
+	if first, second := rated.byRuleTwo(), free.byRuleTwo(); first.before(&second) {
 		return rated, next
 	}
 	return free, next
 }
 
-// first returns the next queue of the token set among those that rule 3 admits; nil if there is none. The scan is
-// short: at most 3N queues are busy.
+// first returns the next queue of the token set among those that rule 3 admits; nil if there is none. It is found
+// soon: at most 3N namespaces have calls, and rule 3 admits all others.
 func (c *Core) first(now time.Time, set *tokenSet) *queue {
-	best, ok := set.idle.First()
-	if ok && !c.admits(best.namespace) {
-		best = nil
-	}
-	for q := range set.busy {
-		switch {
-		case !c.admits(q.namespace):
-			c.places.wanted = true
-			if c.waitsForShare(q.namespace) {
-				q.namespace.heldAt = now
-			}
-		case best == nil || q.before(best):
-			best = q
+	for {
+		q, ok := set.queues.FirstOf(func(q *queue) bool { return c.admitsNow(now, q.namespace) })
+		if !ok || !set.rated || !q.place() {
+			return q
 		}
 	}
-	return best
+}
+
+// admitsNow is admits, and notes that a place is wanted where rule 3 does not admit a call.
+func (c *Core) admitsNow(now time.Time, n *namespace) bool {
+	if c.admits(n) {
+		return true
+	}
+	c.places.wanted = true
+	if c.waitsForShare(n) {
+		n.heldAt = now
+	}
+	return false
 }
 
 // sooner returns the earlier of two moments; zero means never.

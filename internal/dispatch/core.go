@@ -67,10 +67,9 @@ type Core struct {
 // entry is an eviction from its offer until it is withdrawn or its outcome is settled.
 type entry struct {
 	Candidate
-	since    time.Time // when its wait began: the first offer or the deadline, whichever is later
-	tokenSet *tokenSet
-	queue    *queue // nil while it is in none
-	pos      int    // in the queue of its node, or among the own pods
+	since time.Time // when its wait began: the first offer or the deadline, whichever is later
+	queue *queue    // nil while it is in none
+	pos   int       // in the queue of its node, or among the own pods
 
 	call // its request is nil while the candidate waits
 }
@@ -123,20 +122,22 @@ func (in Offered) apply(c *Core, now time.Time, effects *Effects) {
 		c.remove(e)
 	}
 	e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
-	e.tokenSet = c.tokenSetOf(candidate)
 	c.add(e)
 }
 
 // replace replaces a candidate in place, keeping its node's turn; false if the candidate belongs in another queue.
 func (c *Core) replace(e *entry, candidate *Candidate) bool {
-	same := e.queue != nil && e.Own == candidate.Own && e.tokenSet == c.tokenSetOf(candidate) &&
-		e.Namespace == candidate.Namespace && e.Node == candidate.Node
-	if same {
-		e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
-		e.queue.nodes.set(e)
-		e.queue.place()
+	q := e.queue
+	if q == nil || e.Own != candidate.Own || e.Namespace != candidate.Namespace || e.Node != candidate.Node {
+		return false
 	}
-	return same
+	if _, key := c.bucketsOf(candidate); key != q.tokenSet.key {
+		return false
+	}
+	e.Candidate, e.since = *candidate, later(e.since, candidate.Deadline)
+	q.nodes.set(e)
+	q.place()
+	return true
 }
 
 func (in Withdrawn) apply(c *Core, _ time.Time, effects *Effects) {
@@ -179,7 +180,6 @@ func (in Configured) apply(c *Core, now time.Time, _ *Effects) {
 	}
 	slices.SortFunc(waiting, compare)
 	for _, e := range waiting {
-		e.tokenSet = c.tokenSetOf(&e.Candidate)
 		c.add(e)
 	}
 }

@@ -139,27 +139,22 @@ func (d *Dispatcher) leading() bool {
 // step passes an input to the core, and carries out the effects.
 func (d *Dispatcher) step(in Input) Effects {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	effects := d.core.Step(time.Now(), in)
 	if effects.Next.IsZero() {
 		d.timer.Stop()
 	} else {
 		d.timer.Reset(time.Until(effects.Next))
 	}
-	term := d.term
-	n := len(effects.Starts)
-	if effects.Probe != "" {
-		n++
-	}
-	if n > 0 { // Add(0) must not run concurrently with the last Done of a term
-		term.calls.Add(n)
-	}
-	d.metrics.stepped(&effects)
-	d.mu.Unlock()
+	t := d.term
 	for _, s := range effects.Starts {
-		go d.call(term, s)
+		t.calls.Go(func() { d.call(t.ctx, s) })
 	}
-	if effects.Probe != "" {
-		go d.probe(term, effects.Probe)
+	if node := effects.Probe; node != "" {
+		t.calls.Go(func() { d.options.Probe(t.ctx, node) })
+	}
+	if effects.Pause != "" {
+		d.metrics.pauses.WithLabelValues(effects.Pause).Inc()
 	}
 	return effects
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -377,6 +378,38 @@ func TestACallCountsAmongTheWorkersForASecond(t *testing.T) {
 		time.Sleep(time.Minute)
 		u.expect("in the end", 0, 0, 9)
 	})
+}
+
+// Events wait while this is so.
+func TestItSaysWhetherACandidateWaitsForAPlaceAlone(t *testing.T) {
+	rates := []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: .001, Burst: 1}}
+	for name, c := range map[string]struct {
+		pods  int
+		taint string
+		then  func(u *user)
+		want  bool
+	}{
+		"each pod has a place":                {2, "", func(*user) {}, false},
+		"two calls are younger than a second": {3, "", func(*user) {}, true},
+		"all places are taken":                {7, "", func(*user) { time.Sleep(3 * time.Second) }, true},
+		"all calls have ended":                {3, "", func(*user) { time.Sleep(time.Minute) }, false},
+		"a rate has no token":                 {3, "down", func(*user) {}, false},
+		"the pod that waits stays":            {3, "", func(u *user) { u.Withdraw("2") }, false},
+		"all calls are paused":                {3, "", func(u *user) { u.SetPaused(true) }, false},
+		"the API server can't be reached":     {3, "", func(u *user) { u.NodeRead("n", time.Now(), unreachable) }, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 2, Rates: rates}, Evictor: lasting(10 * time.Second)})
+			u.taint = c.taint
+			defer u.lead()()
+			u.offer(c.pods)
+			c.then(u)
+			synctest.Wait()
+			if got := u.WantsPlaces(); got != c.want {
+				t.Errorf("%s: got %v", name, got)
+			}
+		})
+	}
 }
 
 func TestTheNumberOfWorkersChangesWhileCallsAreInFlight(t *testing.T) {

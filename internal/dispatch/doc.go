@@ -10,10 +10,12 @@
 //  3. A namespace takes at most half of the free places.
 //
 // Only candidates that rules 1 and 3 and all their rates admit are considered. In a namespace, nodes take turns, then
-// deadline, priority and UID decide. The namespace that was served longest ago gets the next token of a rate.
+// deadline, priority and UID decide. The namespace that was served longest ago gets the next token of a rate, and
+// the next call if all calls are limited. Pods of this program wait until no other candidate does, [OwnAfter] at most,
+// and go one at a time.
 //
-// Invariants: young <= N, inflight <= 3N; at each start 2*(inflight(ns)-1) < 3N - (inflight-1); in any w seconds
-// tokens(rate, w) <= burst + evictionsPerSecond*w + tokens given back. No offer is forgotten before it is withdrawn or
-// its outcome is settled. No call starts while this process does not lead, while calls are paused, or during an outage,
-// when GETs of a node probe the API server.
+// Invariants: young <= N; inflight <= 3N, and a time t after calls began, inflight <= 4 + t/4ms; at each start
+// 2*(inflight(ns)-1) < 3N - (inflight-1); in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w + tokens
+// given back. No offer is forgotten before it is withdrawn or its outcome is settled. No call starts while this process
+// does not lead, while calls are paused, or during an outage, when GETs of a node probe the API server.
 package dispatch

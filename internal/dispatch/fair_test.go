@@ -368,9 +368,18 @@ func TestLongCallsRunAtTheRateOfPlainWorkers(t *testing.T) {
 	}
 }
 
-// underRate returns when the last of 60 pods goes that wait for the same rate as others.
-func underRate(pods behaviour, others int, theirs behaviour) time.Duration {
-	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5})
+// rated returns a world in which a rate permits one eviction a second, and limited one in which one call a second may
+// start.
+func rated() *world { return newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5}) }
+
+func limited() *world {
+	w := newWorld()
+	w.core.pace = newPace(1)
+	return w
+}
+
+// last returns when the last of 60 pods goes that wait for the same rate, or limit, as others.
+func (w *world) last(pods behaviour, others int, theirs behaviour) time.Duration {
 	var mine []*evicted
 	for i := range others {
 		w.pod("others", i%20, 0, theirs)
@@ -385,14 +394,32 @@ func underRate(pods behaviour, others int, theirs behaviour) time.Duration {
 
 func TestTokensOfARateGoRound(t *testing.T) {
 	slowly := after(20*time.Second, succeeds)
-	quick, slow := underRate(quickly, 30, quickly), underRate(quickly, 30, after(30*time.Second, fails))
-	alone, beside := underRate(slowly, 0, nil), underRate(slowly, 1000, quickly)
+	quick, slow := rated().last(quickly, 30, quickly), rated().last(quickly, 30, after(30*time.Second, fails))
+	alone, beside := rated().last(slowly, 0, nil), rated().last(slowly, 1000, quickly)
 	t.Logf("60 quick pods next to 30 others: %v if these are quick, %v if they hang; 60 slow pods: %v alone, %v next to 1000 quick ones", quick, slow, alone, beside)
 	if slow > quick*12/10 {
 		t.Errorf("60 pods take %v next to 30 that hang, and %v next to 30 that are quick", slow, quick)
 	}
 	if beside > 2*alone*12/10 {
 		t.Errorf("60 slow pods take %v next to 1000 quick ones, and %v alone", beside, alone)
+	}
+}
+
+// A call counts even if it fails, so those that fail again and again take half of the calls.
+func TestCallsGoRoundIfAllAreLimited(t *testing.T) {
+	slowly := after(20*time.Second, succeeds)
+	for name, c := range map[string]struct {
+		pods   behaviour
+		others int
+		theirs behaviour
+	}{
+		"slow pods next to quick ones":      {slowly, 1000, quickly},
+		"quick pods next to ones that hang": {quickly, 30, after(30*time.Second, fails)},
+	} {
+		alone, beside := limited().last(c.pods, 0, nil), limited().last(c.pods, c.others, c.theirs)
+		if t.Logf("%s: %v, alone %v", name, beside, alone); beside > 2*alone*12/10 {
+			t.Errorf("%s: 60 pods take %v, and %v alone", name, beside, alone)
+		}
 	}
 }
 

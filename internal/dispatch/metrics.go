@@ -91,10 +91,3 @@ func (m *metrics) ended(e eviction.Request, o eviction.Outcome, started, now tim
 		m.lateness.WithLabelValues(by.Label()).Observe(late)
 	}
 }
-
-// stepped counts the effects of a step.
-func (m *metrics) stepped(effects *Effects) {
-	if effects.Pause != "" {
-		m.pauses.WithLabelValues(effects.Pause).Inc()
-	}
-}

@@ -1,45 +1,29 @@
 package dispatch
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// How long calls pause while the API server cannot be reached: the first pause, and the longest.
-const (
-	firstPause = 100 * time.Millisecond
-	maxPause   = 30 * time.Second
-)
-
-// Wait returns how long all calls wait after an outcome of this kind, in words; it is empty where none waits.
-func Wait(kind eviction.Kind) string {
-	switch kind {
-	case eviction.Unavailable:
-		return fmt.Sprintf("%v, doubling to %v, with jitter", firstPause, maxPause)
-	case eviction.Throttled:
-		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter,
-			maxRetryAfter)
-	}
-	return ""
-}
+// OutagePauses returns how long calls pause while the API server cannot be reached.
+func OutagePauses() Backoff { return Backoff{First: 100 * time.Millisecond, Max: 30 * time.Second} }
 
 // outage holds all calls back while the API server cannot be reached: pauses that double. After each of them one probe
 // is sent, a GET of a node, which shows whether the server is back. The zero value is off. It is pure, and not safe for
 // concurrent use.
 type outage struct {
-	jitter  func() float64 // in [0,1); a pause is between half of its length and all of it
-	pause   time.Duration  // length of the present pause; 0: off
-	since   time.Time      // start of the present pause
-	until   time.Time      // its end
-	ended   time.Time      // when the last outage ended
-	node    string         // node of the request that had no answer; probes read it
-	probing bool           // a probe is in flight
+	jitter  func() float64
+	pauses  int       // in a row; 0: off
+	since   time.Time // start of the present pause
+	until   time.Time // its end
+	ended   time.Time // when the last outage ended
+	node    string    // node of the request that had no answer; probes read it
+	probing bool      // a probe is in flight
 }
 
 // on reports whether the API server counts as unreachable.
-func (o *outage) on() bool { return o.pause > 0 }
+func (o *outage) on() bool { return o.pauses > 0 }
 
 // called records the outcome of a call that started at that moment. Any answer ends the outage: a call that started
 // before the pause may have sent its last request later.
@@ -69,17 +53,19 @@ func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *evi
 	switch {
 	case outcome.Kind == eviction.Unavailable && !o.on():
 		o.node = node
-		o.hold(now, firstPause)
+		o.hold(now)
 	case byProbe && outcome.Kind == eviction.Interrupted: // its term has ended
 		o.probing = false
 	case byProbe:
-		o.hold(now, min(2*o.pause, maxPause))
+		o.hold(now)
 	}
 }
 
-func (o *outage) hold(now time.Time, pause time.Duration) {
-	o.pause, o.since, o.probing = pause, now, false
-	o.until = now.Add(pause/2 + time.Duration(o.jitter()*float64(pause/2)))
+// hold begins a pause, twice as long as the one before.
+func (o *outage) hold(now time.Time) {
+	o.pauses++
+	o.since, o.probing = now, false
+	o.until = now.Add(OutagePauses().Wait(o.pauses, o.jitter()))
 }
 
 // probe returns the node to read; empty while a probe is in flight.
@@ -96,17 +82,16 @@ func (o *outage) end(now time.Time) {
 	if o.on() {
 		o.ended = now
 	}
-	o.pause, o.probing = 0, false
+	o.pauses, o.probing = 0, false
 }
 
-// nudge records that the server has answered a watch: the pause ends at once, but no sooner than firstPause after the
-// last probe.
+// nudge records that the server has answered a watch: the pause ends at once, but no sooner than a first pause lasts.
 func (o *outage) nudge(now time.Time) {
 	if !o.on() {
 		return
 	}
-	o.pause = firstPause
-	if end := later(now, o.since.Add(firstPause)); end.Before(o.until) {
+	o.pauses = 1
+	if end := later(now, o.since.Add(OutagePauses().First)); end.Before(o.until) {
 		o.until = end
 	}
 }

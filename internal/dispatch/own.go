@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -37,10 +38,7 @@ func newOwn() own {
 
 // beforeOwn is the order of the pods of this program. The pod of this process is the last.
 func beforeOwn(a, b *entry) bool {
-	if a.Own != b.Own {
-		return a.Own < b.Own
-	}
-	return before(a, b)
+	return cmp.Or(cmp.Compare(a.Own, b.Own), compare(a, b)) < 0
 }
 
 // wait adds an own pod, which may have been queued before.

@@ -17,69 +17,80 @@ type queue struct {
 	tokenSet  *tokenSet
 	served    uint64
 	nodes     *roundRobin
-
-	// The order among the idle queues of its token set, stored here because 10,000 of them miss the processor's caches.
-	rank uint64
-	pos  int // among the idle queues of its token set
+	turn      turn // in its token set
+	pos       int  // in its token set
 }
 
-// before reports whether this queue comes before another one. Queues with rates share tokens in turn; otherwise rule 2
-// decides.
-func (q *queue) before(other *queue) bool {
-	if q.tokenSet.rated && other.tokenSet.rated {
-		return q.servedBefore(other)
+// turn is what queues are ordered by. Each queue stores its own, as 10,000 of them miss the processor's caches.
+type turn [4]uint64
+
+// before reports whether the first element that differs is less.
+func (t *turn) before(other *turn) bool {
+	for i := range t {
+		if t[i] != other[i] {
+			return t[i] < other[i]
+		}
 	}
-	return q.byRuleTwo(other)
+	return false
 }
 
-// byRuleTwo reports whether rule 2 prefers this queue.
-func (q *queue) byRuleTwo(other *queue) bool {
-	if i, j := q.namespace.calls, other.namespace.calls; i != j {
-		return i < j
-	}
-	if i, j := q.repeats(), other.repeats(); i != j {
-		return j
-	}
-	return q.servedBefore(other)
+// byRuleTwo returns the turn by rule 2. The queues of a namespace take turns.
+func (q *queue) byRuleTwo() turn {
+	return turn{uint64(q.namespace.calls), q.repeats(), q.namespace.served, q.served}
 }
 
-// servedBefore reports whether the queue's namespace was served longer ago. In a namespace, first attempts precede
-// repeats, then queues take turns.
-func (q *queue) servedBefore(other *queue) bool {
-	if q.namespace != other.namespace {
-		return q.namespace.served < other.namespace.served
+// byTokens returns the turn among the queues that wait for tokens, which go round.
+func (q *queue) byTokens() turn { return turn{q.namespace.served, q.repeats(), q.served} }
+
+// repeats returns 1 if the next candidate of the queue was called before.
+func (q *queue) repeats() uint64 {
+	if q.nodes.peek().Requests[0].Attempt > 1 {
+		return 1
 	}
-	if i, j := q.repeats(), other.repeats(); i != j {
-		return j
-	}
-	return q.served < other.served
+	return 0
 }
 
-// repeats reports whether the next candidate of the queue was called before.
-func (q *queue) repeats() bool { return q.nodes.peek().Requests[0].Attempt > 1 }
+// place moves the queue to its place in its token set; false if it is there. With rates, another start of its namespace
+// makes the place too early: first corrects that.
+func (q *queue) place() (moved bool) {
+	var next turn
+	if q.tokenSet.rated {
+		next = q.byTokens()
+	} else {
+		next = q.byRuleTwo()
+	}
+	if moved = q.pos == 0 || q.turn != next; moved {
+		q.turn = next
+		q.tokenSet.queues.Set(q)
+	}
+	return moved
+}
 
-// place moves the queue to its place in its token set, after its first candidate or its namespace's calls have changed.
-func (q *queue) place() {
-	if q.namespace.calls > 0 {
-		q.tokenSet.idle.Remove(q)
-		q.tokenSet.busy[q] = true
+// add adds a candidate: to its queue, or to the own pods.
+func (c *Core) add(e *entry) {
+	if e.Own != Other {
+		c.own.wait(e)
 		return
 	}
-	delete(q.tokenSet.busy, q)
-	q.rank = q.namespace.served
-	if !q.tokenSet.rated && q.repeats() {
-		q.rank |= 1 << 63
+	c.enqueue(e)
+}
+
+// remove removes a candidate, whether or not its call starts now.
+func (c *Core) remove(e *entry) {
+	if e.queue == nil {
+		c.own.waiting.Remove(e)
+		return
 	}
-	q.tokenSet.idle.Set(q)
+	c.dequeue(e)
 }
 
 // enqueue adds a candidate to its queue.
 func (c *Core) enqueue(e *entry) {
-	n := c.namespaceOf(e.Namespace)
-	q := n.queues[e.tokenSet]
+	n, set := c.namespaceOf(e.Namespace), c.tokenSetOf(&e.Candidate)
+	q := n.queues[set]
 	if q == nil {
-		q = &queue{namespace: n, tokenSet: e.tokenSet, served: c.nextSerial(), nodes: newRoundRobin()}
-		n.queues[e.tokenSet] = q
+		q = &queue{namespace: n, tokenSet: set, served: c.nextSerial(), nodes: newRoundRobin()}
+		n.queues[set] = q
 	}
 	c.queued++
 	e.queue = q
@@ -108,20 +119,18 @@ func (c *Core) dequeue(e *entry) {
 		return
 	}
 	delete(q.namespace.queues, q.tokenSet)
-	delete(q.tokenSet.busy, q)
-	q.tokenSet.idle.Remove(q)
+	q.tokenSet.queues.Remove(q)
+	c.dropTokenSet(q.tokenSet)
 	c.forgetIdle(q.namespace)
 }
 
-// countCall adds to the calls of a namespace, and moves its queues if it had no calls, or has none now.
-func (c *Core) countCall(n *namespace, by int) {
-	n.calls += by
-	if n.calls == 0 || n.calls == by {
-		for _, q := range n.queues {
+// place moves the queues that rule 2 orders, after the calls of the namespace have changed.
+func (n *namespace) place() {
+	for set, q := range n.queues {
+		if !set.rated {
 			q.place()
 		}
 	}
-	c.forgetIdle(n)
 }
 
 func (c *Core) forgetIdle(n *namespace) {

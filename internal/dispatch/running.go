@@ -13,24 +13,20 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// defaultRetryAfter is how long to wait when a server is loaded and does not say for how long.
-const defaultRetryAfter = time.Second
+// How long all calls wait when the server is loaded.
+const (
+	DefaultRetryAfter = time.Second // if it does not say for how long
+	MaxRetryAfter     = time.Minute // at most, whatever it says
+)
 
 // call makes one eviction call and reports its outcome.
-func (d *Dispatcher) call(t *term, r eviction.Request) {
-	defer t.calls.Done()
+func (d *Dispatcher) call(ctx context.Context, r eviction.Request) {
 	started := time.Now()
-	outcome := complete(d.evict(t.ctx, r))
+	outcome := complete(d.evict(ctx, r))
 	now := time.Now()
 	d.metrics.ended(r, outcome, started, now)
 	d.step(CallEnded{UID: r.Pod.UID, Outcome: outcome})
 	d.options.Ended(r, outcome, now)
-}
-
-// probe reads a node, to see whether the API server is back.
-func (d *Dispatcher) probe(t *term, node string) {
-	defer t.calls.Done()
-	d.options.Probe(t.ctx, node)
 }
 
 // evict calls the evictor, if this process leads at this moment.
@@ -52,7 +48,7 @@ func (d *Dispatcher) evict(ctx context.Context, e eviction.Request) (o eviction.
 
 // complete adds what a caller's own evictor may leave out, and cuts its texts.
 func complete(o eviction.Outcome) eviction.Outcome {
-	if o.Kind < eviction.Accepted || o.Kind > eviction.Unconfirmed {
+	if !o.Kind.Valid() {
 		return eviction.Outcome{
 			Kind: eviction.Failed, Cause: eviction.CauseUnknown,
 			Message: fmt.Sprintf("the evictor returned kind %d", o.Kind),
@@ -65,9 +61,9 @@ func complete(o eviction.Outcome) eviction.Outcome {
 // bounded returns the outcome with a RetryAfter between its default and its bound, if it is one of a loaded server.
 func bounded(o eviction.Outcome) eviction.Outcome {
 	if o.Kind == eviction.Throttled {
-		o.RetryAfter = min(o.RetryAfter, maxRetryAfter)
+		o.RetryAfter = min(o.RetryAfter, MaxRetryAfter)
 		if o.RetryAfter <= 0 {
-			o.RetryAfter = defaultRetryAfter
+			o.RetryAfter = DefaultRetryAfter
 		}
 	}
 	return o

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
@@ -14,19 +13,17 @@ import (
 type tokenSet struct {
 	key       string
 	buckets   []Buckets             // of each request
-	rated     bool                  // each request needs tokens
-	idle      ordered.Queue[*queue] // of namespaces without calls
-	busy      map[*queue]bool       // of namespaces with calls
+	rated     bool                  // each request needs tokens, or all calls are limited
+	queues    ordered.Queue[*queue] // by their turns
 	waitUntil time.Time             // when its last wait for tokens ends, or has ended
 	waitRate  string                // the rate of that wait
 	waitPos   int                   // in Core.waitingForTokens
-	size      int                   // number of candidates, with own pods that are in no queue yet
 }
 
 func newTokenSet(key string, buckets []Buckets) *tokenSet {
-	set := &tokenSet{key: key, buckets: buckets, busy: map[*queue]bool{}}
+	set := &tokenSet{key: key, buckets: buckets}
 	set.rated = !slices.ContainsFunc(buckets, func(b Buckets) bool { return b.Key == "" })
-	set.idle = ordered.New(func(a, b *queue) bool { return a.rank < b.rank }, func(q *queue) *int { return &q.pos })
+	set.queues = ordered.New(func(a, b *queue) bool { return a.turn.before(&b.turn) }, func(q *queue) *int { return &q.pos })
 	return set
 }
 
@@ -38,49 +35,34 @@ func newWaitingForTokens() ordered.Queue[*tokenSet] {
 	return ordered.New(before, func(set *tokenSet) *int { return &set.waitPos })
 }
 
+// bucketsOf returns the buckets of the rates that count each request for the candidate, and the key of its token set.
+func (c *Core) bucketsOf(candidate *Candidate) (all []Buckets, key string) {
+	all = make([]Buckets, len(candidate.Requests))
+	var keys strings.Builder
+	for i := range all {
+		if t := candidate.Requests[i].Verdict.Taint; t != nil {
+			all[i] = c.rates.BucketsOf(t.Key, candidate.NodeLabels)
+		}
+		keys.WriteString(all[i].Key + "\x01")
+	}
+	return all, keys.String()
+}
+
 // tokenSetOf returns the token set of a candidate, or a new one.
 func (c *Core) tokenSetOf(candidate *Candidate) *tokenSet {
-	buckets := make([]Buckets, len(candidate.Requests))
-	var key strings.Builder
-	for i := range buckets {
-		buckets[i] = c.bucketsOf(candidate, &candidate.Requests[i])
-		key.WriteString(buckets[i].Key + "\x01")
-	}
-	set := c.tokenSets[key.String()]
+	buckets, key := c.bucketsOf(candidate)
+	set := c.tokenSets[key]
 	if set == nil {
-		set = newTokenSet(key.String(), buckets)
-		c.tokenSets[set.key], c.ready[set] = set, true
+		set = newTokenSet(key, buckets)
+		set.rated = set.rated || c.pace.interval > 0
+		c.tokenSets[key], c.ready[set] = set, true
 	}
 	return set
 }
 
-// bucketsOf returns the buckets of the rates that count a request for the candidate.
-func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) Buckets {
-	if t := r.Verdict.Taint; t != nil {
-		return c.rates.BucketsOf(t.Key, candidate.NodeLabels)
-	}
-	return Buckets{}
-}
-
-// add adds a candidate: to its queue, or to the own pods.
-func (c *Core) add(e *entry) {
-	e.tokenSet.size++
-	if e.Own != Other {
-		c.own.wait(e)
-		return
-	}
-	c.enqueue(e)
-}
-
-// remove removes a candidate, whether or not its call starts now, and its token set once empty.
-func (c *Core) remove(e *entry) {
-	if e.queue == nil {
-		c.own.waiting.Remove(e)
-	} else {
-		c.dequeue(e)
-	}
-	set := e.tokenSet
-	if set.size--; set.size == 0 {
+// dropTokenSet drops a token set that has no queue left.
+func (c *Core) dropTokenSet(set *tokenSet) {
+	if set.queues.Len() == 0 {
 		delete(c.tokenSets, set.key)
 		delete(c.ready, set)
 		c.waitingForTokens.Remove(set)

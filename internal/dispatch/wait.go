@@ -37,8 +37,8 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 // ends, candidates wait for their turn.
 func (c *Core) waited(e *entry) eviction.Wait {
 	switch {
-	case e.tokenSet.waitUntil.After(e.since):
-		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: e.tokenSet.waitRate}
+	case e.queue.tokenSet.waitUntil.After(e.since):
+		return eviction.Wait{Cause: eviction.WaitsForRate, Rate: e.queue.tokenSet.waitRate}
 	case e.queue.namespace.heldAt.After(e.since):
 		return c.shareOf(e.queue.namespace)
 	case c.pace.held.After(e.since):
@@ -49,7 +49,11 @@ func (c *Core) waited(e *entry) eviction.Wait {
 
 // waits returns why a candidate waits, for the page, logs and metrics.
 func (c *Core) waits(now time.Time, e *entry) (s Status) {
-	_, rate, until := e.tokenSet.firstWithTokens(now)
+	var rate string
+	var until time.Time
+	if e.queue != nil { // no own pod that waits for the others
+		_, rate, until = e.queue.tokenSet.firstWithTokens(now)
+	}
 	switch {
 	case c.paused:
 		s.Waits.Cause = eviction.WaitsPaused

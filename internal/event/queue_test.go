@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -263,17 +264,19 @@ func TestEventsOnPodsWaitWhileEvictionsWaitForPlaces(t *testing.T) {
 		for i := range 400 {
 			q.Put(note(i))
 		}
+		trip := breaker.Event{Tripped: true, Names: []string{"n2"}}
 		q.PutDrained("n1")
+		q.PutTrip(trip)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if got := sink.messages(); len(got) != 1 || got[0] != drainedMessage {
-			t.Errorf("%d events are written while evictions wait, want only that on the node: %q", len(got), got)
+		if got := sink.messages(); len(got) != 2 || !slices.Contains(got, drainedMessage) || !slices.Contains(got, tripMessage(&trip)) {
+			t.Errorf("%d events are written while evictions wait, want only those on nodes: %q", len(got), got)
 		}
 		busy.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := len(sink.messages()); n != 401 {
-			t.Errorf("%d written a second later, want all 401", n)
+		if n := len(sink.messages()); n != 402 {
+			t.Errorf("%d written a second later, want all 402", n)
 		}
 	})
 }

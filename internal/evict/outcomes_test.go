@@ -80,11 +80,25 @@ func consequences() map[eviction.Kind]string {
 
 // waitAfter returns how long calls wait after an outcome of this kind.
 func waitAfter(k eviction.Kind) string {
-	all, own := dispatch.Wait(k), shard.Wait(k)
-	if all != "" && own != "" {
-		return "all calls: " + all + "; its own: " + own
+	backoff, free := shard.BackoffOf(k)
+	switch own := inWords(backoff); {
+	case k == eviction.Unavailable:
+		return fmt.Sprintf("all calls: %s; its own: %s, after more than %d in a row", inWords(dispatch.OutagePauses()), own, free)
+	case k == eviction.Throttled:
+		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", dispatch.DefaultRetryAfter, dispatch.MaxRetryAfter)
+	default:
+		return own
 	}
-	return all + own
+}
+
+func inWords(b dispatch.Backoff) string {
+	switch {
+	case b.Max == 0:
+		return ""
+	case b.First == b.Max:
+		return b.First.String()
+	}
+	return fmt.Sprintf("%v, doubling to %v, with jitter", b.First, b.Max)
 }
 
 func table(page *strings.Builder, columns ...string) {

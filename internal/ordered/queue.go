@@ -30,6 +30,16 @@ func (q *Queue[T]) First() (first T, ok bool) {
 	return q.elements.list[0], true
 }
 
+// FirstOf returns the first element that match accepts; false if there is none. If match rejects k elements, it is asked
+// about at most 2k+1, and always about the first.
+func (q *Queue[T]) FirstOf(match func(T) bool) (first T, ok bool) {
+	i := q.elements.firstOf(0, match)
+	if i < 0 {
+		return first, false
+	}
+	return q.elements.list[i], true
+}
+
 // Set adds the element, or moves it to its position if its order has changed.
 func (q *Queue[T]) Set(t T) {
 	if at := *q.elements.at(t); at > 0 {
@@ -65,6 +75,21 @@ type elements[T any] struct {
 	list   []T
 	before func(a, b T) bool
 	at     func(T) *int
+}
+
+// firstOf is FirstOf among the element at i and those below it in the heap; -1 if there is none.
+func (e *elements[T]) firstOf(i int, match func(T) bool) int {
+	if i >= len(e.list) {
+		return -1
+	}
+	if match(e.list[i]) {
+		return i
+	}
+	left, right := e.firstOf(2*i+1, match), e.firstOf(2*i+2, match)
+	if left < 0 || right >= 0 && e.Less(right, left) {
+		return right
+	}
+	return left
 }
 
 func (e *elements[T]) Len() int           { return len(e.list) }

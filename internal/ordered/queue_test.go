@@ -68,10 +68,29 @@ func compare(t *rapid.T, q *Queue[*job], twin sorted, jobs []job) {
 	if q.Len() != len(twin) || ok != (len(twin) > 0) || ok && first != twin[0] {
 		t.Fatalf("%d elements, the first %+v, want those of %v", q.Len(), first, twin)
 	}
+	compareFirstOf(t, q, twin)
 	all := q.All()
 	for i := range jobs {
 		if in := slices.Contains(twin, &jobs[i]); (jobs[i].pos > 0) != in || slices.Contains(all, &jobs[i]) != in {
 			t.Fatalf("job %d: in the queue %v, want %v", i, jobs[i].pos > 0, in)
+		}
+	}
+}
+
+func compareFirstOf(t *rapid.T, q *Queue[*job], twin sorted) {
+	for _, divisor := range []int{1, 2, 7, 50} {
+		matches := func(j *job) bool { return (j.due+j.name)%divisor == divisor-1 }
+		asked, rejected := 0, 0
+		got, ok := q.FirstOf(func(j *job) bool {
+			asked++
+			if !matches(j) {
+				rejected++
+			}
+			return matches(j)
+		})
+		i := slices.IndexFunc(twin, matches)
+		if ok != (i >= 0) || ok && got != twin[i] || asked > 2*rejected+1 {
+			t.Fatalf("got %+v, %v, want number %d of %v; asked about %d, rejected %d", got, ok, i, twin, asked, rejected)
 		}
 	}
 }

@@ -108,7 +108,8 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 	if by == policy.Evict {
 		c.refuse(now, o)
 	}
-	wait := backoffOf(o.Kind).delay(c.repeats, jitter)
+	backoff, free := BackoffOf(o.Kind)
+	wait := backoff.Wait(c.repeats-free, jitter)
 	if o.Kind == eviction.Throttled {
 		wait = o.RetryAfter
 	}

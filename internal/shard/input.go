@@ -1,13 +1,17 @@
 package shard
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // Input is one thing that happens to a shard: NodeChanged, PodChanged or TimePassed.
-type Input interface{ input() }
+type Input interface {
+	apply(c *Core, now time.Time, effects *Effects)
+}
 
 // NodeChanged reports that a node, or the history of its taints, has changed.
 type NodeChanged struct{ Name string }
@@ -17,10 +21,6 @@ type PodChanged struct{ UID types.UID }
 
 // TimePassed reports that the time of [Core.Next] has come. It judges one pod.
 type TimePassed struct{}
-
-func (NodeChanged) input() {}
-func (PodChanged) input()  {}
-func (TimePassed) input()  {}
 
 // Holding says that a policy holds more pods than before, or fewer.
 type Holding struct {

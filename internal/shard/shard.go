@@ -84,19 +84,13 @@ func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 // ErrClosed is the answer to a question after Close.
 var ErrClosed = errors.New("the shard has ended")
 
-// ask has the goroutine of the shard answer a question, and waits for the answer until the context ends, or the shard
-// is closed.
+// ask has the goroutine of the shard answer a question. It waits until the goroutine takes the question, the context
+// ends, or the shard is closed.
 func ask[T any](ctx context.Context, s *Shard, question func() T) (answer T, err error) {
-	answers := make(chan T, 1)
+	answered := make(chan struct{})
 	select {
-	case s.questions <- func() { answers <- question() }:
-	case <-s.closed:
-		return answer, ErrClosed
-	case <-ctx.Done():
-		return answer, ctx.Err()
-	}
-	select {
-	case answer = <-answers:
+	case s.questions <- func() { answer = question(); close(answered) }:
+		<-answered
 		return answer, nil
 	case <-s.closed:
 		return answer, ErrClosed

@@ -16,31 +16,32 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	if c.judge = c.options.Judge(); !c.judge.Audits() {
 		clear(c.audited)
 	}
-	switch in := in.(type) {
-	case NodeChanged:
-		node, pods := c.options.Reader.PodsOn(in.Name)
-		for _, pod := range pods {
-			c.evaluate(now, pod, node, &effects)
-		}
-	case PodChanged:
-		c.reevaluate(now, in.UID, &effects)
-	case TimePassed:
-		if e, ok := c.timed.First(); ok && !e.evaluation.After(now) {
-			c.reevaluate(now, e.uid, &effects)
-		}
-	}
+	in.apply(c, now, &effects)
 	return effects
 }
 
-// reevaluate records the outcome of a call for the pod, and judges the pod, or drops its state if the pod is gone.
-func (c *Core) reevaluate(now time.Time, uid types.UID, effects *Effects) {
-	pod, node := c.options.Reader.Pod(uid)
-	c.settle(now, uid, pod, effects)
+func (in NodeChanged) apply(c *Core, now time.Time, effects *Effects) {
+	node, pods := c.options.Reader.PodsOn(in.Name)
+	for _, pod := range pods {
+		c.evaluate(now, pod, node, effects)
+	}
+}
+
+// apply records the outcome of a call for the pod, and judges the pod, or drops its state if the pod is gone.
+func (in PodChanged) apply(c *Core, now time.Time, effects *Effects) {
+	pod, node := c.options.Reader.Pod(in.UID)
+	c.settle(now, in.UID, pod, effects)
 	if pod == nil {
-		c.dropPod(uid, effects)
+		c.dropPod(in.UID, effects)
 		return
 	}
 	c.evaluate(now, pod, node, effects)
+}
+
+func (TimePassed) apply(c *Core, now time.Time, effects *Effects) {
+	if e, ok := c.timed.First(); ok && !e.evaluation.After(now) {
+		PodChanged{e.uid}.apply(c, now, effects)
+	}
 }
 
 // settle records the outcome of a call, if a call for the pod has ended. The pod is nil if it is gone.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -37,5 +38,19 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 	}
 	if o, err := parse(nil); err != nil || len(o.works) != 12 {
 		t.Errorf("got %+v, %v", o, err)
+	}
+}
+
+func TestEachTargetComparesWithASubjectThatIsMeasured(t *testing.T) {
+	for _, stage := range stages() {
+		for _, w := range stage.works {
+			for _, r := range w.rows {
+				for _, target := range r.targets {
+					if target.Of != "" && !slices.Contains(w.subjects, target.Of) {
+						t.Errorf("%s, %s: %s is not measured", w.name, r.figure.what, target.Of)
+					}
+				}
+			}
+		}
 	}
 }

@@ -182,31 +182,17 @@ func besideHeld(ctx context.Context, w *world, s subject) (outcome, error) {
 	return o, l.clear(ctx)
 }
 
-// instant measures pods that are all due at one instant, which is exact for taint-manager: the taints have the same
-// timeAdded.
+// instant measures pods that are all due at one instant.
 func instant(ctx context.Context, w *world, s subject) (outcome, error) {
 	l, err := w.newWorkload(ctx, size{nodes: burstNodes, each: podsEach, tolerates: tolerated})
 	if err != nil {
 		return nil, err
 	}
-	// The second of the taint must be later than the second in which the pods were created.
-	if err := load.Pause(ctx, 1500*time.Millisecond); err != nil {
-		return nil, err
+	begin := l.countdown
+	if s.name == builtin {
+		begin = l.builtinCountdown
 	}
-	since := time.Now().Truncate(time.Second)
-	if err := l.taint(ctx, &metav1.Time{Time: since}); err != nil {
-		return nil, err
-	}
-	// Times in the API are cut off: the taint counts from the next second, unless taint-manager observes it before.
-	next := since.Add(time.Second)
-	if err := load.Pause(ctx, time.Until(next)); err != nil {
-		return nil, err
-	}
-	at := next.Add(tolerated)
-	r, err := w.ready(ctx, s)
-	if err == nil && time.Until(at) < time.Second {
-		err = fmt.Errorf("%s was ready too late for the instant: this machine is too slow", s.name)
-	}
+	at, r, err := begin(ctx, s)
 	if err == nil {
 		err = load.Pause(ctx, time.Until(at))
 	}
@@ -224,6 +210,40 @@ func instant(ctx context.Context, w *world, s subject) (outcome, error) {
 		return nil, err
 	}
 	return outcomeOf(times, at), l.clear(ctx)
+}
+
+// countdown taints the nodes and starts the subject. It returns the instant at which all pods are due, which is exact
+// for taint-manager: the taints have the same timeAdded.
+func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, r *testcluster.Component, err error) {
+	// The second of the taint must be later than the second in which the pods were created.
+	if err := load.Pause(ctx, 1500*time.Millisecond); err != nil {
+		return at, nil, err
+	}
+	since := time.Now().Truncate(time.Second)
+	if err := w.taint(ctx, &metav1.Time{Time: since}); err != nil {
+		return at, nil, err
+	}
+	// Times in the API are cut off: the taint counts from the next second, unless taint-manager observes it before.
+	next := since.Add(time.Second)
+	if err := load.Pause(ctx, time.Until(next)); err != nil {
+		return at, nil, err
+	}
+	at = next.Add(tolerated)
+	r, err = w.on.ready(ctx, s)
+	if err == nil && time.Until(at) < time.Second {
+		err = fmt.Errorf("%s was ready too late for the instant: this machine is too slow", s.name)
+	}
+	return at, r, err
+}
+
+// builtinCountdown starts the built-in controller and taints the nodes. The controller does not read timeAdded: the
+// instant is the end of the last countdown, and pods of the nodes that were tainted first go a little earlier.
+func (w *workload) builtinCountdown(ctx context.Context, s subject) (at time.Time, r *testcluster.Component, err error) {
+	if r, err = w.on.ready(ctx, s); err != nil {
+		return at, nil, err
+	}
+	err = w.taint(ctx, nil)
+	return time.Now().Add(tolerated), r, err
 }
 
 // idle measures the evictions of several pods, one after the other, from the PATCH of the node's taint until the

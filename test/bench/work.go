@@ -89,9 +89,10 @@ func evictions() []work {
 		},
 		{
 			name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due",
-			subjects: []string{baseline, ours}, measure: instant,
+			subjects: []string{baseline, ours, builtin}, measure: instant,
 			rows: []wanted{
 				{first, []target{{"", most, 100}, {"", least, 0}}}, // a negative figure means an early deletion
+				{rate, []target{{baseline, least, 0.9}, {builtin, least, 1}}},
 				{last, []target{{baseline, most, late}}},
 			},
 		},
