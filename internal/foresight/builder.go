@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -36,6 +37,11 @@ type Reading struct {
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
+
+	// Kubernetes is the version of the cluster; 0 if it is unknown. DevicesUnknown says why claims, slices or
+	// DeviceTaintRules were not read; empty if they were, or are not needed.
+	Kubernetes     device.Version
+	DevicesUnknown string
 
 	Journal *Journal // what was read of the manager's
 
@@ -153,6 +159,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
 			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacks: map[lack]int{},
+			devices: map[string]any{},
 		},
 	}
 }
@@ -168,8 +175,8 @@ func (b *Builder) New(masked func(value string) bool) *Builder {
 // Judge sets other rules, before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
 
-// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
-// namespaceSelector use. It ignores other objects.
+// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, a ResourceClaim, a ResourceSlice, a DeviceTaintRule,
+// or a namespace, whose labels only policies with a namespaceSelector use. It ignores other objects.
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
@@ -194,6 +201,10 @@ func (b *Builder) Add(object any) {
 		if b.newState("namespace", o, time.Time{}) != nil {
 			b.namespaces[o.Name] = o.Labels
 		}
+	case metav1.Object:
+		if part := device.Of(o); part != nil && b.newState(fmt.Sprintf("%T", o), o, time.Time{}) != nil {
+			b.devices[fmt.Sprintf("%T %s/%s", o, o.GetNamespace(), o.GetName())] = part
+		}
 	}
 }
 
@@ -217,7 +228,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	} else if p.UID != "" {
 		b.uids[s.uid] = s
 	}
-	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) { // by whatever rules
+	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // by whatever rules
 		b.early[made.Node] = true
 		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
@@ -276,7 +287,7 @@ func deciding(o metav1.Object) any {
 	case *v1.ConfigMap:
 		return o.Data
 	}
-	return nil
+	return device.Of(o)
 }
 
 // IsNew reports whether an object is to be added: it was not added before, or in an older state, which it replaces.
@@ -347,13 +358,13 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 		}
 	}
 	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at}
+	m := &Model{objects: b.objects, reading: r, at: at, users: b.cluster()}
 	for _, n := range m.nodes {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}
 	for key, p := range m.pods {
 		p.Bound = boundBy(p.Bound, at)
-		if !m.keeps(p.Node) {
+		if !m.keeps(p.Node) && !p.usesClaims {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}

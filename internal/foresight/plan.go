@@ -26,6 +26,8 @@ type Plan struct {
 	Pace         *Pace `json:"pace,omitempty"`
 	ComparedPace *Pace `json:"comparedPace,omitempty"` // the same with the compared configuration
 
+	Devices *PlannedDevices `json:"devices,omitempty"` // nil if the nodes get taints
+
 	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
 	Total Total         `json:"total"`
@@ -152,6 +154,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Notes = append(plan.Notes, m.unknownDevices(maps.Values(m.pods))...)
 	plan.noteOwn(plan.own())
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
@@ -234,8 +237,8 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 }
 
 func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
-	with, verdict := by.with.predict(&p.Pod)
-	without, _ := by.without.predict(&p.Pod)
+	with, verdict := m.predict(&by.with, p, m.users)
+	without, _ := m.predict(&by.without, p, m.users)
 	taints, selected := by.taints[p.Node]
 	result := &PlannedPod{
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,

@@ -1,0 +1,149 @@
+// Package device decides which pods device-taint-eviction-controller of kube-controller-manager deletes because of
+// taints of the devices that they use, and when. It decides as that controller does, version by version; nothing here
+// evicts.
+//
+// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to the devices of these claims, and to the
+// NoExecute taints of these devices: those in the newest generation of their pool, and those of rules. All matching
+// tolerations of the claim count, and the one with the fewest seconds decides. A deadline is the taint's timeAdded plus
+// these seconds, and the earliest deadline of all pairs is that of the pod.
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Controller deletes the pods.
+const Controller = "device-taint-eviction-controller"
+
+// Pair is a device that a pod uses, and a NoExecute taint of that device.
+type Pair struct {
+	Claim       *Claim // by which the pod uses the device
+	Device      ID
+	Rule, Slice string // what has set the taint; both are empty if it is only planned
+
+	taint.Verdict // because of this taint alone
+}
+
+// Because returns the reason: the taint, the toleration, the device, the claim, and what has set the taint.
+func (p *Pair) Because() string {
+	verdict := p.Verdict
+	verdict.Evict = true // to name the toleration
+	reason := verdict.Because() + "; device " + p.Device.String() + " of claim " + p.Claim.Name + " has the taint"
+	switch {
+	case p.Rule != "":
+		reason += " by DeviceTaintRule " + p.Rule
+	case p.Slice != "":
+		reason += " in ResourceSlice " + p.Slice
+	}
+	return reason
+}
+
+// Pairs returns the pairs of a pod, the earliest deadline first, and last those that do not evict. A taint without
+// timeAdded, which no API server has, counts from now.
+func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) (pairs []Pair) {
+	for _, claim := range c.claims[pod] {
+		if claim.Extended && v < extendedSince {
+			continue
+		}
+		for _, d := range claim.Devices {
+			add := func(t v1.Taint, rule, slice string) {
+				if t.Effect == v1.TaintEffectNoExecute {
+					pairs = append(pairs, Pair{claim, d.ID, rule, slice, decide(&t, d.Tolerations, v, now)})
+				}
+			}
+			for _, r := range c.rules {
+				if r.Selects(d.ID) {
+					add(r.Taint, r.Name, "")
+				}
+			}
+			for _, s := range c.pools[pool{d.Driver, d.Pool}] {
+				for _, t := range s.Taints[d.Name] {
+					add(t, "", s.Name)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b Pair) int {
+		switch {
+		case a.Evict == b.Evict:
+			return a.At.Compare(b.At)
+		case a.Evict:
+			return -1
+		}
+		return 1
+	})
+	return pairs
+}
+
+// decide returns the verdict because of one taint.
+func decide(t *v1.Taint, tolerations []v1.Toleration, v Version, now time.Time) taint.Verdict {
+	verdict := taint.Verdict{Taint: t, Start: cmp.Or(t.TimeAdded, new(metav1.NewTime(now))).Time}
+	seconds := int64(0)
+	for i := range tolerations {
+		switch toleration := &tolerations[i]; {
+		case !tolerates(toleration, t, v):
+		case toleration.TolerationSeconds == nil:
+			verdict.Toleration, verdict.Stay = toleration, taint.Tolerated
+			return verdict
+		case verdict.Toleration == nil || max(0, *toleration.TolerationSeconds) < seconds:
+			verdict.Toleration, seconds = toleration, max(0, *toleration.TolerationSeconds)
+		}
+	}
+	verdict.Evict = true
+	verdict.At = verdict.Start.Add(time.Duration(seconds) * time.Second) // overflows beyond 292 years, as the controller's
+	return verdict
+}
+
+// tolerates reports whether a toleration matches a NoExecute taint.
+func tolerates(t *v1.Toleration, to *v1.Taint, v Version) bool {
+	switch {
+	case t.Effect != to.Effect && (t.Effect != "" || v < anyEffectSince), t.Key != "" && t.Key != to.Key:
+		return false
+	case t.Operator == "" || t.Operator == v1.TolerationOpEqual:
+		return t.Value == to.Value
+	}
+	return t.Operator == v1.TolerationOpExists
+}
+
+// Version is a version of Kubernetes: 37002 is 1.37.2.
+type Version int
+
+// Default is the first version that evicts because of all taints of devices without being configured to.
+const Default Version = 37000
+
+// String returns the version, without a patch that is 0.
+func (v Version) String() string {
+	if v%1000 == 0 {
+		return fmt.Sprintf("1.%d", int(v/1000))
+	}
+	return fmt.Sprintf("1.%d.%d", int(v/1000), int(v%1000))
+}
+
+// The versions from which on the controller decides otherwise.
+const (
+	extendedSince  Version = 37002
+	anyEffectSince Version = 38000
+)
+
+// Change is a change of how the controller decides.
+type Change struct {
+	Since, Before Version // the first version with the change, and one without
+	What          string  // a clause
+}
+
+// Changes returns all changes, in the order of the versions.
+func Changes() []Change {
+	return []Change{
+		{extendedSince, 37000, "claims for extended resources evict pods"},
+		{anyEffectSince, 37002, "a toleration without an effect counts"},
+	}
+}

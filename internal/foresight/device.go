@@ -1,0 +1,176 @@
+package foresight
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/device"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// UsedDevice is a device that a pod uses, and what taints it.
+type UsedDevice struct {
+	Name  string `json:"name"`            // driver/pool/device
+	Claim string `json:"claim"`           // the ResourceClaim by which the pod uses the device
+	Rule  string `json:"rule,omitempty"`  // the DeviceTaintRule that sets the taint; empty if none does
+	Slice string `json:"slice,omitempty"` // the ResourceSlice that has the taint; empty if none has
+}
+
+// cluster returns the devices of the objects, and their users.
+func (o *objects) cluster() *device.Cluster {
+	var list []any
+	for _, key := range slices.Sorted(maps.Keys(o.devices)) {
+		list = append(list, o.devices[key])
+	}
+	return device.NewCluster(list)
+}
+
+// HasDevices reports whether a device, a claim or a rule was added.
+func (o *objects) HasDevices() bool { return len(o.devices) > 0 }
+
+// UsingClaims returns the number of pods that may use devices.
+func (o *objects) UsingClaims() (n int) {
+	for _, p := range o.pods {
+		countIf(&n, p.mayUseDevices())
+	}
+	return n
+}
+
+func (p *pod) mayUseDevices() bool { return p.usesClaims && p.Node != "" && p.replica() }
+
+// pairs returns the NoExecute taints of the pod's devices, and the earliest deadline of the pod; zero if none evicts it.
+func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []device.Pair, at time.Time) {
+	if p.Node == "" || p.Terminating {
+		return nil, at
+	}
+	if pairs = d.Pairs(p.UID, v, m.at); len(pairs) > 0 {
+		at = pairs[0].At
+	}
+	return pairs, at
+}
+
+// version is that of Kubernetes or, if it is unknown, the first one that evicts because of all taints of devices.
+func (m *Model) version() device.Version { return cmp.Or(m.reading.Kubernetes, device.Default) }
+
+// predict returns the prediction for a pod, because of taints of its node and of these devices, and the verdict about
+// its node.
+func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, policy.Verdict) {
+	first, verdict := by.predict(&p.Pod)
+	pairs, at := m.pairs(d, p, m.version())
+	if at.IsZero() {
+		return first, verdict
+	}
+	second := ofDevice(&pairs[0])
+	if !first.Evict || at.Before(*first.At) {
+		first, second = second, first
+	}
+	if second.Goes() {
+		first.Also = &second
+	}
+	return first, verdict
+}
+
+// ofDevice returns the prediction for a pod because of one taint of a device.
+func ofDevice(p *device.Pair) Prediction {
+	made := Prediction{
+		Evict: p.Evict, Reason: p.Because(), Device: &UsedDevice{p.Device.String(), p.Claim.Name, p.Rule, p.Slice},
+	}
+	if p.Evict {
+		made.At, made.ExposedSince, made.SinceFrom = utc(p.At), utc(p.Start), FromTimeAdded
+		made.Taint, made.Toleration = p.Taint.ToString(), unquoted(p.Toleration)
+		made.DeletedBy, made.Method = device.Controller, strings.ToLower(string(policy.Delete))
+	}
+	return made
+}
+
+// explainDevices explains what each taint of the pod's devices alone would do.
+func (m *Model) explainDevices(p *pod) (list []ExplainedTaint) {
+	pairs, _ := m.pairs(m.users, p, m.version())
+	for i := range pairs {
+		pair, alone := &pairs[i], ofDevice(&pairs[i])
+		explained := ExplainedTaint{
+			Taint: pair.Taint.ToString(), Device: alone.Device, Since: utc(pair.Start), SinceFrom: FromTimeAdded,
+			Arithmetic: []string{alone.Reason}, Prediction: &alone,
+		}
+		if t := pair.Toleration; t != nil {
+			explained.Toleration, explained.TolerationSeconds = unquoted(t), t.TolerationSeconds
+		}
+		list = append(list, explained)
+	}
+	return list
+}
+
+// unknownDevices returns why it is unknown whether taints of devices evict these pods; none if it is known.
+func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
+	using, without := 0, 0
+	for p := range pods {
+		countIf(&using, p.mayUseDevices())
+		countIf(&without, p.mayUseDevices() && len(m.users.Claims(p.UID)) == 0)
+	}
+	why := m.reading.DevicesUnknown
+	switch {
+	case using == 0:
+		return nil
+	case why == "" && m.reading.Dumped && len(m.users.Devices()) == 0:
+		why = m.reading.From + " has no ResourceSlices"
+	case why == "" && without > 0:
+		why = fmt.Sprintf("no ResourceClaim is reserved for %s of them", Count(without, "pod"))
+	case why == "":
+		return nil
+	}
+	return []string{fmt.Sprintf("%s may use devices by claims, but %s, so the taints of these devices are unknown",
+		Count(using, "pod"), why)}
+}
+
+// noteDevices adds what is unknown about the taints of these pods' devices, and what is special about them.
+func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
+	r.Incomplete = append(r.Incomplete, m.unknownDevices(slices.Values(pods))...)
+	for _, c := range device.Changes() {
+		m.noteChange(r, d, pods, &c)
+	}
+	r.Notes = append(r.Notes, lackingSlices(d, pods)...)
+}
+
+// noteChange notes the pods about which versions of Kubernetes with and without a change decide differently.
+func (m *Model) noteChange(r *Remarks, d *device.Cluster, pods []*pod, c *device.Change) {
+	var names []string
+	for _, p := range pods {
+		_, with := m.pairs(d, p, c.Since)
+		if _, without := m.pairs(d, p, c.Before); !with.Equal(without) {
+			names = append(names, p.Key())
+		}
+	}
+	slices.Sort(names)
+	switch about := ShortList(names); {
+	case len(names) == 0:
+	case m.reading.Kubernetes == 0:
+		r.Incomplete = append(r.Incomplete, fmt.Sprintf("the answer about %s depends on the version of Kubernetes, which is "+
+			"unknown: from %s on, %s; set --kubernetes-version", about, c.Since, c.What))
+	case m.reading.Kubernetes < c.Since:
+		r.note("Kubernetes %s decides otherwise about %s: from then on, %s", c.Since, about, c.What)
+	default:
+		r.note("Kubernetes before %s decides otherwise about %s: from then on, %s", c.Since, about, c.What)
+	}
+}
+
+// lackingSlices returns a note for each pool of these pods' devices of which slices are missing.
+func lackingSlices(d *device.Cluster, pods []*pod) []string {
+	notes := map[string]bool{}
+	for _, p := range pods {
+		for _, claim := range d.Claims(p.UID) {
+			for _, used := range claim.Devices {
+				if generation, all, missing := d.Lacks(used.ID); missing > 0 {
+					notes[fmt.Sprintf("pool %s/%s lacks %d of the %s of its generation %d: taints in these count once they are "+
+						"published, and those in older slices no longer count", used.Driver, used.Pool, missing,
+						Count(int(all), "ResourceSlice"), generation)] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(notes))
+}
