@@ -122,7 +122,7 @@ func (o *options) ask(cmd *cobra.Command, rules foresight.Ruleset) (*foresight.P
 func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace string) *source.Scope {
 	return &source.Scope{
 		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: namespace, Labels: o.labels},
-		Nodes: o.nodes, Scheduled: true, AllPods: o.wait,
+		Nodes: o.nodes, Scheduled: true, AllPods: o.wait, Devices: !o.watch && !o.wait,
 	}
 }
 

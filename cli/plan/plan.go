@@ -30,6 +30,9 @@ type options struct {
 	compare  string // another configuration file
 	at       string
 	anyway   bool
+
+	deviceRule   string // a file
+	deviceTaints []string
 }
 
 // Command returns the command, which sends userAgent to API servers.
@@ -48,6 +51,10 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"\"kubectl get nodes -l\".")
 	fs.StringSliceVar(&o.taints, "taint", nil,
 		"The `TAINT` to set (KEY[=VALUE]:EFFECT) or to remove (KEY:EFFECT- or KEY-). Can be repeated or comma-separated.")
+	flags.FileVar(fs, &o.deviceRule, "device-rule", "Taint devices in place of nodes, by the DeviceTaintRule in this "+
+		"`FILE`; \"-\" is standard input.")
+	fs.StringSliceVar(&o.deviceTaints, "device-taint", nil, "Taint a device in place of nodes: the `TAINT` is "+
+		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT. Can be repeated or comma-separated.")
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
@@ -68,10 +75,12 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 func (o *options) run(cmd *cobra.Command, _ []string) error {
 	var question foresight.Question
 	var err error
-	if question.Selection, err = o.selection(); err != nil {
-		return err
+	if question.Devices, err = o.devices(cmd.InOrStdin()); err != nil || question.Devices != nil {
+		// no nodes are asked for
+	} else if question.Selection, err = o.selection(); err == nil {
+		question.Changes, err = o.changes()
 	}
-	if question.Changes, err = o.changes(); err != nil {
+	if err != nil {
 		return err
 	}
 	scope, err := o.scope(cmd, &question)
@@ -107,13 +116,13 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if o.compare != "" && o.rules.File == "" {
 		err = errors.New("--compare requires --config, which is the new file")
 	}
-	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
+	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare, o.deviceRule), o.output.Check()); err != nil {
 		return nil, err
 	}
 	other := o.rules // before Load replaces its settings by those of --config
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
-		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets,
+		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets, Devices: q.Devices != nil,
 		Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection},
 	}
 	if o.compare == "" || err != nil {

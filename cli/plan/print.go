@@ -9,6 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -38,6 +39,9 @@ func (t *text) all() {
 
 // sentences writes what the tables do not say.
 func (t *text) sentences() {
+	if d := t.Devices; d != nil && len(d.Rules) > 0 && len(d.Selected) > 0 && len(d.Selected) == d.All {
+		t.Printf("DeviceTaintRule %s selects all %s of the cluster.\n", d.Rules[0], foresight.Count(d.All, "device"))
+	}
 	t.headline()
 	t.owners()
 	t.saved()
@@ -95,6 +99,9 @@ func (t *text) evicted() string {
 	its, has := answer.Verb(nodes, "its", "their"), answer.Verb(nodes, "it has", "they have")
 	if t.replaces() {
 		where += " on " + t.nodes()
+		its, has = "the", "there are"
+	} else if t.Devices != nil {
+		where += t.using(all)
 		its, has = "the", "there are"
 	}
 	pods := foresight.Count(all, "pod") + where
@@ -201,6 +208,9 @@ func (t *text) replaces() bool {
 func (t *text) change() string {
 	if t.replaces() {
 		return "Replacing " + t.Compared + " with " + t.config
+	}
+	if t.Devices != nil {
+		return t.tainted()
 	}
 	var set, removed []string
 	for _, n := range t.Nodes {
@@ -315,6 +325,8 @@ func (t *text) budgets() {
 	}
 	switch {
 	case t.Total.Evict == 0: // no pod asks because of the change
+	case t.Devices != nil:
+		t.Printf("%s deletes the pods: PodDisruptionBudgets, policies and rates are ignored.\n", device.Controller)
 	case asking == 0:
 		t.deletes(deleting, might, blocked)
 	case t.BudgetsUnknown:

@@ -31,7 +31,7 @@ func (t *text) pods() {
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
 	}
-	if len(t.Nodes[0].Changes) == 1 && !t.Wide() {
+	if len(t.Nodes) > 0 && len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
 	answer.Table(t.Text, table.Rows(shown))

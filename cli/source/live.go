@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,9 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 			r.BudgetsUnknown = ""
 		}
 	}
+	if err == nil && !s.Scheduled && (s.Devices || to.UsesClaims) {
+		_, err = c.readDevices(ctx, to, &r)
+	}
 	if err == nil && s.namespaces() {
 		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
 	}
@@ -75,7 +79,15 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 	if err := c.readNodes(ctx, s, "", to); err != nil {
 		return err
 	}
-	if !s.Scheduled || s.AllPods || len(to.Tainted(s.Nodes)) > 0 {
+	tainted := false // devices, perhaps
+	if s.Scheduled && s.Devices {
+		found, err := c.readDevices(ctx, to, r)
+		if err != nil {
+			return err
+		}
+		tainted = found
+	}
+	if !s.Scheduled || s.AllPods || tainted || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
@@ -198,6 +210,12 @@ func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.
 		return c.client.CoreV1().Pods(namespace).List(ctx, o)
 	case "events":
 		return c.client.CoreV1().Events(namespace).List(ctx, o)
+	case "resourceclaims":
+		return c.client.ResourceV1().ResourceClaims(namespace).List(ctx, o)
+	case "resourceslices":
+		return c.client.ResourceV1().ResourceSlices().List(ctx, o)
+	case "devicetaintrules":
+		return c.client.ResourceV1().DeviceTaintRules().List(ctx, o)
 	default:
 		return c.client.PolicyV1().PodDisruptionBudgets(namespace).List(ctx, o)
 	}
@@ -234,7 +252,7 @@ func (c Cluster) eachAllowed(
 // where names the namespace as a flag of kubectl.
 func where(resource, namespace string) string {
 	switch {
-	case resource == "nodes" || resource == "namespaces":
+	case slices.Contains([]string{"nodes", "namespaces", "resourceslices", "devicetaintrules"}, resource):
 		return ""
 	case namespace == "":
 		return " -A"

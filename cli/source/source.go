@@ -56,6 +56,9 @@ type Scope struct {
 	// and no budgets.
 	Scheduled bool
 
+	// Devices means that taints of devices are needed although no pod that was read may use one.
+	Devices bool
+
 	// AllPods means that pods are needed even while no node is tainted.
 	AllPods bool
 
@@ -131,6 +134,7 @@ type Flags struct {
 	overrides  clientcmd.ConfigOverrides // of the kubeconfig
 	ofCluster  *pflag.FlagSet            // has all flags of the cluster
 	files      []string
+	kubernetes string // the version of Kubernetes of a dump
 	location   location
 	userAgent  string
 }
@@ -144,6 +148,8 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
 			"or a folder or an archive (tar or zip) of such files; \"-\" is standard input. Can be repeated.")
+	cluster.StringVar(&f.kubernetes, "kubernetes-version", "", "The `VERSION` of Kubernetes of the dump, such as 1.37. It "+
+		"decides which taints of devices evict pods. A cluster is asked for it.")
 	f.location.flags(journal)
 }
 
@@ -160,7 +166,11 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
-		return &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}, f.Namespace, nil
+		d := &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}
+		if f.kubernetes != "" {
+			d.kubernetes, err = kubernetesVersion(f.kubernetes)
+		}
+		return d, f.Namespace, err
 	}
 	return f.Live(everywhere)
 }

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/spelling"
@@ -34,6 +36,10 @@ var wanted = []wantedKind{
 	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"resource.k8s.io/v1", "ResourceClaim", "", func() metav1.Object { return &resourcev1.ResourceClaim{} }},
+	{"resource.k8s.io/v1", "ResourceSlice", "", func() metav1.Object { return &resourcev1.ResourceSlice{} }},
+	{"resource.k8s.io/v1", "DeviceTaintRule", "", func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
+	{"resource.k8s.io/v1beta2", "DeviceTaintRule", "", func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
 }
 
 // empty returns an empty object of its kind; nil if the kind is not one of those that are read.
@@ -114,6 +120,14 @@ func times(object metav1.Object) []time.Time {
 		}
 	case *v1.Event:
 		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)
+	case *resourcev1.DeviceTaintRule:
+		list = append(list, cmp.Or(o.Spec.Taint.TimeAdded, new(metav1.Time)).Time)
+	case *resourcev1.ResourceSlice:
+		for i := range o.Spec.Devices {
+			for _, t := range o.Spec.Devices[i].Taints {
+				list = append(list, cmp.Or(t.TimeAdded, new(metav1.Time)).Time)
+			}
+		}
 	}
 	return list
 }

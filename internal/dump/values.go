@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -45,7 +46,7 @@ var readMembers = []string{
 	"annotations", "ownerReferences", "finalizers", "managedFields",
 	"taints", "conditions",
 	"nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds", "phase",
-	"containerStatuses", "state",
+	"containerStatuses", "state", "resourceClaims", "extendedResourceClaimStatus",
 	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
 	"currentHealthy", "desiredHealthy", "expectedPods",
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
@@ -69,7 +70,8 @@ func meant(name, right string) bool {
 // closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
 // change a verdict.
 var closed = json.JoinUnmarshalers(
-	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
+	strict[v1.Taint](), strict[v1.Toleration](), strict[resourcev1.DeviceTaint](), strict[resourcev1.DeviceToleration](),
+	strict[resourcev1.DeviceTaintSelector](), members[metav1.ObjectMeta](),
 	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.Pod](), members[v1.PodSpec](),
 	members[v1.PodStatus](), members[v1.ContainerStatus](), members[v1.ContainerStateRunning](),
 	members[v1.ContainerStateTerminated](), members[policyv1.PodDisruptionBudgetSpec](),

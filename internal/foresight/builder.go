@@ -100,6 +100,8 @@ func (r *Reading) settle(q Moment) time.Time {
 // that answers questions about them.
 type Builder struct {
 	objects
+	UsesClaims bool // a pod that was added may use devices
+
 	shared sharing
 
 	seen  map[uint64]*added // by a hash of the kind and the name
@@ -221,7 +223,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 	s.lacks.count(p)
 	made := podOf(p)
-	made.hidden = hidden
+	made.hidden, b.UsesClaims = hidden, b.UsesClaims || made.usesClaims
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
 		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""

@@ -30,20 +30,10 @@ func (o *objects) cluster() *device.Cluster {
 	return device.NewCluster(list)
 }
 
-// HasDevices reports whether a device, a claim or a rule was added.
-func (o *objects) HasDevices() bool { return len(o.devices) > 0 }
-
-// UsingClaims returns the number of pods that may use devices.
-func (o *objects) UsingClaims() (n int) {
-	for _, p := range o.pods {
-		countIf(&n, p.mayUseDevices())
-	}
-	return n
-}
-
+// mayUseDevices reports whether taints of devices may evict the pod.
 func (p *pod) mayUseDevices() bool { return p.usesClaims && p.Node != "" && p.replica() }
 
-// pairs returns the NoExecute taints of the pod's devices, and the earliest deadline of the pod; zero if none evicts it.
+// pairs returns the NoExecute taints of the pod's devices, and the pod's earliest deadline; zero if none evicts it.
 func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []device.Pair, at time.Time) {
 	if p.Node == "" || p.Terminating {
 		return nil, at
@@ -114,7 +104,7 @@ func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 	}
 	why := m.reading.DevicesUnknown
 	switch {
-	case using == 0:
+	case using == 0, m.reading.Kubernetes == 0 && !m.reading.Dumped && why == "": // nobody asks for them
 		return nil
 	case why == "" && m.reading.Dumped && len(m.users.Devices()) == 0:
 		why = m.reading.From + " has no ResourceSlices"
@@ -127,9 +117,8 @@ func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 		Count(using, "pod"), why)}
 }
 
-// noteDevices adds what is unknown about the taints of these pods' devices, and what is special about them.
+// noteDevices adds what is special about the taints of these pods' devices.
 func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
-	r.Incomplete = append(r.Incomplete, m.unknownDevices(slices.Values(pods))...)
 	for _, c := range device.Changes() {
 		m.noteChange(r, d, pods, &c)
 	}

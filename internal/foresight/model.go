@@ -191,8 +191,8 @@ func (o *objects) Budgets() int { return len(o.budgets) }
 type Model struct {
 	objects
 	reading Reading
-	at      time.Time // for which it was loaded
-	leftOut []*pod    // because of a mask
+	at      time.Time       // for which it was loaded
+	leftOut []*pod          // because of a mask
 	users   *device.Cluster // of devices
 }
 

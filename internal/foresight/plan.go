@@ -10,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -135,6 +136,10 @@ type Question struct {
 	Changes   []Change
 	At        time.Time // at which the nodes get the taints
 
+	// Devices are rules that taint devices, in place of nodes. They replace the rules of the cluster that have their
+	// names. A rule without a name taints one device, as its driver may do.
+	Devices []*device.Rule
+
 	// Compare, if not nil, is the configuration that the changes are compared with, instead of no changes. Compared is
 	// the name of that configuration.
 	Compare  *Ruleset
@@ -150,13 +155,19 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	}
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
+	users := plan.addUsers()
 	plan.Budgets = planBudgets(m.budgetsWith(taints), plan.Pods, taints)
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
-	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
-	plan.Notes = append(plan.Notes, m.unknownDevices(maps.Values(m.pods))...)
+	plan.Remarks = m.remarks(&by.with, plan.doubts(), slices.Concat(m.rules.notes(q.Changes, plan.Nodes), m.ineffective(q.Devices)))
 	plan.noteOwn(plan.own())
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
+	if unknown := m.unknownDevices(maps.Values(m.pods)); plan.Devices == nil {
+		plan.Notes = append(plan.Notes, unknown...)
+	} else {
+		plan.Incomplete = append(plan.Incomplete, unknown...)
+		m.noteDevices(&plan.Remarks, by.users, users)
+	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
 	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
 	return plan, nil
@@ -165,6 +176,10 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 // change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about the
 // nodes that may be selected.
 func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, hidden []string, err error) {
+	if len(q.Devices) > 0 {
+		plan.Devices, err = m.plannedDevices(q.Devices)
+		return nil, nil, err
+	}
 	if err := m.CheckNodes(q.Names); err != nil {
 		return nil, nil, err
 	}
@@ -204,16 +219,19 @@ type planRules struct {
 	taints        map[string][]v1.Taint
 	self          *pod
 	masked        int
+	users         *device.Cluster // with the taints of these rules
+	devices       []*device.Rule
 }
 
 // planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
 // compared, the nodes get the taints under both.
 func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
 	with := m.rulesAt(&m.rules, q.At, taints)
+	users := m.users.With(q.Devices, q.At)
 	if q.Compare != nil {
-		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0}
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0, users, nil}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0}
+	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, q.Devices}
 }
 
 // planPods returns the predictions for all pods of the selected nodes, and for the evicted pods of other nodes.
@@ -237,11 +255,15 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 }
 
 func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
-	with, verdict := m.predict(&by.with, p, m.users)
+	with, verdict := m.predict(&by.with, p, by.users)
 	without, _ := m.predict(&by.without, p, m.users)
-	taints, selected := by.taints[p.Node]
+	taints, onNode := by.taints[p.Node]
+	uses := by.users.Uses(p.UID, by.devices)
+	if pairs, _ := m.pairs(by.users, p, m.version()); uses && !with.Goes() && len(pairs) > 0 {
+		with.Reason = pairs[0].Because()
+	}
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: onNode || uses,
 	}
 	if with.DeletedBy == "" {
 		result.Builtin = by.with.nodes[p.Node].builtin(&p.Pod, &verdict, &by.with)
@@ -259,7 +281,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		return result
 	}
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
-	if selected {
+	if onNode {
 		rules := m.rules.config.Rules
 		result.Warnings = shadowedWarnings(&p.Pod, taints, rules)
 		result.FirstMatch = len(result.Warnings) > 0
