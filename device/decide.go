@@ -65,7 +65,7 @@ func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) (pairs []Pair) 
 					add(r.Taint, r.Name, "")
 				}
 			}
-			for _, s := range c.pools[pool{d.Driver, d.Pool}] {
+			for _, s := range c.pools[d.pool()] {
 				for _, t := range s.Taints[d.Name] {
 					add(t, "", s.Name)
 				}
@@ -117,9 +117,6 @@ func tolerates(t *v1.Toleration, to *v1.Taint, v Version) bool {
 // Version is a version of Kubernetes: 37002 is 1.37.2.
 type Version int
 
-// Default is the first version that evicts because of all taints of devices without being configured to.
-const Default Version = 37000
-
 // String returns the version, without a patch that is 0.
 func (v Version) String() string {
 	if v%1000 == 0 {
@@ -130,20 +127,15 @@ func (v Version) String() string {
 
 // The versions from which on the controller decides otherwise.
 const (
+	Default        Version = 37000 // the first one that evicts because of all taints without being configured to
 	extendedSince  Version = 37002
 	anyEffectSince Version = 38000
 )
 
-// Change is a change of how the controller decides.
-type Change struct {
-	Since, Before Version // the first version with the change, and one without
-	What          string  // a clause
-}
-
-// Changes returns all changes, in the order of the versions.
-func Changes() []Change {
-	return []Change{
-		{extendedSince, 37000, "claims for extended resources evict pods"},
-		{anyEffectSince, 37002, "a toleration without an effect counts"},
+// Changes returns what has changed in the decisions, as clauses, by the first version with the change.
+func Changes() map[Version]string {
+	return map[Version]string{
+		extendedSince:  "claims for extended resources evict pods",
+		anyEffectSince: "a toleration without an effect counts",
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
@@ -57,33 +59,28 @@ func parseDeviceTaint(written string) (*device.Rule, error) {
 	return &device.Rule{Selector: selector, Taint: change.Taint}, err
 }
 
-// readRule reads the DeviceTaintRule of a file, which the API server must accept.
+// readRule reads the DeviceTaintRule of a file.
 func readRule(file string, stdin io.Reader) (*device.Rule, error) {
-	text, err := []byte(nil), error(nil)
+	text, err := os.ReadFile(file)
 	if file == "-" {
 		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(file)
 	}
 	var r resourcev1.DeviceTaintRule
-	if err == nil {
-		err = yaml.UnmarshalStrict(text, &r)
-	}
-	effects := []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "None"}
-	rule := device.Of(&r).(*device.Rule)
-	valid := foresight.Change{Taint: v1.Taint{Key: rule.Taint.Key, Value: rule.Taint.Value, Effect: v1.TaintEffectNoExecute}}
-	_, problem := foresight.ParseChange(valid.String())
-	switch {
-	case err != nil:
+	if err := cmp.Or(err, yaml.UnmarshalStrict(text, &r)); err != nil {
 		return nil, err
-	case r.Kind != "DeviceTaintRule" || !strings.HasPrefix(r.APIVersion, "resource.k8s.io/v1"), strings.Contains(string(text), "\n---\n"):
+	}
+	rule := device.Of(&r).(*device.Rule)
+	problems := append(validation.IsQualifiedName(rule.Taint.Key), validation.IsValidLabelValue(rule.Taint.Value)...)
+	switch effects := []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "None"}; {
+	case r.Kind != "DeviceTaintRule" || !strings.HasPrefix(r.APIVersion, "resource.k8s.io/v1"),
+		strings.Contains(string(text), "\n---"):
 		return nil, errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1")
 	case r.Name == "":
 		return nil, errors.New("metadata.name: Required value")
 	case !slices.Contains(effects, rule.Taint.Effect):
-		return nil, fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: NoExecute, NoSchedule, None", rule.Taint.Effect)
-	case problem != nil:
-		return nil, fmt.Errorf("spec.taint: Invalid value: %w", problem)
+		return nil, fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: %q", rule.Taint.Effect, effects)
+	case len(problems) > 0:
+		return nil, fmt.Errorf("spec.taint: Invalid value: %q: %s", rule.Taint.ToString(), problems[0])
 	}
 	return rule, nil
 }
@@ -96,17 +93,8 @@ func (t *text) tainted() string {
 		what = d.Selected[0]
 	}
 	does := "Tainting " + what + " with " + flags.JoinWords(d.Taints, "and")
-	if len(d.Rules) > 0 {
-		does += " by DeviceTaintRule " + d.Rules[0]
+	if d.Rule != "" {
+		does += " by DeviceTaintRule " + d.Rule
 	}
 	return does
-}
-
-// using ends a clause about pods with the devices that they use, and the nodes.
-func (t *text) using(pods int) string {
-	s := answer.Verb(pods, " that uses ", " that use ") + answer.Verb(len(t.Devices.Selected), "it", "them")
-	if len(t.Nodes) > 0 {
-		s += " on " + t.nodes()
-	}
-	return s
 }

@@ -39,8 +39,8 @@ func (t *text) all() {
 
 // sentences writes what the tables do not say.
 func (t *text) sentences() {
-	if d := t.Devices; d != nil && len(d.Rules) > 0 && len(d.Selected) > 0 && len(d.Selected) == d.All {
-		t.Printf("DeviceTaintRule %s selects all %s of the cluster.\n", d.Rules[0], foresight.Count(d.All, "device"))
+	if d := t.Devices; d != nil && d.Rule != "" && d.All > 0 && len(d.Selected) == d.All {
+		t.Printf("DeviceTaintRule %s selects all %s of the cluster.\n", d.Rule, foresight.Count(d.All, "device"))
 	}
 	t.headline()
 	t.owners()
@@ -101,8 +101,11 @@ func (t *text) evicted() string {
 		where += " on " + t.nodes()
 		its, has = "the", "there are"
 	} else if t.Devices != nil {
-		where += t.using(all)
 		its, has = "the", "there are"
+		where += answer.Verb(all, " that uses ", " that use ") + answer.Verb(len(t.Devices.Selected), "it", "them")
+		if len(t.Nodes) > 0 {
+			where += " on " + t.nodes()
+		}
 	}
 	pods := foresight.Count(all, "pod") + where
 	switch {

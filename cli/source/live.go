@@ -199,6 +199,29 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
 }
 
+// readDevices adds devices, claims and DeviceTaintRules, and reads the version of the server. found reports whether
+// there are any, or whether that is unknown. A server without their API has none.
+func (c Cluster) readDevices(ctx context.Context, to *foresight.Builder, r *foresight.Reading) (found bool, err error) {
+	for _, resource := range []string{"resourceslices", "devicetaintrules", "resourceclaims"} {
+		err := c.each(ctx, resource, "", metav1.ListOptions{}, func(object any) {
+			found = true
+			to.Add(object)
+		})
+		switch {
+		case apierrors.IsForbidden(err):
+			found, r.DevicesUnknown = true, "this user may not list "+resource
+		case err != nil && !apierrors.IsNotFound(err):
+			return found, err
+		}
+	}
+	server, err := c.client.Discovery().ServerVersion()
+	if err != nil {
+		return found, c.refused("get /version", err)
+	}
+	r.Kubernetes, err = kubernetesVersion(server.GitVersion)
+	return found, err
+}
+
 // list requests one page of a list. An empty namespace stands for all.
 func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.ListOptions) (runtime.Object, error) {
 	switch resource {

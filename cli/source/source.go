@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
@@ -173,4 +175,15 @@ func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespac
 		return d, f.Namespace, err
 	}
 	return f.Live(everywhere)
+}
+
+// kubernetesVersion returns the version that is written as 1.37, v1.37.2 or v1.37.2-vendor.3.
+func kubernetesVersion(written string) (device.Version, error) {
+	v, err := version.ParseGeneric(written)
+	if err != nil || v.Major() != 1 {
+		return 0, flags.Refusal{
+			Flag: "kubernetes-version", Value: written, Allowed: "it is no version of Kubernetes", Next: "write it as 1.37",
+		}
+	}
+	return device.Version(v.Minor()*1000 + min(v.Patch(), 999)), nil
 }

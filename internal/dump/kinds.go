@@ -1,7 +1,6 @@
 package dump
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,14 +119,6 @@ func times(object metav1.Object) []time.Time {
 		}
 	case *v1.Event:
 		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)
-	case *resourcev1.DeviceTaintRule:
-		list = append(list, cmp.Or(o.Spec.Taint.TimeAdded, new(metav1.Time)).Time)
-	case *resourcev1.ResourceSlice:
-		for i := range o.Spec.Devices {
-			for _, t := range o.Spec.Devices[i].Taints {
-				list = append(list, cmp.Or(t.TimeAdded, new(metav1.Time)).Time)
-			}
-		}
 	}
 	return list
 }

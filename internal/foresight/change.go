@@ -3,10 +3,13 @@ package foresight
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/taint-manager/taint-manager/device"
 )
 
 // Change is a change of a node's taints, as kubectl taint accepts it.
@@ -171,4 +174,46 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 		}
 	}
 	return list
+}
+
+// plannedDevices returns the devices that the rules select. It returns an error if a rule without a name selects none.
+func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
+	all, names := m.users.Devices(), []string{}
+	planned := &PlannedDevices{Selected: []string{}, All: len(all)}
+	for _, d := range all {
+		names = append(names, d.String())
+		if slices.ContainsFunc(rules, func(r *device.Rule) bool { return r.Selects(d) }) {
+			planned.Selected = append(planned.Selected, d.String())
+		}
+	}
+	for _, r := range rules {
+		if t := r.Taint.ToString(); !slices.Contains(planned.Taints, t) {
+			planned.Taints = append(planned.Taints, t)
+		}
+		if r.Name != "" {
+			planned.Rule = r.Name
+		} else if len(all) > 0 && !slices.ContainsFunc(all, r.Selects) {
+			typed := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}.String()
+			return nil, &QuestionError{"there is no device " + typed, "get resourceslices", typed, names}
+		}
+	}
+	return planned, nil
+}
+
+// ineffective returns notes about rules that evict no pod.
+func (m *Model) ineffective(rules []*device.Rule) (notes []string) {
+	all := m.users.Devices()
+	for _, r := range rules {
+		none := fmt.Sprintf("DeviceTaintRule %s selects none of %s", r.Name, Count(len(all), "device"))
+		switch {
+		case r.Selector == nil:
+			notes = append(notes, none+", because it has no deviceSelector; an empty one selects all")
+		case !slices.ContainsFunc(all, r.Selects):
+			notes = append(notes, none)
+		}
+		if r.Taint.Effect != v1.TaintEffectNoExecute {
+			notes = append(notes, r.Taint.ToString()+" evicts no pod; plan it with the effect NoExecute to see what that would evict")
+		}
+	}
+	return notes
 }

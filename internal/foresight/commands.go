@@ -24,26 +24,18 @@ func commands(p *pod, e *Explanation) []Command {
 	var list []Command
 	var taints []v1.Taint // those that evict the pod
 	var removals []string
-	var devices []*UsedDevice
+	onlyNode := true // evicts the pod, and none of its devices
 	decided := false // by a policy
 	for i := range e.Taints {
 		if by := e.Taints[i].Prediction; by != nil && by.Evict && by.Device != nil {
-			devices = append(devices, by.Device)
+			onlyNode = false
 		} else if by != nil && by.Evict {
 			t := withoutValue(e.Taints[i].Taint)
 			taints, removals = append(taints, t), append(removals, shellWord(t.Key+":"+string(t.Effect)+"-"))
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
 		}
 	}
-	if len(devices) == 1 && devices[0].Rule != "" && len(taints) == 0 {
-		list = append(list, Command{
-			"delete the rule to keep every pod that it evicts, including this one",
-			"kubectl delete devicetaintrule " + shellWord(devices[0].Rule),
-		})
-	} else if len(devices) > 0 { // removing the taints of the node would not keep the pod
-		taints = nil
-	}
-	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
+	if len(taints) > 0 && onlyNode && !slices.ContainsFunc(taints, isManaged) {
 		remove := "remove the taint to keep every pod that it evicts, including this one"
 		if len(taints) > 1 {
 			remove = "remove the taints to keep every pod that they evict, including this one"
@@ -53,7 +45,7 @@ func commands(p *pod, e *Explanation) []Command {
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
-	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
+	if len(taints) > 0 && onlyNode && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
 		list = append(list, Command{
 			"keep this pod without changing the taint; a replacement does not get the toleration",
 			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),

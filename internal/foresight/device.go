@@ -117,49 +117,31 @@ func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 		Count(using, "pod"), why)}
 }
 
-// noteDevices adds what is special about the taints of these pods' devices.
+// noteDevices adds what is special about the taints of these pods' devices: about which pods other versions of
+// Kubernetes decide otherwise, and what is missing in pools.
 func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
-	for _, c := range device.Changes() {
-		m.noteChange(r, d, pods, &c)
-	}
-	r.Notes = append(r.Notes, lackingSlices(d, pods)...)
-}
-
-// noteChange notes the pods about which versions of Kubernetes with and without a change decide differently.
-func (m *Model) noteChange(r *Remarks, d *device.Cluster, pods []*pod, c *device.Change) {
-	var names []string
-	for _, p := range pods {
-		_, with := m.pairs(d, p, c.Since)
-		if _, without := m.pairs(d, p, c.Before); !with.Equal(without) {
-			names = append(names, p.Key())
-		}
-	}
-	slices.Sort(names)
-	switch about := ShortList(names); {
-	case len(names) == 0:
-	case m.reading.Kubernetes == 0:
-		r.Incomplete = append(r.Incomplete, fmt.Sprintf("the answer about %s depends on the version of Kubernetes, which is "+
-			"unknown: from %s on, %s; set --kubernetes-version", about, c.Since, c.What))
-	case m.reading.Kubernetes < c.Since:
-		r.note("Kubernetes %s decides otherwise about %s: from then on, %s", c.Since, about, c.What)
-	default:
-		r.note("Kubernetes before %s decides otherwise about %s: from then on, %s", c.Since, about, c.What)
-	}
-}
-
-// lackingSlices returns a note for each pool of these pods' devices of which slices are missing.
-func lackingSlices(d *device.Cluster, pods []*pod) []string {
-	notes := map[string]bool{}
-	for _, p := range pods {
-		for _, claim := range d.Claims(p.UID) {
-			for _, used := range claim.Devices {
-				if generation, all, missing := d.Lacks(used.ID); missing > 0 {
-					notes[fmt.Sprintf("pool %s/%s lacks %d of the %s of its generation %d: taints in these count once they are "+
-						"published, and those in older slices no longer count", used.Driver, used.Pool, missing,
-						Count(int(all), "ResourceSlice"), generation)] = true
-				}
+	changes := device.Changes()
+	for _, since := range slices.Sorted(maps.Keys(changes)) {
+		var names []string
+		for _, p := range pods {
+			_, with := m.pairs(d, p, since)
+			if _, without := m.pairs(d, p, since-1); !with.Equal(without) {
+				names = append(names, p.Key())
 			}
 		}
+		slices.Sort(names)
+		differs := fmt.Sprintf("versions of Kubernetes decide differently about %s: from %s on, %s", ShortList(names), since,
+			changes[since])
+		if len(names) > 0 && m.reading.Kubernetes == 0 {
+			r.Incomplete = append(r.Incomplete, differs+"; set --kubernetes-version")
+		} else if len(names) > 0 {
+			r.note("%s; this answer is for %s", differs, m.version())
+		}
 	}
-	return slices.Sorted(maps.Keys(notes))
+	var lacking []string
+	for _, p := range pods {
+		lacking = append(lacking, d.Lacking(p.UID)...)
+	}
+	slices.Sort(lacking)
+	r.Notes = append(r.Notes, slices.Compact(lacking)...)
 }

@@ -89,6 +89,14 @@ type PlannedNode struct {
 	Total   `json:",inline"` // of its pods
 }
 
+// PlannedDevices are the devices that get taints.
+type PlannedDevices struct {
+	Rule     string   `json:"rule,omitempty"` // the DeviceTaintRule that sets the taint; empty if none does
+	Taints   []string `json:"taints"`
+	Selected []string `json:"selected"` // driver/pool/device of each
+	All      int      `json:"all"`      // number of devices of the cluster
+}
+
 // PlannedPod is the prediction for one pod.
 type PlannedPod struct {
 	PodRef
@@ -306,6 +314,23 @@ func (p *Plan) addPaces(m *Model, by *planRules) {
 	if p.Compared != "" {
 		p.ComparedPace = by.without.pace(m, p.At, without)
 	}
+}
+
+// addUsers returns the pods that use the devices, and adds their nodes.
+func (p *Plan) addUsers() (users []*pod) {
+	if p.Devices == nil {
+		return nil
+	}
+	nodes := map[string]bool{}
+	for _, pod := range p.Pods {
+		if pod.selected {
+			users, nodes[pod.Node] = append(users, pod.of), true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		p.Nodes = append(p.Nodes, PlannedNode{Name: name, Changes: []NodeChange{}})
+	}
+	return users
 }
 
 // effect returns the effect of the changes on a pod, from the predictions after and before them.
