@@ -3,6 +3,7 @@ package device
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ID identifies a device. The name of a pool may have slashes.
+// ID identifies a device, whose pool may have slashes, or a pool if Name is empty.
 type ID struct{ Driver, Pool, Name string }
 
 func (d ID) String() string { return d.Driver + "/" + d.Pool + "/" + d.Name }
-func (d ID) pool() pool     { return pool{d.Driver, d.Pool} }
+func (d ID) pool() ID       { return ID{d.Driver, d.Pool, ""} }
 
 // Claim is a ResourceClaim, with the devices that are allocated to it.
 type Claim struct {
@@ -35,9 +36,10 @@ type Allocated struct {
 
 // Slice is a ResourceSlice, a part of a pool.
 type Slice struct {
-	Name, Driver, Pool string
-	Generation, Count  int64                 // of the pool, and the number of its slices
-	Taints             map[string][]v1.Taint // of each device, by its name
+	Name              string
+	Pool              ID
+	Generation, Count int64             // of the pool, and the number of its slices
+	Taints            map[ID][]v1.Taint // of each device
 }
 
 // Rule is a DeviceTaintRule.
@@ -82,13 +84,13 @@ func claimOf(c *resourcev1.ResourceClaim) *Claim {
 }
 
 func sliceOf(name string, s *resourcev1.ResourceSliceSpec) *Slice {
-	slice := &Slice{name, s.Driver, s.Pool.Name, s.Pool.Generation, s.Pool.ResourceSliceCount, map[string][]v1.Taint{}}
+	slice := &Slice{name, ID{s.Driver, s.Pool.Name, ""}, s.Pool.Generation, s.Pool.ResourceSliceCount, map[ID][]v1.Taint{}}
 	for i := range s.Devices {
-		d := &s.Devices[i]
-		slice.Taints[d.Name] = nil
-		for j := range d.Taints {
-			slice.Taints[d.Name] = append(slice.Taints[d.Name], taintOf(&d.Taints[j]))
+		d, taints := ID{s.Driver, s.Pool.Name, s.Devices[i].Name}, []v1.Taint(nil)
+		for j := range s.Devices[i].Taints {
+			taints = append(taints, taintOf(&s.Devices[i].Taints[j]))
 		}
+		slice.Taints[d] = taints
 	}
 	return slice
 }
@@ -106,17 +108,14 @@ func (r *Rule) Selects(d ID) bool {
 // Cluster has the devices of a cluster, their taints, and the claims that use them.
 type Cluster struct {
 	claims map[types.UID][]*Claim // by the pods for which they are reserved
-	pools  map[pool][]*Slice      // those of the newest generation
+	pools  map[ID][]*Slice        // those of the newest generation
 	rules  []*Rule
 }
-
-// pool identifies a pool.
-type pool struct{ driver, name string }
 
 // NewCluster returns a cluster with these objects, as [Of] returns them. Their order decides only between taints with
 // the same deadline.
 func NewCluster(objects []any) *Cluster {
-	c := &Cluster{claims: map[types.UID][]*Claim{}, pools: map[pool][]*Slice{}}
+	c := &Cluster{claims: map[types.UID][]*Claim{}, pools: map[ID][]*Slice{}}
 	for _, object := range objects {
 		switch o := object.(type) {
 		case *Claim:
@@ -124,22 +123,18 @@ func NewCluster(objects []any) *Cluster {
 				c.claims[uid] = append(c.claims[uid], o)
 			}
 		case *Slice:
-			c.addSlice(o)
+			newest := c.pools[o.Pool]
+			if len(newest) > 0 && o.Generation > newest[0].Generation {
+				newest = nil
+			}
+			if len(newest) == 0 || o.Generation == newest[0].Generation {
+				c.pools[o.Pool] = append(newest, o)
+			}
 		case *Rule:
 			c.rules = append(c.rules, o)
 		}
 	}
 	return c
-}
-
-func (c *Cluster) addSlice(s *Slice) {
-	of := pool{s.Driver, s.Pool}
-	switch newest := c.pools[of]; {
-	case len(newest) == 0 || s.Generation > newest[0].Generation:
-		c.pools[of] = []*Slice{s}
-	case s.Generation == newest[0].Generation:
-		c.pools[of] = append(newest, s)
-	}
 }
 
 // With returns the cluster once 'kubectl apply' has written these rules. A rule without a name replaces none.
@@ -180,11 +175,9 @@ func (c *Cluster) Uses(pod types.UID, rules []*Rule) bool {
 
 // Devices returns all devices of the newest generations, in order.
 func (c *Cluster) Devices() (list []ID) {
-	for of, parts := range c.pools {
+	for _, parts := range c.pools {
 		for _, s := range parts {
-			for name := range s.Taints {
-				list = append(list, ID{of.driver, of.name, name})
-			}
+			list = slices.AppendSeq(list, maps.Keys(s.Taints))
 		}
 	}
 	slices.SortFunc(list, func(a, b ID) int { return strings.Compare(a.String(), b.String()) })

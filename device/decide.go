@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -49,15 +50,21 @@ func (p *Pair) Because() string {
 
 // Pairs returns the pairs of a pod, the earliest deadline first, and last those that do not evict. A taint without
 // timeAdded, which no API server has, counts from now.
-func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) (pairs []Pair) {
+func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) []Pair {
+	var evicting, tolerated []Pair
 	for _, claim := range c.claims[pod] {
 		if claim.Extended && v < extendedSince {
 			continue
 		}
 		for _, d := range claim.Devices {
 			add := func(t v1.Taint, rule, slice string) {
-				if t.Effect == v1.TaintEffectNoExecute {
-					pairs = append(pairs, Pair{claim, d.ID, rule, slice, decide(&t, d.Tolerations, v, now)})
+				p := Pair{claim, d.ID, rule, slice, decide(&t, d.Tolerations, v, now)}
+				switch {
+				case t.Effect != v1.TaintEffectNoExecute:
+				case p.Evict:
+					evicting = append(evicting, p)
+				default:
+					tolerated = append(tolerated, p)
 				}
 			}
 			for _, r := range c.rules {
@@ -66,22 +73,14 @@ func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) (pairs []Pair) 
 				}
 			}
 			for _, s := range c.pools[d.pool()] {
-				for _, t := range s.Taints[d.Name] {
+				for _, t := range s.Taints[d.ID] {
 					add(t, "", s.Name)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b Pair) int {
-		switch {
-		case a.Evict == b.Evict:
-			return a.At.Compare(b.At)
-		case a.Evict:
-			return -1
-		}
-		return 1
-	})
-	return pairs
+	slices.SortStableFunc(evicting, func(a, b Pair) int { return a.At.Compare(b.At) })
+	return append(evicting, tolerated...)
 }
 
 // decide returns the verdict because of one taint.
@@ -119,10 +118,7 @@ type Version int
 
 // String returns the version, without a patch that is 0.
 func (v Version) String() string {
-	if v%1000 == 0 {
-		return fmt.Sprintf("1.%d", int(v/1000))
-	}
-	return fmt.Sprintf("1.%d.%d", int(v/1000), int(v%1000))
+	return strings.TrimSuffix(fmt.Sprintf("1.%d.%d", int(v/1000), int(v%1000)), ".0")
 }
 
 // The versions from which on the controller decides otherwise.

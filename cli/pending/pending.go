@@ -49,7 +49,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C, without evictions "+
+		"because of devices. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
 		"deadline). Exits with code 0 after 10s with no pod terminating or waiting for eviction, and with code 1 "+

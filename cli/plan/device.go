@@ -20,6 +20,17 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
+// question returns what is asked: about devices, or about nodes.
+func (o *options) question(stdin io.Reader) (q foresight.Question, err error) {
+	if q.Devices, err = o.devices(stdin); err != nil || q.Devices != nil {
+		return q, err
+	}
+	if q.Selection, err = o.selection(); err == nil {
+		q.Changes, err = o.changes()
+	}
+	return q, err
+}
+
 // devices returns the rules of --device-rule and --device-taint; nil if nodes get taints.
 func (o *options) devices(stdin io.Reader) (rules []*device.Rule, err error) {
 	if o.deviceRule == "" && len(o.deviceTaints) == 0 {

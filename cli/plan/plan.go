@@ -38,7 +38,7 @@ type options struct {
 // Command returns the command, which sends userAgent to API servers.
 func Command(userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("plan", "Show what would be evicted if nodes were tainted", help, o.flags(), o.run)
+	cmd := answer.Command("plan", "Show what would be evicted if nodes or devices were tainted", help, o.flags(), o.run)
 	o.from.Complete(cmd, o.output.Forms())
 	return cmd
 }
@@ -73,13 +73,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 }
 
 func (o *options) run(cmd *cobra.Command, _ []string) error {
-	var question foresight.Question
-	var err error
-	if question.Devices, err = o.devices(cmd.InOrStdin()); err != nil || question.Devices != nil {
-		// no nodes are asked for
-	} else if question.Selection, err = o.selection(); err == nil {
-		question.Changes, err = o.changes()
-	}
+	question, err := o.question(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 		}
 	}
 	if err == nil && !s.Scheduled && (s.Devices || to.UsesClaims) {
-		_, err = c.readDevices(ctx, to, &r)
+		_, err = c.readDevices(ctx, s, to, &r)
 	}
 	if err == nil && s.namespaces() {
 		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
@@ -79,13 +79,11 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 	if err := c.readNodes(ctx, s, "", to); err != nil {
 		return err
 	}
-	tainted := false // devices, perhaps
+	tainted, err := false, error(nil) // devices, perhaps
 	if s.Scheduled && s.Devices {
-		found, err := c.readDevices(ctx, to, r)
-		if err != nil {
+		if tainted, err = c.readDevices(ctx, s, to, r); err != nil {
 			return err
 		}
-		tainted = found
 	}
 	if !s.Scheduled || s.AllPods || tainted || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
@@ -201,9 +199,11 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 
 // readDevices adds devices, claims and DeviceTaintRules, and reads the version of the server. found reports whether
 // there are any, or whether that is unknown. A server without their API has none.
-func (c Cluster) readDevices(ctx context.Context, to *foresight.Builder, r *foresight.Reading) (found bool, err error) {
+func (c Cluster) readDevices(
+	ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading,
+) (found bool, err error) {
 	for _, resource := range []string{"resourceslices", "devicetaintrules", "resourceclaims"} {
-		err := c.each(ctx, resource, "", metav1.ListOptions{}, func(object any) {
+		err := c.each(ctx, resource, s.Focus.Namespace, metav1.ListOptions{}, func(object any) {
 			found = true
 			to.Add(object)
 		})

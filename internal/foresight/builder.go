@@ -289,7 +289,7 @@ func deciding(o metav1.Object) any {
 	case *v1.ConfigMap:
 		return o.Data
 	}
-	return device.Of(o)
+	return nil
 }
 
 // IsNew reports whether an object is to be added: it was not added before, or in an older state, which it replaces.

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -190,30 +191,20 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 		if t := r.Taint.ToString(); !slices.Contains(planned.Taints, t) {
 			planned.Taints = append(planned.Taints, t)
 		}
-		if r.Name != "" {
-			planned.Rule = r.Name
-		} else if len(all) > 0 && !slices.ContainsFunc(all, r.Selects) {
+		planned.Rule = cmp.Or(r.Name, planned.Rule)
+		none := fmt.Sprintf("DeviceTaintRule %s selects none of %s", r.Name, Count(len(all), "device"))
+		switch some := slices.ContainsFunc(all, r.Selects); {
+		case r.Name == "" && !some && len(all) > 0:
 			typed := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}.String()
 			return nil, &QuestionError{"there is no device " + typed, "get resourceslices", typed, names}
+		case r.Selector == nil:
+			planned.notes = append(planned.notes, none+", because it has no deviceSelector; an empty one selects all")
+		case !some:
+			planned.notes = append(planned.notes, none)
+		}
+		if r.Taint.Effect != v1.TaintEffectNoExecute {
+			planned.notes = append(planned.notes, r.Taint.ToString()+" evicts no pod; plan NoExecute to see what it would evict")
 		}
 	}
 	return planned, nil
-}
-
-// ineffective returns notes about rules that evict no pod.
-func (m *Model) ineffective(rules []*device.Rule) (notes []string) {
-	all := m.users.Devices()
-	for _, r := range rules {
-		none := fmt.Sprintf("DeviceTaintRule %s selects none of %s", r.Name, Count(len(all), "device"))
-		switch {
-		case r.Selector == nil:
-			notes = append(notes, none+", because it has no deviceSelector; an empty one selects all")
-		case !slices.ContainsFunc(all, r.Selects):
-			notes = append(notes, none)
-		}
-		if r.Taint.Effect != v1.TaintEffectNoExecute {
-			notes = append(notes, r.Taint.ToString()+" evicts no pod; plan it with the effect NoExecute to see what that would evict")
-		}
-	}
-	return notes
 }

@@ -30,9 +30,6 @@ func (o *objects) cluster() *device.Cluster {
 	return device.NewCluster(list)
 }
 
-// mayUseDevices reports whether taints of devices may evict the pod.
-func (p *pod) mayUseDevices() bool { return p.usesClaims && p.Node != "" && p.replica() }
-
 // pairs returns the NoExecute taints of the pod's devices, and the pod's earliest deadline; zero if none evicts it.
 func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []device.Pair, at time.Time) {
 	if p.Node == "" || p.Terminating {
@@ -99,18 +96,18 @@ func (m *Model) explainDevices(p *pod) (list []ExplainedTaint) {
 func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 	using, without := 0, 0
 	for p := range pods {
-		countIf(&using, p.mayUseDevices())
-		countIf(&without, p.mayUseDevices() && len(m.users.Claims(p.UID)) == 0)
+		if p.usesClaims && p.Node != "" && p.replica() {
+			using++
+			countIf(&without, len(m.users.Claims(p.UID)) == 0)
+		}
 	}
-	why := m.reading.DevicesUnknown
-	switch {
-	case using == 0, m.reading.Kubernetes == 0 && !m.reading.Dumped && why == "": // nobody asks for them
-		return nil
-	case why == "" && m.reading.Dumped && len(m.users.Devices()) == 0:
+	why, asked := m.reading.DevicesUnknown, m.reading.Dumped || m.reading.Kubernetes != 0
+	if why == "" && m.reading.Dumped && len(m.users.Devices()) == 0 {
 		why = m.reading.From + " has no ResourceSlices"
-	case why == "" && without > 0:
-		why = fmt.Sprintf("no ResourceClaim is reserved for %s of them", Count(without, "pod"))
-	case why == "":
+	} else if why == "" && without > 0 && asked {
+		why = fmt.Sprintf("no ResourceClaim is reserved for %d of them", without)
+	}
+	if using == 0 || why == "" {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s may use devices by claims, but %s, so the taints of these devices are unknown",
@@ -138,10 +135,14 @@ func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
 			r.note("%s; this answer is for %s", differs, m.version())
 		}
 	}
-	var lacking []string
+	var notes []string
 	for _, p := range pods {
-		lacking = append(lacking, d.Lacking(p.UID)...)
+		notes = append(notes, d.Lacking(p.UID)...)
+		if _, at := m.pairs(d, p, m.version()); m.version() < device.Default && !at.IsZero() {
+			notes = append(notes, fmt.Sprintf("before Kubernetes %s, taints of devices evict pods only if the feature gates "+
+				"DRADeviceTaints (on by default since 1.36) and, for rules, DRADeviceTaintRules are on", device.Default))
+		}
 	}
-	slices.Sort(lacking)
-	r.Notes = append(r.Notes, slices.Compact(lacking)...)
+	slices.Sort(notes)
+	r.Notes = append(r.Notes, slices.Compact(notes)...)
 }

@@ -95,6 +95,8 @@ type PlannedDevices struct {
 	Taints   []string `json:"taints"`
 	Selected []string `json:"selected"` // driver/pool/device of each
 	All      int      `json:"all"`      // number of devices of the cluster
+
+	notes []string // about rules that evict no pod
 }
 
 // PlannedPod is the prediction for one pod.
@@ -167,13 +169,13 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Budgets = planBudgets(m.budgetsWith(taints), plan.Pods, taints)
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
-	plan.Remarks = m.remarks(&by.with, plan.doubts(), slices.Concat(m.rules.notes(q.Changes, plan.Nodes), m.ineffective(q.Devices)))
+	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(plan.own())
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
 	if unknown := m.unknownDevices(maps.Values(m.pods)); plan.Devices == nil {
 		plan.Notes = append(plan.Notes, unknown...)
 	} else {
-		plan.Incomplete = append(plan.Incomplete, unknown...)
+		plan.Incomplete, plan.Notes = append(plan.Incomplete, unknown...), append(plan.Notes, plan.Devices.notes...)
 		m.noteDevices(&plan.Remarks, by.users, users)
 	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
