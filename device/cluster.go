@@ -112,8 +112,7 @@ type Cluster struct {
 	rules  []*Rule
 }
 
-// NewCluster returns a cluster with these objects, as [Of] returns them. Their order decides only between taints with
-// the same deadline.
+// NewCluster returns a cluster with these objects, as [Of] returns them.
 func NewCluster(objects []any) *Cluster {
 	c := &Cluster{claims: map[types.UID][]*Claim{}, pools: map[ID][]*Slice{}}
 	for _, object := range objects {
@@ -191,9 +190,8 @@ func (c *Cluster) Lacking(pod types.UID) (list []string) {
 		for _, d := range claim.Devices {
 			parts := c.pools[d.pool()]
 			if len(parts) > 0 && int64(len(parts)) < parts[0].Count {
-				list = append(list, fmt.Sprintf("pool %s/%s has %d of the %d ResourceSlices of its generation %d: taints in the "+
-					"others count once they are published, and those in older ones no longer count", d.Driver, d.Pool, len(parts),
-					parts[0].Count, parts[0].Generation))
+				list = append(list, fmt.Sprintf("pool %s/%s has %d of the %d ResourceSlices of generation %d; taints in the others, "+
+					"or in older ones, do not count now", d.Driver, d.Pool, len(parts), parts[0].Count, parts[0].Generation))
 			}
 		}
 	}

@@ -1,11 +1,9 @@
-// Package device decides which pods device-taint-eviction-controller of kube-controller-manager deletes because of
-// taints of the devices that they use, and when. It decides as that controller does, version by version; nothing here
-// evicts.
+// Package device decides, as device-taint-eviction-controller of kube-controller-manager does, which pods are deleted
+// because of taints of the devices that they use, and when. It evicts nothing.
 //
-// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to the devices of these claims, and to the
-// NoExecute taints of these devices: those in the newest generation of their pool, and those of rules. All matching
-// tolerations of the claim count, and the one with the fewest seconds decides. A deadline is the taint's timeAdded plus
-// these seconds, and the earliest deadline of all pairs is that of the pod.
+// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to the NoExecute taints
+// of these: those in the newest generation of their pool, and those of rules. All matching tolerations count, and the one
+// with the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest is that of the pod.
 package device
 
 import (

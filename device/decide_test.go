@@ -265,7 +265,7 @@ func TestAPoolLacksTheSlicesThatItCountsAndDoesNotHave(t *testing.T) {
 	half, whole := slice("s", "n", 2), slice("t", "m", 1)
 	half.Spec.Pool.ResourceSliceCount = 2
 	c := clusterOf(half, slice("old", "n", 1), whole, claim("c", []string{"n/a", "m/a"}))
-	want := []string{"pool gpu/n has 1 of the 2 ResourceSlices of its generation 2: taints in the others count once they are published, and those in older ones no longer count"}
+	want := []string{"pool gpu/n has 1 of the 2 ResourceSlices of generation 2; taints in the others, or in older ones, do not count now"}
 	if diff := cmp.Diff(want, c.Lacking("uid")); diff != "" {
 		t.Error(diff)
 	}

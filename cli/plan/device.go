@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
-	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
@@ -31,69 +30,63 @@ func (o *options) question(stdin io.Reader) (q foresight.Question, err error) {
 	return q, err
 }
 
-// devices returns the rules of --device-rule and --device-taint; nil if nodes get taints.
+// devices returns the rules of --device-rule and --device-taint; none if nodes get taints.
 func (o *options) devices(stdin io.Reader) (rules []*device.Rule, err error) {
-	if o.deviceRule == "" && len(o.deviceTaints) == 0 {
-		return nil, nil
-	}
-	if len(o.nodes)+len(o.taints) > 0 || o.allNodes || o.selector+o.compare != "" {
-		return nil, errors.New("--device-rule and --device-taint cannot be used with --taint, --compare or nodes")
-	}
 	if o.deviceRule != "" {
-		rule, err := readRule(o.deviceRule, stdin)
-		if err != nil {
-			return nil, fmt.Errorf("--device-rule=%s: %w", o.deviceRule, err)
-		}
-		rules = append(rules, rule)
+		rules, err = readRule(o.deviceRule, stdin)
 	}
 	for _, written := range o.deviceTaints {
-		rule, err := parseDeviceTaint(written)
-		if err != nil {
-			return nil, fmt.Errorf("invalid --device-taint=%s: %w", written, err)
-		}
-		rules = append(rules, rule)
+		rule, problem := parseDeviceTaint(written)
+		rules, err = append(rules, rule), cmp.Or(err, problem)
 	}
-	return rules, nil
+	if len(rules) > 0 && (len(o.nodes)+len(o.taints) > 0 || o.allNodes || o.selector+o.compare != "") {
+		err = errors.New("--device-rule and --device-taint cannot be used with --taint, --compare or nodes")
+	}
+	return rules, err
 }
 
 // parseDeviceTaint returns a rule without a name, for one device.
 func parseDeviceTaint(written string) (*device.Rule, error) {
 	where, what, _ := strings.Cut(written, "=")
 	driver, rest, _ := strings.Cut(where, "/")
-	last := strings.LastIndex(rest, "/") // the name of a pool may have slashes
+	last := max(0, strings.LastIndex(rest, "/")) // the name of a pool may have slashes
+	pool, name := rest[:last], strings.TrimPrefix(rest[last:], "/")
 	change, err := foresight.ParseChange(what)
-	if driver == "" || last < 1 || last == len(rest)-1 || change.Remove {
-		return nil, errors.New("use DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")
+	if driver == "" || pool == "" || name == "" || change.Remove {
+		err = errors.New("use DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")
 	}
-	pool, name := rest[:last], rest[last+1:]
+	if err != nil {
+		return nil, fmt.Errorf("invalid --device-taint=%s: %w", written, err)
+	}
 	selector := &resourcev1.DeviceTaintSelector{Driver: &driver, Pool: &pool, Device: &name}
-	return &device.Rule{Selector: selector, Taint: change.Taint}, err
+	return &device.Rule{Selector: selector, Taint: change.Taint}, nil
 }
 
-// readRule reads the DeviceTaintRule of a file.
-func readRule(file string, stdin io.Reader) (*device.Rule, error) {
+// readRule returns the DeviceTaintRule of a file.
+func readRule(file string, stdin io.Reader) ([]*device.Rule, error) {
 	text, err := os.ReadFile(file)
 	if file == "-" {
 		text, err = io.ReadAll(stdin)
 	}
 	var r resourcev1.DeviceTaintRule
-	if err := cmp.Or(err, yaml.UnmarshalStrict(text, &r)); err != nil {
-		return nil, err
-	}
+	err = cmp.Or(err, yaml.UnmarshalStrict(text, &r))
 	rule := device.Of(&r).(*device.Rule)
 	problems := append(validation.IsQualifiedName(rule.Taint.Key), validation.IsValidLabelValue(rule.Taint.Value)...)
 	switch effects := []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "None"}; {
+	case err != nil:
 	case r.Kind != "DeviceTaintRule" || !strings.HasPrefix(r.APIVersion, "resource.k8s.io/v1"),
 		strings.Contains(string(text), "\n---"):
-		return nil, errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1")
+		err = errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1")
 	case r.Name == "":
-		return nil, errors.New("metadata.name: Required value")
+		err = errors.New("metadata.name: Required value")
 	case !slices.Contains(effects, rule.Taint.Effect):
-		return nil, fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: %q", rule.Taint.Effect, effects)
+		err = fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: %q", rule.Taint.Effect, effects)
 	case len(problems) > 0:
-		return nil, fmt.Errorf("spec.taint: Invalid value: %q: %s", rule.Taint.ToString(), problems[0])
+		err = fmt.Errorf("spec.taint: Invalid value: %q: %s", rule.Taint.ToString(), problems[0])
+	default:
+		return []*device.Rule{rule}, nil
 	}
-	return rule, nil
+	return nil, fmt.Errorf("--device-rule=%s: %w", file, err)
 }
 
 // tainted names the devices, their taints and the rule.

@@ -10,8 +10,7 @@ it stores its policies and the time each taint was set) are read from the API se
 Usage:
   taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
   taint-manager plan --config FILE --compare FILE [flags]
-  taint-manager plan --device-rule FILE [flags]
-  taint-manager plan --device-taint DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT [flags]
+  taint-manager plan --device-rule FILE|--device-taint DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT [flags]
 
 Examples:
   # Show what would be evicted if node n1 were tainted now

@@ -31,7 +31,7 @@ type options struct {
 	at       string
 	anyway   bool
 
-	deviceRule   string // a file
+	deviceRule   string
 	deviceTaints []string
 }
 

@@ -31,7 +31,9 @@ func (t *text) pods() {
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
 	}
-	if len(t.Nodes) > 0 && len(t.Nodes[0].Changes) == 1 && !t.Wide() {
+	if d := t.Devices; d != nil && len(d.Taints) == 1 && !t.Wide() {
+		table.Taint = strings.TrimSuffix(d.Taints[0], ":NoExecute")
+	} else if d == nil && len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
 	answer.Table(t.Text, table.Rows(shown))

@@ -28,8 +28,7 @@ type dumped struct {
 	files    []string
 	in       io.Reader // for "-"
 	location location
-
-	kubernetes device.Version // 0 if it is unknown
+	version  device.Version // of Kubernetes; 0 if it is unknown
 }
 
 // collected is what was read of one collection of a dump.
@@ -188,7 +187,7 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if c.pages.Now = c.newest; c.newest.IsZero() {
 		c.pages.Now = r.At
 	}
-	r.AsRunning, r.Kubernetes = s.Running != nil, c.kubernetes
+	r.AsRunning, r.Kubernetes = s.Running != nil, c.version
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespac
 	if f.Dumped() {
 		d := &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}
 		if f.kubernetes != "" {
-			d.kubernetes, err = kubernetesVersion(f.kubernetes)
+			d.version, err = kubernetesVersion(f.kubernetes)
 		}
 		return d, f.Namespace, err
 	}
@@ -181,9 +181,7 @@ func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespac
 func kubernetesVersion(written string) (device.Version, error) {
 	v, err := version.ParseGeneric(written)
 	if err != nil || v.Major() != 1 {
-		return 0, flags.Refusal{
-			Flag: "kubernetes-version", Value: written, Allowed: "it is no version of Kubernetes", Next: "write it as 1.37",
-		}
+		return 0, fmt.Errorf("%q is no version of Kubernetes; write it as 1.37", written)
 	}
 	return device.Version(v.Minor()*1000 + min(v.Patch(), 999)), nil
 }

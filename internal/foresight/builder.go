@@ -38,10 +38,8 @@ type Reading struct {
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
 
-	// Kubernetes is the version of the cluster; 0 if it is unknown. DevicesUnknown says why claims, slices or
-	// DeviceTaintRules were not read; empty if they were, or are not needed.
-	Kubernetes     device.Version
-	DevicesUnknown string
+	Kubernetes     device.Version // of the cluster; 0 if it is unknown, or not needed
+	DevicesUnknown string         // why devices, claims or rules were not read; empty if they were, or are not needed
 
 	Journal *Journal // what was read of the manager's
 
@@ -101,8 +99,7 @@ func (r *Reading) settle(q Moment) time.Time {
 type Builder struct {
 	objects
 	UsesClaims bool // a pod that was added may use devices
-
-	shared sharing
+	shared     sharing
 
 	seen  map[uint64]*added // by a hash of the kind and the name
 	seed  maphash.Seed

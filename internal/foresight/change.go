@@ -179,10 +179,9 @@ func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 
 // plannedDevices returns the devices that the rules select. It returns an error if a rule without a name selects none.
 func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
-	all, names := m.users.Devices(), []string{}
+	all := m.users.Devices()
 	planned := &PlannedDevices{Selected: []string{}, All: len(all)}
 	for _, d := range all {
-		names = append(names, d.String())
 		if slices.ContainsFunc(rules, func(r *device.Rule) bool { return r.Selects(d) }) {
 			planned.Selected = append(planned.Selected, d.String())
 		}
@@ -195,10 +194,11 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 		none := fmt.Sprintf("DeviceTaintRule %s selects none of %s", r.Name, Count(len(all), "device"))
 		switch some := slices.ContainsFunc(all, r.Selects); {
 		case r.Name == "" && !some && len(all) > 0:
-			typed := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}.String()
-			return nil, &QuestionError{"there is no device " + typed, "get resourceslices", typed, names}
+			missing := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}
+			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices -o yaml"}
 		case r.Selector == nil:
-			planned.notes = append(planned.notes, none+", because it has no deviceSelector; an empty one selects all")
+			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of versions "+
+				"before 1.37 takes for all devices; an empty one selects all")
 		case !some:
 			planned.notes = append(planned.notes, none)
 		}

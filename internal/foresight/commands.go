@@ -27,9 +27,8 @@ func commands(p *pod, e *Explanation) []Command {
 	onlyNode := true // evicts the pod, and none of its devices
 	decided := false // by a policy
 	for i := range e.Taints {
-		if by := e.Taints[i].Prediction; by != nil && by.Evict && by.Device != nil {
-			onlyNode = false
-		} else if by != nil && by.Evict {
+		if by := e.Taints[i].Prediction; by != nil && by.Evict {
+			onlyNode = onlyNode && by.Device == nil
 			t := withoutValue(e.Taints[i].Taint)
 			taints, removals = append(taints, t), append(removals, shellWord(t.Key+":"+string(t.Effect)+"-"))
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -44,8 +46,7 @@ func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []devi
 // version is that of Kubernetes or, if it is unknown, the first one that evicts because of all taints of devices.
 func (m *Model) version() device.Version { return cmp.Or(m.reading.Kubernetes, device.Default) }
 
-// predict returns the prediction for a pod, because of taints of its node and of these devices, and the verdict about
-// its node.
+// predict returns the prediction for a pod, by the taints of its node and of devices, and the verdict about its node.
 func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, policy.Verdict) {
 	first, verdict := by.predict(&p.Pod)
 	pairs, at := m.pairs(d, p, m.version())
@@ -65,11 +66,11 @@ func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, pol
 // ofDevice returns the prediction for a pod because of one taint of a device.
 func ofDevice(p *device.Pair) Prediction {
 	made := Prediction{
-		Evict: p.Evict, Reason: p.Because(), Device: &UsedDevice{p.Device.String(), p.Claim.Name, p.Rule, p.Slice},
+		Evict: p.Evict, Reason: p.Because(), Toleration: unquoted(p.Toleration),
+		Device: &UsedDevice{p.Device.String(), p.Claim.Name, p.Rule, p.Slice},
 	}
 	if p.Evict {
-		made.At, made.ExposedSince, made.SinceFrom = utc(p.At), utc(p.Start), FromTimeAdded
-		made.Taint, made.Toleration = p.Taint.ToString(), unquoted(p.Toleration)
+		made.At, made.ExposedSince, made.SinceFrom, made.Taint = utc(p.At), utc(p.Start), FromTimeAdded, p.Taint.ToString()
 		made.DeletedBy, made.Method = device.Controller, strings.ToLower(string(policy.Delete))
 	}
 	return made
@@ -80,14 +81,11 @@ func (m *Model) explainDevices(p *pod) (list []ExplainedTaint) {
 	pairs, _ := m.pairs(m.users, p, m.version())
 	for i := range pairs {
 		pair, alone := &pairs[i], ofDevice(&pairs[i])
-		explained := ExplainedTaint{
+		list = append(list, ExplainedTaint{
 			Taint: pair.Taint.ToString(), Device: alone.Device, Since: utc(pair.Start), SinceFrom: FromTimeAdded,
+			Toleration: alone.Toleration, TolerationSeconds: cmp.Or(pair.Toleration, new(v1.Toleration)).TolerationSeconds,
 			Arithmetic: []string{alone.Reason}, Prediction: &alone,
-		}
-		if t := pair.Toleration; t != nil {
-			explained.Toleration, explained.TolerationSeconds = unquoted(t), t.TolerationSeconds
-		}
-		list = append(list, explained)
+		})
 	}
 	return list
 }
@@ -114,8 +112,7 @@ func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 		Count(using, "pod"), why)}
 }
 
-// noteDevices adds what is special about the taints of these pods' devices: about which pods other versions of
-// Kubernetes decide otherwise, and what is missing in pools.
+// noteDevices adds about which of these pods versions of Kubernetes decide differently, and what their pools lack.
 func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
 	changes := device.Changes()
 	for _, since := range slices.Sorted(maps.Keys(changes)) {

@@ -179,7 +179,7 @@ func TestAPlanOfNodesCountsPodsThatTaintsOfDevicesEvict(t *testing.T) {
 	for _, p := range p.Pods {
 		got = append(got, p.Name+" "+p.Effect)
 	}
-	if diff := cmp.Diff([]string{"a anyway", "c anyway", "b sooner"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a anyway", "b sooner", "c anyway"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -260,7 +260,7 @@ func TestARuleThatEvictsNobodyIsNoted(t *testing.T) {
 		taint    string
 		want     string
 	}{
-		"without a selector":   {nil, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices, because it has no deviceSelector; an empty one selects all"},
+		"without a selector":   {nil, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices, because it has no deviceSelector, which only the scheduler of versions before 1.37 takes for all devices; an empty one selects all"},
 		"for another driver":   {&resourcev1.DeviceTaintSelector{Driver: &other}, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices"},
 		"with the effect None": {&resourcev1.DeviceTaintSelector{}, "xid:None", "xid:None evicts no pod; plan NoExecute to see what it would evict"},
 	} {
@@ -290,7 +290,7 @@ func TestAPoolThatLacksSlicesIsNoted(t *testing.T) {
 	half := gpus()
 	half.Spec.Pool.ResourceSliceCount = 3
 	p := asked(t, onDevices("xid:NoExecute"), kubernetes, node("n1"), half, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 0))
-	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "pool gpu/n1 has 1 of the 3 ResourceSlices of its generation 1: ") {
+	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "pool gpu/n1 has 1 of the 3 ResourceSlices of generation 1; ") {
 		t.Errorf("the notes are %q", p.Notes)
 	}
 }

@@ -95,8 +95,7 @@ type PlannedDevices struct {
 	Taints   []string `json:"taints"`
 	Selected []string `json:"selected"` // driver/pool/device of each
 	All      int      `json:"all"`      // number of devices of the cluster
-
-	notes []string // about rules that evict no pod
+	notes    []string // about rules that evict no pod
 }
 
 // PlannedPod is the prediction for one pod.
@@ -165,7 +164,6 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	}
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
-	users := plan.addUsers()
 	plan.Budgets = planBudgets(m.budgetsWith(taints), plan.Pods, taints)
 	plan.addPaces(m, by)
 	plan.count(m.replicasOf())
@@ -176,10 +174,12 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 		plan.Notes = append(plan.Notes, unknown...)
 	} else {
 		plan.Incomplete, plan.Notes = append(plan.Incomplete, unknown...), append(plan.Notes, plan.Devices.notes...)
-		m.noteDevices(&plan.Remarks, by.users, users)
+		m.noteDevices(&plan.Remarks, by.users, by.asked)
 	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
-	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
+	if asked := slices.ContainsFunc(plan.Pods, plan.AsksBudgets); asked || plan.Devices == nil {
+		m.addBudgetsUnknown(&plan.Remarks, asked)
+	}
 	return plan, nil
 }
 
@@ -231,6 +231,7 @@ type planRules struct {
 	masked        int
 	users         *device.Cluster // with the taints of these rules
 	devices       []*device.Rule
+	asked         []*pod // that use the devices in question
 }
 
 // planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
@@ -239,9 +240,9 @@ func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules 
 	with := m.rulesAt(&m.rules, q.At, taints)
 	users := m.users.With(q.Devices, q.At)
 	if q.Compare != nil {
-		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0, users, nil}
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0, users, nil, nil}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, q.Devices}
+	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, q.Devices, nil}
 }
 
 // planPods returns the predictions for all pods of the selected nodes, and for the evicted pods of other nodes.
@@ -269,6 +270,9 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	without, _ := m.predict(&by.without, p, m.users)
 	taints, onNode := by.taints[p.Node]
 	uses := by.users.Uses(p.UID, by.devices)
+	if uses {
+		by.asked = append(by.asked, p)
+	}
 	if pairs, _ := m.pairs(by.users, p, m.version()); uses && !with.Goes() && len(pairs) > 0 {
 		with.Reason = pairs[0].Because()
 	}
@@ -316,23 +320,6 @@ func (p *Plan) addPaces(m *Model, by *planRules) {
 	if p.Compared != "" {
 		p.ComparedPace = by.without.pace(m, p.At, without)
 	}
-}
-
-// addUsers returns the pods that use the devices, and adds their nodes.
-func (p *Plan) addUsers() (users []*pod) {
-	if p.Devices == nil {
-		return nil
-	}
-	nodes := map[string]bool{}
-	for _, pod := range p.Pods {
-		if pod.selected {
-			users, nodes[pod.Node] = append(users, pod.of), true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		p.Nodes = append(p.Nodes, PlannedNode{Name: name, Changes: []NodeChange{}})
-	}
-	return users
 }
 
 // effect returns the effect of the changes on a pod, from the predictions after and before them.

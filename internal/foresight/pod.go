@@ -44,7 +44,7 @@ type pod struct {
 	hidden  bool      // a mask hides whether it is in the focus
 	created time.Time // zero if that is not known
 
-	usesClaims bool // so taints of devices may evict it
+	usesClaims bool // and maybe devices
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends

@@ -33,12 +33,11 @@ type Prediction struct {
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
 	// DeletedBy is "the DaemonSet controller" if it deletes the pod at the deadline: a pod of a DaemonSet that does not
-	// tolerate a NoExecute taint. It is "device-taint-eviction-controller" if the taint is that of a device. No policy,
-	// guard or budget applies then.
+	// tolerate a NoExecute taint; of a device's taint "device-taint-eviction-controller". No policy, guard or budget
+	// applies then.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
 	Device *UsedDevice `json:"device,omitempty"` // that has the taint; nil if the node has it
-
 	// Also is the later eviction of a pod that a taint of its node and one of a device evict.
 	Also *Prediction `json:"also,omitempty"`
 

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -90,6 +91,12 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })
+	if p.Devices != nil {
+		p.Nodes = []PlannedNode{}
+		for _, name := range slices.Sorted(maps.Keys(nodes)) {
+			p.Nodes = append(p.Nodes, PlannedNode{Name: name, Changes: []NodeChange{}})
+		}
+	}
 	for i := range p.Nodes {
 		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
 	}

@@ -221,12 +221,12 @@ func (g deviceGenerator) addPod(o *deviceObjects, name string) {
 	}
 	for i := range g.IntN(3) {
 		entry, claimName := "c"+strconv.Itoa(i), name+"-c"+strconv.Itoa(i)
-		claim := g.claim(claimName)
+		claim, yes := g.claim(claimName), true
+		owned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: name, UID: p.UID, Controller: &yes}}
 		switch g.IntN(4) {
 		case 0: // generated
-			yes := true
-			claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: name, UID: p.UID, Controller: &yes}}
 			template := "t"
+			claim.OwnerReferences = owned
 			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: entry, ResourceClaimTemplateName: &template})
 			p.Status.ResourceClaimStatuses = append(p.Status.ResourceClaimStatuses, v1.PodResourceClaimStatus{Name: entry, ResourceClaimName: &claimName})
 		case 1: // shared
@@ -241,7 +241,7 @@ func (g deviceGenerator) addPod(o *deviceObjects, name string) {
 			}
 		case 2:
 			if p.Status.ExtendedResourceClaimStatus == nil {
-				claim.Annotations = map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}
+				claim.Annotations, claim.OwnerReferences = map[string]string{resourcev1.ExtendedResourceClaimAnnotation: "true"}, owned
 				p.Status.ExtendedResourceClaimStatus = &v1.PodExtendedResourceClaimStatus{ResourceClaimName: claimName}
 				break
 			}
