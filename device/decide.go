@@ -1,9 +1,9 @@
 // Package device decides, as device-taint-eviction-controller of kube-controller-manager does, which pods are deleted
 // because of taints of the devices that they use, and when. It evicts nothing.
 //
-// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to the NoExecute taints
-// of these: those in the newest generation of their pool, and those of rules. All matching tolerations count, and the one
-// with the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest is that of the pod.
+// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to the NoExecute
+// taints of these: those in the newest generation of their pool, and those of rules. All matching tolerations count, and
+// the one with the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest counts.
 package device
 
 import (

@@ -174,8 +174,8 @@ func (b *Builder) New(masked func(value string) bool) *Builder {
 // Judge sets other rules, before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
 
-// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, a ResourceClaim, a ResourceSlice, a DeviceTaintRule,
-// or a namespace, whose labels only policies with a namespaceSelector use. It ignores other objects.
+// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, an object of package device, or a namespace, whose
+// labels only policies with a namespaceSelector use. It ignores other objects.
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
@@ -227,7 +227,8 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	} else if p.UID != "" {
 		b.uids[s.uid] = s
 	}
-	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // by whatever rules
+	n := b.nodes[made.Node]
+	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // by whatever rules
 		b.early[made.Node] = true
 		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {

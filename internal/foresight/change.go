@@ -197,8 +197,8 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 			missing := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}
 			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices -o yaml"}
 		case r.Selector == nil:
-			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of versions "+
-				"before 1.37 takes for all devices; an empty one selects all")
+			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
+				"versions before 1.37 takes for all devices; an empty one selects all")
 		case !some:
 			planned.notes = append(planned.notes, none)
 		}

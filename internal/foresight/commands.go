@@ -34,7 +34,10 @@ func commands(p *pod, e *Explanation) []Command {
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
 		}
 	}
-	if len(taints) > 0 && onlyNode && !slices.ContainsFunc(taints, isManaged) {
+	if !onlyNode { // removing taints of the node would not keep the pod
+		taints = nil
+	}
+	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
 		remove := "remove the taint to keep every pod that it evicts, including this one"
 		if len(taints) > 1 {
 			remove = "remove the taints to keep every pod that they evict, including this one"
@@ -44,7 +47,7 @@ func commands(p *pod, e *Explanation) []Command {
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
-	if len(taints) > 0 && onlyNode && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
+	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
 		list = append(list, Command{
 			"keep this pod without changing the taint; a replacement does not get the toleration",
 			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),

@@ -31,8 +31,8 @@ type Explanation struct {
 
 	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod
 
-	// Taints of the pod's node, one by one, and NoExecute taints of its devices. Empty if no taint matters: the pod has finished, is being deleted, or
-	// can't be evicted.
+	// Taints of the pod's node, one by one, and NoExecute taints of its devices. Empty if no taint matters: the pod has
+	// finished, is being deleted, or can't be evicted.
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
 	Disruption *Disruption `json:"disruption,omitempty"` // nil if the pod has no such condition
