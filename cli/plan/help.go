@@ -1,7 +1,6 @@
 package plan
 
-const help = `Show what would be evicted if nodes or devices were tainted: which pods, when, and why. Nothing is
-changed.
+const help = `Show what would be evicted if nodes or devices were tainted: which pods, when, and why. Read-only.
 
 This command uses the same rules as "taint-manager run". --taint has the syntax of "kubectl taint", and
 works as if --overwrite were set. Only NoExecute taints evict pods, unless a policy names a NoSchedule

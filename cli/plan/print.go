@@ -389,7 +389,11 @@ func (t *text) footer() {
 			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
 	}
 	if t.Total.Elsewhere > 0 && !t.anyway {
-		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
+		where := "on other nodes "
+		if t.Devices != nil {
+			where = "with other devices "
+		}
+		counts = append(counts, answer.Pods(t.Total.Elsewhere, where+"is", where+"are")+
 			" already scheduled for eviction; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
 			" with --anyway.")
 	}

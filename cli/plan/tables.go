@@ -17,12 +17,8 @@ type pod = *foresight.PlannedPod
 // pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
 // other nodes, which go anyway, are written if the user asks for them.
 func (t *text) pods() {
-	asked := map[string]bool{}
-	for i := range t.Nodes {
-		asked[t.Nodes[i].Name] = true
-	}
 	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		return !p.Goes() && !t.Wide() || !asked[p.Node] && !t.anyway
+		return !p.Goes() && !t.Wide() || !p.Selected && !t.anyway
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,

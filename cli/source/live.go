@@ -61,8 +61,8 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 			r.BudgetsUnknown = ""
 		}
 	}
-	if err == nil && !s.Scheduled && (s.Devices || to.UsesClaims) {
-		_, err = c.readDevices(ctx, s, to, &r)
+	if err == nil && !s.Scheduled && (s.Devices || to.HasDevices) {
+		err = c.readDevices(ctx, s.Focus.Namespace, to, &r)
 	}
 	if err == nil && s.namespaces() {
 		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
@@ -79,13 +79,12 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 	if err := c.readNodes(ctx, s, "", to); err != nil {
 		return err
 	}
-	tainted, err := false, error(nil) // devices, perhaps
 	if s.Scheduled && s.Devices {
-		if tainted, err = c.readDevices(ctx, s, to, r); err != nil {
+		if err := c.readDevices(ctx, s.Focus.Namespace, to, r); err != nil {
 			return err
 		}
 	}
-	if !s.Scheduled || s.AllPods || tainted || len(to.Tainted(s.Nodes)) > 0 {
+	if !s.Scheduled || s.AllPods || to.HasDevices || r.DevicesUnknown != "" || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
@@ -197,29 +196,24 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
 }
 
-// readDevices adds devices, claims and DeviceTaintRules, and reads the version of the server. found reports whether
-// there are any, or whether that is unknown. A server without their API has none.
-func (c Cluster) readDevices(
-	ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading,
-) (found bool, err error) {
+// readDevices adds devices, claims of the namespace and DeviceTaintRules, and reads the version of the server. A server
+// without their API has none.
+func (c Cluster) readDevices(ctx context.Context, in string, to *foresight.Builder, r *foresight.Reading) error {
 	for _, resource := range []string{"resourceslices", "devicetaintrules", "resourceclaims"} {
-		err := c.each(ctx, resource, s.Focus.Namespace, metav1.ListOptions{}, func(object any) {
-			found = true
-			to.Add(object)
-		})
+		err := c.each(ctx, resource, in, metav1.ListOptions{}, to.Add)
 		switch {
 		case apierrors.IsForbidden(err):
-			found, r.DevicesUnknown = true, "this user may not list "+resource
+			r.DevicesUnknown = "this user may not list " + resource
 		case err != nil && !apierrors.IsNotFound(err):
-			return found, err
+			return err
 		}
 	}
 	server, err := c.client.Discovery().ServerVersion()
 	if err != nil {
-		return found, c.refused("get /version", err)
+		return c.refused("get /version", err)
 	}
 	r.Kubernetes, err = kubernetesVersion(server.GitVersion)
-	return found, err
+	return err
 }
 
 // list requests one page of a list. An empty namespace stands for all.

@@ -98,7 +98,7 @@ func (r *Reading) settle(q Moment) time.Time {
 // that answers questions about them.
 type Builder struct {
 	objects
-	UsesClaims bool // a pod that was added may use devices
+	HasDevices bool // a device or a rule for devices was added, or a pod that uses claims
 	shared     sharing
 
 	seen  map[uint64]*added // by a hash of the kind and the name
@@ -202,6 +202,7 @@ func (b *Builder) Add(object any) {
 		}
 	case metav1.Object:
 		if part := device.Of(o); part != nil && b.newState(fmt.Sprintf("%T", o), o, time.Time{}) != nil {
+			b.HasDevices = true
 			b.devices[fmt.Sprintf("%T %s/%s", o, o.GetNamespace(), o.GetName())] = part
 		}
 	}
@@ -220,7 +221,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 	s.lacks.count(p)
 	made := podOf(p)
-	made.hidden, b.UsesClaims = hidden, b.UsesClaims || made.usesClaims
+	made.hidden, b.HasDevices = hidden, b.HasDevices || made.usesClaims
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
 		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""

@@ -24,17 +24,15 @@ func commands(p *pod, e *Explanation) []Command {
 	var list []Command
 	var taints []v1.Taint // those that evict the pod
 	var removals []string
-	onlyNode := true // evicts the pod, and none of its devices
 	decided := false // by a policy
 	for i := range e.Taints {
 		if by := e.Taints[i].Prediction; by != nil && by.Evict {
-			onlyNode = onlyNode && by.Device == nil
 			t := withoutValue(e.Taints[i].Taint)
 			taints, removals = append(taints, t), append(removals, shellWord(t.Key+":"+string(t.Effect)+"-"))
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
 		}
 	}
-	if !onlyNode { // removing taints of the node would not keep the pod
+	if e.Prediction.Device != nil || e.Prediction.Also != nil { // what helps against taints of the node does not suffice
 		taints = nil
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {

@@ -59,7 +59,7 @@ func (p *Plan) Names() []string {
 // own returns the namespaces and names of the pods of this program that leave the selected nodes.
 func (p *Plan) own() (names []string) {
 	for _, pod := range p.Pods {
-		if pod.Own && pod.selected {
+		if pod.Own && pod.Selected {
 			names = append(names, pod.String())
 		}
 	}
@@ -122,8 +122,8 @@ type PlannedPod struct {
 	// FirstMatch means that a later toleration would tolerate a taint longer than the first matching one, which counts.
 	FirstMatch bool `json:"-"`
 
+	Selected        bool `json:"-"` // it is on a selected node, or uses a device in question
 	of              *pod // from which it was made; nil once the plan is complete
-	selected        bool // on a selected node
 	waitsForBudgets bool // until budgets allow its eviction
 	neverByBudgets  bool // waits, and budgets never allow it
 }
@@ -257,7 +257,7 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 			by.masked++
 			continue
 		}
-		if planned := m.planPod(p, by, at); planned.selected || planned.Evict {
+		if planned := m.planPod(p, by, at); planned.Selected || planned.Evict {
 			pods = append(pods, planned)
 		}
 	}
@@ -277,7 +277,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		with.Reason = pairs[0].Because()
 	}
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: onNode || uses,
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, Selected: onNode || uses,
 	}
 	if with.DeletedBy == "" {
 		result.Builtin = by.with.nodes[p.Node].builtin(&p.Pod, &verdict, &by.with)
@@ -309,10 +309,10 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 func (p *Plan) addPaces(m *Model, by *planRules) {
 	var with, without []going
 	for _, pod := range p.Pods {
-		if pod.selected && pod.Evict && !p.Waits(pod) {
+		if pod.Selected && pod.Evict && !p.Waits(pod) {
 			with = append(with, going{pod.of, &pod.Prediction})
 		}
-		if pod.selected && pod.Without != nil {
+		if pod.Selected && pod.Without != nil {
 			without = append(without, going{pod.of, pod.Without})
 		}
 	}
@@ -376,7 +376,7 @@ func (m *Model) replicasOf() map[ownerKey]*replicas {
 // doubts returns the doubts about the times of the plan, except about pods that the changes do not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
-		if pod.Effect == Anyway && !pod.selected {
+		if pod.Effect == Anyway && !pod.Selected {
 			continue
 		}
 		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil

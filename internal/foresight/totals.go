@@ -60,10 +60,10 @@ func (t *Total) add(p *PlannedPod) {
 	case Stays:
 		t.Stay++
 	case Held:
-		countIf(&t.Held, p.selected)
+		countIf(&t.Held, p.Selected)
 	default:
-		countIf(&t.Anyway, p.selected)
-		countIf(&t.Elsewhere, !p.selected)
+		countIf(&t.Anyway, p.Selected)
+		countIf(&t.Elsewhere, !p.Selected)
 	}
 	countIf(&t.Blocked, len(p.BlockedBy) > 0)
 	countIf(&t.AllWaiting, p.waitsForBudgets)
@@ -136,7 +136,7 @@ func (p *Plan) readyGoing() map[ownerKey]Total {
 func totalsBy[K comparable](pods []*PlannedPod, key func(*PlannedPod) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {
-		if p.selected {
+		if p.Selected {
 			totals[key(p)] = Total{}
 		}
 	}
