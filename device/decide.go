@@ -2,8 +2,8 @@
 // because of taints of the devices that they use, and when. It evicts nothing.
 //
 // [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to the NoExecute
-// taints of these: those in the newest generation of their pool, and those of rules. All matching tolerations count, and
-// the one with the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest counts.
+// taints of these: in the newest generation of their pool, and by rules. All matching tolerations count, and the one with
+// the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest counts.
 package device
 
 import (
@@ -19,9 +19,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// Controller deletes the pods.
-const Controller = "device-taint-eviction-controller"
 
 // Pair is a device that a pod uses, and a NoExecute taint of that device.
 type Pair struct {
@@ -119,8 +116,9 @@ func (v Version) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("1.%d.%d", int(v/1000), int(v%1000)), ".0")
 }
 
-// The versions from which on the controller decides otherwise.
+// The controller that deletes the pods, and the versions from which on it decides otherwise.
 const (
+	Controller             = "device-taint-eviction-controller"
 	Default        Version = 37000 // the first one that evicts because of all taints without being configured to
 	extendedSince  Version = 37002
 	anyEffectSince Version = 38000
