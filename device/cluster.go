@@ -190,8 +190,8 @@ func (c *Cluster) Lacking(pod types.UID) (list []string) {
 		for _, d := range claim.Devices {
 			parts := c.pools[d.pool()]
 			if len(parts) > 0 && int64(len(parts)) < parts[0].Count {
-				list = append(list, fmt.Sprintf("pool %s/%s has %d of the %d ResourceSlices of generation %d; taints in the "+
-					"others, or in older ones, do not count now", d.Driver, d.Pool, len(parts), parts[0].Count, parts[0].Generation))
+				list = append(list, fmt.Sprintf("pool %s/%s has %d of %d ResourceSlices of generation %d, and "+
+					"only taints in these count", d.Driver, d.Pool, len(parts), parts[0].Count, parts[0].Generation))
 			}
 		}
 	}

@@ -265,7 +265,7 @@ func TestAPoolLacksTheSlicesThatItCountsAndDoesNotHave(t *testing.T) {
 	half, whole := slice("s", "n", 2), slice("t", "m", 1)
 	half.Spec.Pool.ResourceSliceCount = 2
 	c := clusterOf(half, slice("old", "n", 1), whole, claim("c", []string{"n/a", "m/a"}))
-	want := []string{"pool gpu/n has 1 of the 2 ResourceSlices of generation 2; taints in the others, or in older ones, do not count now"}
+	want := []string{"pool gpu/n has 1 of 2 ResourceSlices of generation 2, and only taints in these count"}
 	if diff := cmp.Diff(want, c.Lacking("uid")); diff != "" {
 		t.Error(diff)
 	}

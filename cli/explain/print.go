@@ -115,14 +115,14 @@ func (t *text) taints() {
 		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
-	stays := new(foresight.Prediction) // of a taint that evicts no pod
+	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // a taint that evicts no pod
 	rows := make([]explainedTaint, len(t.Taints))
 	for i := range rows {
 		rows[i] = &t.Taints[i]
 	}
 	answer.Table(t.Text, terminal.Table[explainedTaint]{Rows: rows, Columns: []terminal.Column[explainedTaint]{
 		{Heading: "TAINT", Text: func(e explainedTaint) string { return e.Taint }},
-		{Heading: "DEVICE", Text: func(e explainedTaint) string { return cmp.Or(e.Device, new(foresight.UsedDevice)).Name }},
+		{Heading: "DEVICE", Text: func(e explainedTaint) string { return cmp.Or(e.Device, ofNode).Name }},
 		{Heading: "SINCE", Text: sinceWhen},
 		{Heading: "TOLERATION", Text: granted},
 		{Heading: "WHEN", Text: func(e explainedTaint) string {

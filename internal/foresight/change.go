@@ -195,7 +195,7 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 		switch some := slices.ContainsFunc(all, r.Selects); {
 		case r.Name == "" && !some && len(all) > 0:
 			missing := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}
-			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices -o yaml"}
+			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices"}
 		case r.Selector == nil:
 			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
 				"versions before 1.37 takes for all devices; an empty one selects all")
@@ -203,7 +203,7 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 			planned.notes = append(planned.notes, none)
 		}
 		if r.Taint.Effect != v1.TaintEffectNoExecute {
-			planned.notes = append(planned.notes, r.Taint.ToString()+" evicts no pod; plan NoExecute to see what it would evict")
+			planned.notes = append(planned.notes, r.Taint.ToString()+" evicts no pod; plan NoExecute to see what would go")
 		}
 	}
 	return planned, nil

@@ -229,7 +229,7 @@ func TestWhatVersionsDecideDifferentlyIsSaid(t *testing.T) {
 		want             string
 		note, incomplete string
 	}{
-		"a toleration without an effect in 1.37": {37002, anyEffect, "goes at 0s", "versions of Kubernetes decide differently about shop/a: from 1.38 on, a toleration without an effect counts; this answer is for 1.37.2", ""},
+		"a toleration without an effect in 1.37": {37002, anyEffect, "goes at 0s", "versions of Kubernetes differ about shop/a: from 1.38 on, a toleration without an effect counts; this answer is for 1.37.2", ""},
 		"a toleration without an effect in 1.38": {38000, anyEffect, "goes at 1m0s", "from 1.38 on, a toleration without an effect counts; this answer is for 1.38", ""},
 		"a toleration without an effect":         {0, anyEffect, "goes at 0s", "", "from 1.38 on, a toleration without an effect counts; set --kubernetes-version"},
 		"extended resources in 1.37.2":           {37002, extended, "goes at 0s", "from 1.37.2 on, claims for extended resources evict pods; this answer is for 1.37.2", ""},
@@ -262,7 +262,7 @@ func TestARuleThatEvictsNobodyIsNoted(t *testing.T) {
 	}{
 		"without a selector":   {nil, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices, because it has no deviceSelector, which only the scheduler of versions before 1.37 takes for all devices; an empty one selects all"},
 		"for another driver":   {&resourcev1.DeviceTaintSelector{Driver: &other}, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices"},
-		"with the effect None": {&resourcev1.DeviceTaintSelector{}, "xid:None", "xid:None evicts no pod; plan NoExecute to see what it would evict"},
+		"with the effect None": {&resourcev1.DeviceTaintSelector{}, "xid:None", "xid:None evicts no pod; plan NoExecute to see what would go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := onDevices(test.taint)
@@ -290,7 +290,7 @@ func TestAPoolThatLacksSlicesIsNoted(t *testing.T) {
 	half := gpus()
 	half.Spec.Pool.ResourceSliceCount = 3
 	p := asked(t, onDevices("xid:NoExecute"), kubernetes, node("n1"), half, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 0))
-	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "pool gpu/n1 has 1 of the 3 ResourceSlices of generation 1; ") {
+	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "pool gpu/n1 has 1 of 3 ResourceSlices of generation 1, ") {
 		t.Errorf("the notes are %q", p.Notes)
 	}
 }
