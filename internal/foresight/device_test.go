@@ -234,7 +234,7 @@ func TestWhatVersionsDecideDifferentlyIsSaid(t *testing.T) {
 		"a toleration without an effect":         {0, anyEffect, "goes at 0s", "", "from 1.38 on, a toleration without an effect counts; set --kubernetes-version"},
 		"extended resources in 1.37.2":           {37002, extended, "goes at 0s", "from 1.37.2 on, claims for extended resources evict pods; this answer is for 1.37.2", ""},
 		"extended resources in 1.36":             {36000, extended, "stays", "from 1.37.2 on, claims for extended resources evict pods; this answer is for 1.36", ""},
-		"another claim in 1.36":                  {36000, uses("a", "a", 0), "goes at 0s", "before Kubernetes 1.37, taints of devices evict pods only if the feature gates DRADeviceTaints (on by default since 1.36) and, for rules, DRADeviceTaintRules are on", ""},
+		"another claim in 1.36":                  {36000, uses("a", "a", 0), "goes at 0s", "before Kubernetes 1.37, these evictions need the feature gates DRADeviceTaints (on by default since 1.36) and, for rules, DRADeviceTaintRules", ""},
 		"another claim in an unknown version":    {0, uses("a", "a", 0), "goes at 0s", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
