@@ -136,8 +136,8 @@ func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
 	for _, p := range pods {
 		notes = append(notes, d.Lacking(p.UID)...)
 		if _, at := m.pairs(d, p, m.version()); m.version() < device.Default && !at.IsZero() {
-			notes = append(notes, fmt.Sprintf("before Kubernetes %s, these evictions need the feature gates DRADeviceTaints "+
-				"(on by default since 1.36) and, for rules, DRADeviceTaintRules", device.Default))
+			notes = append(notes, fmt.Sprintf("before Kubernetes %s, these evictions need the feature gates "+
+				"DRADeviceTaints (on by default since 1.36) and, for rules, DRADeviceTaintRules", device.Default))
 		}
 	}
 	slices.Sort(notes)
