@@ -33,8 +33,7 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	all := fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(), journal.Partitions-1,
-		l.namespace)
+	all := fmt.Sprintf("ConfigMaps %s-* in namespace %s", l.name(), l.namespace)
 	state := fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name()))
 	return foresight.NewJournal(all, state, grantIn(l.namespace, "role"))
 }

@@ -119,9 +119,6 @@ type PlannedPod struct {
 	Never     bool     `json:"never,omitempty"` // these budgets would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
-	// FirstMatch means that a later toleration would tolerate a taint longer than the first matching one, which counts.
-	FirstMatch bool `json:"-"`
-
 	Selected        bool `json:"-"` // it is on a selected node, or uses a device in question
 	of              *pod // from which it was made; nil once the plan is complete
 	waitsForBudgets bool // until budgets allow its eviction
@@ -297,10 +294,8 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	if onNode {
 		rules := m.rules.config.Rules
-		result.Warnings = shadowedWarnings(&p.Pod, taints, rules)
-		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = slices.Concat(result.Warnings, displacedWarnings(&p.Pod, taints, rules),
-			loopWarnings(p, taints, rules), stuckWarnings(taints))
+		result.Warnings = slices.Concat(shadowedWarnings(&p.Pod, taints, rules),
+			displacedWarnings(&p.Pod, taints, rules), loopWarnings(p, taints, rules), stuckWarnings(taints))
 	}
 	return result
 }

@@ -130,7 +130,7 @@ func lacksThePolicies(s *scene) {
 	noJournal := s.reader("no-state", mayRead("pods", "nodes"), rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"},
 	})
-	forbidden := "this user may not get the ConfigMaps taint-manager-journal-0 to -7 and -state in namespace kube-system ('kubectl -n kube-system " +
+	forbidden := "this user may not get ConfigMaps taint-manager-journal-* in namespace kube-system ('kubectl -n kube-system " +
 		"create rolebinding taint-manager-viewer --role=taint-manager-viewer --user=USER' grants it), " + next
 	s.tells(1, forbidden, noJournal, "pending", "-A")
 	s.tells(1, forbidden, noJournal, "pending", "-A", "--exit-code")
