@@ -198,7 +198,7 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices"}
 		case r.Selector == nil:
 			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
-				"versions before 1.37 takes for all devices; an empty one selects all")
+				"versions before 1.37.1 takes for all devices; an empty one selects all")
 		case !some:
 			planned.notes = append(planned.notes, none)
 		}

@@ -260,7 +260,7 @@ func TestARuleThatEvictsNobodyIsNoted(t *testing.T) {
 		taint    string
 		want     string
 	}{
-		"without a selector":   {nil, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices, because it has no deviceSelector, which only the scheduler of versions before 1.37 takes for all devices; an empty one selects all"},
+		"without a selector":   {nil, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices, because it has no deviceSelector, which only the scheduler of versions before 1.37.1 takes for all devices; an empty one selects all"},
 		"for another driver":   {&resourcev1.DeviceTaintSelector{Driver: &other}, "xid:NoExecute", "DeviceTaintRule r selects none of 2 devices"},
 		"with the effect None": {&resourcev1.DeviceTaintSelector{}, "xid:None", "xid:None evicts no pod; plan NoExecute to see what would go"},
 	} {
