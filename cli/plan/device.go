@@ -34,6 +34,7 @@ func (o *options) question(stdin io.Reader) (q foresight.Question, err error) {
 func (o *options) devices(stdin io.Reader) (rules []*device.Rule, err error) {
 	if o.deviceRule != "" {
 		rules, err = readRule(o.deviceRule, stdin)
+		err = cmp.Or(o.from.Check(o.rules.File, o.deviceRule), err)
 	}
 	for _, written := range o.deviceTaints {
 		rule, problem := parseDeviceTaint(written)

@@ -110,7 +110,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if o.compare != "" && o.rules.File == "" {
 		err = errors.New("--compare requires --config, which is the new file")
 	}
-	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare, o.deviceRule), o.output.Check()); err != nil {
+	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
 		return nil, err
 	}
 	other := o.rules // before Load replaces its settings by those of --config
