@@ -76,10 +76,8 @@ func readRule(file string, stdin io.Reader) ([]*device.Rule, error) {
 	switch effects := []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "None"}; {
 	case err != nil:
 	case r.Kind != "DeviceTaintRule" || !strings.HasPrefix(r.APIVersion, "resource.k8s.io/v1"),
-		strings.Contains(string(text), "\n---"):
-		err = errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1")
-	case r.Name == "":
-		err = errors.New("metadata.name: Required value")
+		strings.Contains(string(text), "\n---"), r.Name == "":
+		err = errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1, with a name")
 	case !slices.Contains(effects, rule.Taint.Effect):
 		err = fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: %q", rule.Taint.Effect, effects)
 	case len(problems) > 0:
