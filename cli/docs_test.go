@@ -19,7 +19,7 @@ var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 // The docs show the program's output. The examples work in the root of the repository.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	exampleFolder(t)
-	for _, name := range []string{"docs/look-ahead.md", "docs/scripts.md", "docs/policies.md", "README.md"} {
+	for _, name := range []string{"docs/look-ahead.md", "docs/scripts.md", "docs/policies.md", "docs/reference/devices.md", "README.md"} {
 		file := filepath.Join("..", name)
 		written, err := os.ReadFile(file)
 		if err != nil {

@@ -46,12 +46,15 @@ var shopCharacters = []string{
 	"broken",     // has lost its database
 	"alice",      // allows only alice of the group ops, whom others may impersonate
 	"slow",       // never answers
+	"gpus",       // has the GPUs of docs/examples in place of the shop
+	"no-slices",  // like gpus, and forbids to list ResourceSlices
 }
 
 // shopAPI implements what plan, explain and pending need of an API server.
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
+	gpus    map[string][]object // those of the characters gpus and no-slices
 	trips   object              // the journal's state with trips; only "tripped" has it
 }
 
@@ -59,19 +62,22 @@ type shopAPI struct {
 type object = map[string]any
 
 func newShopAPI() (*shopAPI, error) {
-	text, err := os.ReadFile(shop)
-	if err != nil {
-		return nil, err
-	}
-	var list struct{ Items []object }
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		return nil, err
-	}
-	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage(), statePage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, trips: guardsPage()}
-	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
-	for _, o := range list.Items {
-		resource := resources[o["kind"].(string)]
-		api.objects[resource] = append(api.objects[resource], o)
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage(), statePage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, gpus: map[string][]object{}, trips: guardsPage()}
+	for file, objects := range map[string]map[string][]object{shop: api.objects, exampleGPUs: api.gpus} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var list struct{ Items []object }
+		if err := yaml.Unmarshal(text, &list); err != nil {
+			return nil, err
+		}
+		for _, o := range list.Items {
+			resource := strings.ToLower(o["kind"].(string)) + "s"
+			if resource != "configmaps" {
+				objects[resource] = append(objects[resource], o)
+			}
+		}
 	}
 	api.Server = httptest.NewServer(http.HandlerFunc(api.answer))
 	return api, nil
@@ -96,6 +102,10 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	if configs[character] != "" || character == "tripped" || character == "leased" {
 		w.Header().Set("Date", "Fri, 01 May 2026 12:00:00 GMT")
 	}
+	of := s
+	if character == "gpus" || character == "no-slices" {
+		of = &shopAPI{objects: s.gpus}
+	}
 	switch {
 	case character == "website":
 		http.Error(w, "no such page", http.StatusNotFound)
@@ -117,7 +127,9 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		}})
 	case resource == "leases":
 		refuse(w, http.StatusNotFound, "NotFound")
-	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps", "namespaces"}, resource):
+	case resource == "version":
+		reply(w, object{"major": "1", "minor": "37", "gitVersion": "v1.37.2"})
+	case r.Method != http.MethodGet || kinds[resource] == "":
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case r.URL.Query().Get("sendInitialEvents") != "":
 		refuse(w, http.StatusUnprocessableEntity, "Invalid") // like servers that do not support streamed lists
@@ -138,16 +150,16 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	case resource == "configmaps":
 		refuse(w, http.StatusNotFound, "NotFound")
 	case name != "":
-		s.get(w, resource, namespace, name)
+		of.get(w, resource, namespace, name)
 	default:
-		s.list(w, r, resource, namespace, character == "paged")
+		of.list(w, r, resource, namespace, character == "paged")
 	}
 }
 
 // forbidden are the resources that some characters forbid.
 var forbidden = map[string][]string{
 	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
-	"no-pods": {"pods"}, "no-lease": {"leases"}, "no-spaces": {"namespaces"},
+	"no-pods": {"pods"}, "no-lease": {"leases"}, "no-spaces": {"namespaces"}, "no-slices": {"resourceslices"},
 }
 
 // drains evicts because of a NoSchedule taint, and holds because of another.
@@ -200,7 +212,7 @@ func stored(number int, data map[string]string) object {
 
 // parts splits a path such as api/v1/namespaces/shop/pods/web-0.
 func parts(path string) (resource, namespace, name string) {
-	for _, group := range []string{"api/v1/", "apis/policy/v1/", "apis/coordination.k8s.io/v1/"} {
+	for _, group := range []string{"api/v1/", "apis/policy/v1/", "apis/coordination.k8s.io/v1/", "apis/resource.k8s.io/v1/"} {
 		path = strings.TrimPrefix(path, group)
 	}
 	words := strings.Split(path, "/")
@@ -245,12 +257,14 @@ func (s *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespa
 		}
 		items = items[from:to]
 	}
-	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList", "configmaps": "ConfigMapList", "namespaces": "NamespaceList"}
-	version := "v1"
-	if resource == "poddisruptionbudgets" {
-		version = "policy/v1"
-	}
-	reply(w, object{"apiVersion": version, "kind": kinds[resource], "metadata": meta, "items": items})
+	version, kind, _ := strings.Cut(kinds[resource], " ")
+	reply(w, object{"apiVersion": version, "kind": kind + "List", "metadata": meta, "items": items})
+}
+
+// kinds are the API versions and kinds of the resources.
+var kinds = map[string]string{
+	"nodes": "v1 Node", "pods": "v1 Pod", "events": "v1 Event", "configmaps": "v1 ConfigMap", "namespaces": "v1 Namespace", "poddisruptionbudgets": "policy/v1 PodDisruptionBudget",
+	"resourceclaims": "resource.k8s.io/v1 ResourceClaim", "resourceslices": "resource.k8s.io/v1 ResourceSlice", "devicetaintrules": "resource.k8s.io/v1 DeviceTaintRule",
 }
 
 // selected reports whether a field selector matches an object.

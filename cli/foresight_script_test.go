@@ -12,6 +12,12 @@ import (
 // shop is the dump that the docs and the help use in their examples.
 const shop = "../docs/examples/shop.json"
 
+// exampleGPUs is a dump with eight GPUs, and exampleRule taints four of them.
+const (
+	exampleGPUs = "../docs/examples/gpus.json"
+	exampleRule = "../docs/examples/xid-79.yaml"
+)
+
 // examplePolicies has the configuration files of docs/policies.md.
 const examplePolicies = "../docs/examples/policies"
 
@@ -59,6 +65,15 @@ func prepareShop(api *shopAPI, dir string) error {
 	}
 	for name, text := range map[string][]byte{"cluster.json": inJSON, "shop.yaml": inYAML} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, file := range []string{exampleGPUs, exampleRule} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600); err != nil {
 			return err
 		}
 	}

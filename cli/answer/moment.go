@@ -120,6 +120,8 @@ func ShortReason(f *foresight.Prediction, from time.Time) string {
 	var reason, separator string
 	lasting := shortCountdown(f)
 	switch held := f.HeldBy != "" && !f.Evict; {
+	case f.Device != nil:
+		reason, separator = "claim "+f.Device.Claim, ": "
 	case f.DeletedBy != "":
 		reason, separator = "deleted by "+f.DeletedBy, ": "
 	case held && strings.HasPrefix(lasting, "evicted"):
@@ -135,6 +137,9 @@ func ShortReason(f *foresight.Prediction, from time.Time) string {
 	if f.DeleteAt != nil && f.Evict {
 		at := slices.MaxFunc([]time.Time{*f.DeleteAt, from}, time.Time.Compare)
 		reason += "; if refused, deleted " + When(&foresight.Prediction{Evict: true, At: &at}, from)
+	}
+	if f.Also != nil {
+		reason += "; also by taint " + f.Also.Taint + ", " + When(f.Also, from)
 	}
 	return reason
 }

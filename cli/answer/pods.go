@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,7 @@ func (pt PodTable[P]) columns() []terminal.Column[P] {
 		return clock(p.Predicted(), pt.At)
 	}
 	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
+	device := func(p P) string { return cmp.Or(p.Predicted().Device, new(foresight.UsedDevice)).Name }
 	return slices.Concat(
 		[]terminal.Column[P]{
 			{Heading: "WHEN", Text: pt.When, Colour: func(p P) terminal.Colour { return Urgency(p.Predicted(), pt.At) }},
@@ -64,6 +66,6 @@ func (pt PodTable[P]) columns() []terminal.Column[P] {
 			{Heading: "POD", Text: pt.named},
 			{Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Said: pt.Node},
 		}, pt.State,
-		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}}, wider,
+		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}, {Heading: "DEVICE", Text: device}}, wider,
 		[]terminal.Column[P]{{Heading: "WHY", Text: reason}})
 }

@@ -3,9 +3,10 @@ package explain
 const help = `Explain whether, when and why a pod is evicted, what blocks the eviction, and how to keep or delete
 the pod.
 
-For each taint of the pod's node, this command shows when the countdown started, which toleration
-matches, and the deadline. For a pod that is gone, it says whether events show that the pod was evicted.
-It uses the same rules as "taint-manager run". POD may be written as for kubectl: pod NAME or pod/NAME.
+For each taint of the pod's node and devices, this command shows when the countdown started, which
+toleration matches, and the deadline. For a pod that is gone, it says whether events show that the pod
+was evicted. It uses the same rules as "taint-manager run". POD may be written as for kubectl: pod NAME
+or pod/NAME.
 
 Usage:
   taint-manager explain [NAMESPACE/]POD [flags]

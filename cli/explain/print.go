@@ -71,6 +71,8 @@ func (t *text) prediction() {
 	}
 	switch {
 	case !t.Overdue() || t.Blocker != "":
+	case f.Device != nil:
+		t.Printf("The pod is still there: %s of kube-controller-manager is not running, or its calls fail.\n", f.DeletedBy)
 	case f.DeletedBy != "":
 		t.WriteString("The pod is still there: either kube-controller-manager is not running, or the DaemonSet's " +
 			"template tolerates the taint.\n")
@@ -129,13 +131,14 @@ func (t *text) taints() {
 		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
-	stays := new(foresight.Prediction) // of a taint that evicts no pod
+	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // a taint that evicts no pod
 	rows := make([]explainedTaint, len(t.Taints))
 	for i := range rows {
 		rows[i] = &t.Taints[i]
 	}
 	answer.Table(t.Text, terminal.Table[explainedTaint]{Rows: rows, Columns: []terminal.Column[explainedTaint]{
 		{Heading: "TAINT", Text: func(e explainedTaint) string { return e.Taint }},
+		{Heading: "DEVICE", Text: func(e explainedTaint) string { return cmp.Or(e.Device, ofNode).Name }},
 		{Heading: "SINCE", Text: sinceWhen},
 		{Heading: "TOLERATION", Text: granted},
 		{Heading: "WHEN", Text: func(e explainedTaint) string {
@@ -166,7 +169,7 @@ func sinceWhen(e explainedTaint) string {
 		return ""
 	case e.SinceEarliest != nil:
 		return "unknown"
-	case e.SinceFrom == foresight.FromTimeAdded:
+	case e.SinceFrom == foresight.FromTimeAdded && e.Device == nil:
 		return taint.Stamp(*e.Since) + " (timeAdded + 1s)"
 	}
 	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"

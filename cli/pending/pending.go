@@ -49,7 +49,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C, without evictions "+
+		"because of devices. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
 		"deadline). Exits with code 0 once no pod has been terminating or waiting for eviction for 10s, and with code 1 "+
@@ -122,7 +123,7 @@ func (o *options) ask(cmd *cobra.Command, rules foresight.Ruleset) (*foresight.P
 func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace string) *source.Scope {
 	return &source.Scope{
 		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: namespace, Labels: o.labels},
-		Nodes: o.nodes, Scheduled: true, AllPods: o.wait,
+		Nodes: o.nodes, Scheduled: true, AllPods: o.wait, Devices: !o.watch && !o.wait,
 	}
 }
 

@@ -1,6 +1,6 @@
 package plan
 
-const help = `Show what would be evicted if nodes were tainted: which pods, when, and why. Nothing is changed.
+const help = `Show what would be evicted if nodes or devices were tainted: which pods, when, and why. Read-only.
 
 This command uses the same rules as "taint-manager run". --taint has the syntax of "kubectl taint", and
 works as if --overwrite were set. Only NoExecute taints evict pods, unless a policy names a NoSchedule
@@ -10,6 +10,7 @@ it stores its policies and the time each taint was set) are read from the API se
 Usage:
   taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
   taint-manager plan --config FILE --compare FILE [flags]
+  taint-manager plan --device-rule FILE|--device-taint DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT [flags]
 
 Examples:
   # Show what would be evicted if node n1 were tainted now
@@ -35,6 +36,9 @@ Examples:
 
   # Show what would change if cordon.yaml replaced drain.yaml
   taint-manager plan --config cordon.yaml --compare drain.yaml
+
+  # Show what a DeviceTaintRule would evict
+  taint-manager plan --device-rule xid-79.yaml
 
   # Use a dump instead of the cluster; it may consist of several JSON documents
   kubectl get nodes,pods,pdb -A -o json > cluster.json

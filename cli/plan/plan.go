@@ -30,12 +30,15 @@ type options struct {
 	compare  string // another configuration file
 	at       string
 	anyway   bool
+
+	deviceRule   string
+	deviceTaints []string
 }
 
 // Command returns the command, which sends userAgent to API servers.
 func Command(userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("plan", "Show what would be evicted if nodes were tainted", help, o.flags(), o.run)
+	cmd := answer.Command("plan", "Show what would be evicted if nodes or devices were tainted", help, o.flags(), o.run)
 	o.from.Complete(cmd, o.output.Forms())
 	return cmd
 }
@@ -48,6 +51,10 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"\"kubectl get nodes -l\".")
 	fs.StringSliceVar(&o.taints, "taint", nil,
 		"The `TAINT` to set (KEY[=VALUE]:EFFECT) or to remove (KEY:EFFECT- or KEY-). Can be repeated or comma-separated.")
+	flags.FileVar(fs, &o.deviceRule, "device-rule", "Taint devices in place of nodes, by the DeviceTaintRule in this "+
+		"`FILE`; \"-\" is standard input.")
+	fs.StringSliceVar(&o.deviceTaints, "device-taint", nil, "Taint a device in place of nodes: the `TAINT` is "+
+		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT. Can be repeated or comma-separated.")
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
@@ -66,12 +73,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 }
 
 func (o *options) run(cmd *cobra.Command, _ []string) error {
-	var question foresight.Question
-	var err error
-	if question.Selection, err = o.selection(); err != nil {
-		return err
-	}
-	if question.Changes, err = o.changes(); err != nil {
+	question, err := o.question(cmd.InOrStdin())
+	if err != nil {
 		return err
 	}
 	scope, err := o.scope(cmd, &question)
@@ -113,7 +116,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	other := o.rules // before Load replaces its settings by those of --config
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
-		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets,
+		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets, Devices: q.Devices != nil,
 		Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection},
 	}
 	if o.compare == "" || err != nil {

@@ -38,6 +38,9 @@ func (t *text) all() {
 
 // sentences writes what the tables do not say.
 func (t *text) sentences() {
+	if d := t.Devices; d != nil && d.Rule != "" && d.All > 0 && len(d.Selected) == d.All {
+		t.Printf("DeviceTaintRule %s selects all %s of the cluster.\n", d.Rule, foresight.Count(d.All, "device"))
+	}
 	t.headline()
 	t.owners()
 	t.saved()
@@ -96,6 +99,12 @@ func (t *text) evicted() string {
 	if t.replaces() {
 		where += " on " + t.nodes()
 		its, has = "the", "there are"
+	} else if t.Devices != nil {
+		its, has = "the", "there are"
+		where += answer.Verb(all, " that uses ", " that use ") + answer.Verb(len(t.Devices.Selected), "it", "them")
+		if len(t.Nodes) > 0 {
+			where += " on " + t.nodes()
+		}
 	}
 	pods := foresight.Count(all, "pod") + where
 	switch {
@@ -205,6 +214,9 @@ func (t *text) replaces() bool {
 func (t *text) change() string {
 	if t.replaces() {
 		return "Replacing " + t.Compared + " with " + t.config
+	}
+	if t.Devices != nil {
+		return t.tainted()
 	}
 	var set, removed []string
 	for _, n := range t.Nodes {
@@ -319,6 +331,8 @@ func (t *text) budgets() {
 	}
 	switch {
 	case t.Total.Evict == 0: // no pod asks because of the change
+	case t.Devices != nil:
+		t.WriteString("device-taint-eviction-controller deletes the pods: PodDisruptionBudgets and policies are ignored.\n")
 	case asking == 0:
 		t.deletes(deleting, might, blocked)
 	case t.BudgetsUnknown:
@@ -379,7 +393,11 @@ func (t *text) footer() {
 			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
 	}
 	if t.Total.Elsewhere > 0 && !t.anyway {
-		counts = append(counts, answer.Pods(t.Total.Elsewhere, "on other nodes is", "on other nodes are")+
+		where := "on other nodes "
+		if t.Devices != nil {
+			where = "with other devices "
+		}
+		counts = append(counts, answer.Pods(t.Total.Elsewhere, where+"is", where+"are")+
 			" already scheduled for eviction; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
 			" with --anyway.")
 	}

@@ -17,12 +17,8 @@ type pod = *foresight.PlannedPod
 // pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
 // other nodes, which go anyway, are written if the user asks for them.
 func (t *text) pods() {
-	asked := map[string]bool{}
-	for i := range t.Nodes {
-		asked[t.Nodes[i].Name] = true
-	}
 	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		return !p.Goes() && !t.Wide() || !asked[p.Node] && !t.anyway
+		return !p.Goes() && !t.Wide() || !p.Selected && !t.anyway
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
@@ -31,7 +27,9 @@ func (t *text) pods() {
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
 	}
-	if len(t.Nodes[0].Changes) == 1 && !t.Wide() {
+	if d := t.Devices; d != nil && len(d.Taints) == 1 && !t.Wide() {
+		table.Taint = strings.TrimSuffix(d.Taints[0], ":NoExecute")
+	} else if d == nil && len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
 	answer.Table(t.Text, table.Rows(shown))

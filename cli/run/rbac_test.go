@@ -149,6 +149,9 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 	want := single([]rule{
 		{verbs: []string{"list"}, resource: "events"},
 		{verbs: []string{"list"}, resource: "poddisruptionbudgets.policy"},
+		{verbs: []string{"list"}, resource: "resourceclaims.resource.k8s.io"},
+		{verbs: []string{"list"}, resource: "resourceslices.resource.k8s.io"},
+		{verbs: []string{"list"}, resource: "devicetaintrules.resource.k8s.io"},
 		{verbs: read, resource: "nodes"},
 		{verbs: read, resource: "pods"},
 		{verbs: []string{"get"}, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, names: store.Names(journalName(c))},

@@ -17,6 +17,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
@@ -27,6 +28,7 @@ type dumped struct {
 	files    []string
 	in       io.Reader // for "-"
 	location location
+	version  device.Version // of Kubernetes; 0 if it is unknown
 }
 
 // collected is what was read of one collection of a dump.
@@ -194,7 +196,7 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if c.allPages {
 		c.pages.Complete()
 	}
-	r.AsRunning = s.Running != nil
+	r.AsRunning, r.Kubernetes = s.Running != nil, c.version
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func (f *Flags) Check(configs ...string) error {
 	if given := f.given(); len(f.files) > 0 && given != "" {
 		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
 	}
+	if f.kubernetes != "" && len(f.files) == 0 {
+		return errors.New("--kubernetes-version requires --filename, because a cluster is asked for its version")
+	}
 	if f.Namespace != "" && f.Everywhere {
 		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
@@ -72,7 +75,7 @@ func (f *Flags) Check(configs ...string) error {
 func (f *Flags) given() string {
 	var first string
 	f.ofCluster.VisitAll(func(flag *pflag.Flag) {
-		if first == "" && flag.Changed && flag.Name != "filename" {
+		if first == "" && flag.Changed && flag.Name != "filename" && flag.Name != "kubernetes-version" {
 			first = "--" + flag.Name
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,9 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 			r.BudgetsUnknown = ""
 		}
 	}
+	if err == nil && !s.Scheduled && (s.Devices || to.HasDevices) {
+		err = c.readDevices(ctx, s.Focus.Namespace, to, &r)
+	}
 	if err == nil && s.namespaces() {
 		r.NamespacesRefused, err = c.eachAllowed(ctx, "namespaces", "", byName(s.Focus.Namespace), to)
 	}
@@ -75,7 +79,12 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 	if err := c.readNodes(ctx, s, "", to); err != nil {
 		return err
 	}
-	if !s.Scheduled || s.AllPods || len(to.Tainted(s.Nodes)) > 0 {
+	if s.Scheduled && s.Devices {
+		if err := c.readDevices(ctx, s.Focus.Namespace, to, r); err != nil {
+			return err
+		}
+	}
+	if !s.Scheduled || s.AllPods || to.HasDevices || r.DevicesUnknown != "" || len(to.Tainted(s.Nodes)) > 0 {
 		if err := c.each(ctx, "pods", s.Focus.Namespace, s.podOptions(), to.Add); err != nil {
 			return err
 		}
@@ -202,6 +211,26 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
 }
 
+// readDevices adds devices, claims of the namespace and DeviceTaintRules, and reads the version of the server. A server
+// without their API has none.
+func (c Cluster) readDevices(ctx context.Context, in string, to *foresight.Builder, r *foresight.Reading) error {
+	for _, resource := range []string{"resourceslices", "devicetaintrules", "resourceclaims"} {
+		err := c.each(ctx, resource, in, metav1.ListOptions{}, to.Add)
+		switch {
+		case apierrors.IsForbidden(err):
+			r.DevicesUnknown = "this user may not list " + resource
+		case err != nil && !apierrors.IsNotFound(err):
+			return err
+		}
+	}
+	server, err := c.client.Discovery().ServerVersion()
+	if err != nil {
+		return c.refused("get /version", err)
+	}
+	r.Kubernetes, err = kubernetesVersion(server.GitVersion)
+	return err
+}
+
 // list requests one page of a list. An empty namespace stands for all.
 func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.ListOptions) (runtime.Object, error) {
 	switch resource {
@@ -213,6 +242,12 @@ func (c Cluster) list(ctx context.Context, resource, namespace string, o metav1.
 		return c.client.CoreV1().Pods(namespace).List(ctx, o)
 	case "events":
 		return c.client.CoreV1().Events(namespace).List(ctx, o)
+	case "resourceclaims":
+		return c.client.ResourceV1().ResourceClaims(namespace).List(ctx, o)
+	case "resourceslices":
+		return c.client.ResourceV1().ResourceSlices().List(ctx, o)
+	case "devicetaintrules":
+		return c.client.ResourceV1().DeviceTaintRules().List(ctx, o)
 	default:
 		return c.client.PolicyV1().PodDisruptionBudgets(namespace).List(ctx, o)
 	}
@@ -249,7 +284,7 @@ func (c Cluster) eachAllowed(
 // where names the namespace as a flag of kubectl.
 func where(resource, namespace string) string {
 	switch {
-	case resource == "nodes" || resource == "namespaces":
+	case slices.Contains([]string{"nodes", "namespaces", "resourceslices", "devicetaintrules"}, resource):
 		return ""
 	case namespace == "":
 		return " -A"

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
@@ -55,6 +57,9 @@ type Scope struct {
 	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
 	// and no budgets.
 	Scheduled bool
+
+	// Devices means that taints of devices are needed although no pod that was read may use one.
+	Devices bool
 
 	// AllPods means that pods are needed even while no node is tainted.
 	AllPods bool
@@ -131,6 +136,7 @@ type Flags struct {
 	overrides  clientcmd.ConfigOverrides // of the kubeconfig
 	ofCluster  *pflag.FlagSet            // has all flags of the cluster
 	files      []string
+	kubernetes string // the version of Kubernetes of a dump
 	location   location
 	userAgent  string
 }
@@ -144,6 +150,8 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
 			"or a folder or an archive (tar or zip) of such files; \"-\" is standard input. Can be repeated.")
+	cluster.StringVar(&f.kubernetes, "kubernetes-version", "", "The `VERSION` of Kubernetes of the dump, such as 1.37. "+
+		"It decides which taints of devices evict pods. A cluster is asked for it.")
 	f.location.flags(journal)
 }
 
@@ -160,7 +168,20 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // that of a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
-		return &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}, f.Namespace, nil
+		d := &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}
+		if f.kubernetes != "" {
+			d.version, err = kubernetesVersion(f.kubernetes)
+		}
+		return d, f.Namespace, err
 	}
 	return f.Live(everywhere)
+}
+
+// kubernetesVersion returns the version that is written as 1.37, v1.37.2 or v1.37.2-vendor.3.
+func kubernetesVersion(written string) (device.Version, error) {
+	v, err := version.ParseGeneric(written)
+	if err != nil || v.Major() != 1 {
+		return 0, fmt.Errorf("%q is no version of Kubernetes; write it as 1.37", written)
+	}
+	return device.Version(v.Minor()*1000 + min(v.Patch(), 999)), nil
 }

@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -36,6 +37,10 @@ var wanted = []wantedKind{
 	{"coordination.k8s.io/v1", "Lease", "lease", true, func() metav1.Object { return &coordinationv1.Lease{} }},
 	{"policy/v1", "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 	{betaBudget, "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"resource.k8s.io/v1", "ResourceClaim", "", false, func() metav1.Object { return &resourcev1.ResourceClaim{} }},
+	{"resource.k8s.io/v1", "ResourceSlice", "", false, func() metav1.Object { return &resourcev1.ResourceSlice{} }},
+	{"resource.k8s.io/v1", "DeviceTaintRule", "", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
+	{"resource.k8s.io/v1beta2", "DeviceTaintRule", "", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
 }
 
 // betaBudget is the first version of PodDisruptionBudgets. An empty selector selects no pod there.

@@ -22,7 +22,8 @@ import (
 )
 
 // Visit is called with each object in the order of the dump, as a *v1.Node, *v1.Pod, *policyv1.PodDisruptionBudget,
-// *v1.Event, *v1.ConfigMap, *v1.Namespace or *coordinationv1.Lease. Objects of other kinds are skipped.
+// *v1.Event, *v1.ConfigMap, *v1.Namespace, *coordinationv1.Lease, *resourcev1.ResourceClaim, *resourcev1.ResourceSlice
+// or *resourcev1.DeviceTaintRule. Objects of other kinds are skipped.
 //
 // times are the timestamps in the object: of its creation, heartbeats, conditions, taints and events. The dump is as
 // new as the latest of all times, or a little newer.

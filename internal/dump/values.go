@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -45,7 +46,7 @@ var readMembers = []string{
 	"annotations", "ownerReferences", "finalizers", "managedFields",
 	"taints", "conditions",
 	"nodeName", "tolerations", "priority", "evictionResponders", "terminationGracePeriodSeconds", "phase",
-	"containerStatuses", "state",
+	"containerStatuses", "state", "resourceClaims", "extendedResourceClaimStatus",
 	"selector", "maxUnavailable", "unhealthyPodEvictionPolicy", "observedGeneration", "disruptionsAllowed",
 	"currentHealthy", "desiredHealthy", "expectedPods",
 	"holderIdentity", "leaseDurationSeconds", "acquireTime", "renewTime", "leaseTransitions",
@@ -64,7 +65,9 @@ func meant(name, right string) bool {
 // closed decodes the types that decide, and those around them: of a taint and of a toleration all members, of others
 // those that are read. A misspelt member would change a verdict.
 var closed = json.JoinUnmarshalers(
-	members[v1.Taint](true), members[v1.Toleration](true), members[metav1.ObjectMeta](false),
+	members[v1.Taint](true), members[v1.Toleration](true), members[resourcev1.DeviceTaint](true),
+	members[resourcev1.DeviceToleration](true), members[resourcev1.DeviceTaintSelector](true),
+	members[metav1.ObjectMeta](false),
 	members[v1.Node](false), members[v1.NodeSpec](false), members[v1.NodeStatus](false), members[v1.Pod](false),
 	members[v1.PodSpec](false), members[v1.PodStatus](false), members[v1.ContainerStatus](false),
 	members[v1.ContainerStateRunning](false), members[v1.ContainerStateTerminated](false),

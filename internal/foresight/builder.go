@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -36,6 +37,9 @@ type Reading struct {
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
 	// read; empty if they were, or are not needed.
 	NamespacesRefused, BudgetsUnknown, EventsUnknown string
+
+	Kubernetes     device.Version // of the cluster; 0 if it is unknown, or not needed
+	DevicesUnknown string         // why devices, claims or rules were not read; empty if they were, or are not needed
 
 	Journal *Journal // what was read of the manager's
 
@@ -94,7 +98,8 @@ func (r *Reading) settle(q Moment) time.Time {
 // that answers questions about them.
 type Builder struct {
 	objects
-	shared sharing
+	HasDevices bool // a device or a rule for devices was added, or a pod that uses claims
+	shared     sharing
 
 	seen  map[uint64]*added // by a hash of the kind and the name
 	seed  maphash.Seed
@@ -156,6 +161,7 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
 			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacks: map[lack]int{},
+			devices: map[string]any{},
 		},
 	}
 }
@@ -171,8 +177,8 @@ func (b *Builder) New(masked func(value string) bool) *Builder {
 // Judge sets other rules, before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
 
-// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, or a namespace, whose labels only policies with a
-// namespaceSelector use. It ignores other objects.
+// Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, an object of package device, or a namespace, whose
+// labels only policies with a namespaceSelector use. It ignores other objects.
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
@@ -196,6 +202,11 @@ func (b *Builder) Add(object any) {
 	case *v1.Namespace:
 		if b.newState("namespace", o, time.Time{}) != nil {
 			b.namespaces[o.Name] = o.Labels
+		}
+	case metav1.Object:
+		if part := device.Of(o); part != nil && b.newState(fmt.Sprintf("%T", o), o, time.Time{}) != nil {
+			b.HasDevices = true
+			b.devices[fmt.Sprintf("%T %s/%s", o, o.GetNamespace(), o.GetName())] = part
 		}
 	}
 }
@@ -235,14 +246,15 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 	s.lacks.count(p)
 	made := podOf(p)
-	made.hidden = hidden
+	made.hidden, b.HasDevices = hidden, b.HasDevices || made.usesClaims
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
 		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
 		made.UID = ""
 	} else if p.UID != "" {
 		b.uids[s.uid] = s
 	}
-	if n := b.nodes[made.Node]; n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) { // by whatever rules
+	n := b.nodes[made.Node]
+	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // by whatever rules
 		b.early[made.Node] = true
 		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
@@ -383,13 +395,13 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	beside := b.loadBeside(r, q)
 	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at, beside: beside}
+	m := &Model{objects: b.objects, reading: r, at: at, beside: beside, users: b.cluster()}
 	for _, n := range m.nodes {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}
 	for key, p := range m.pods {
 		p.Bound = boundBy(p.Bound, at)
-		if !m.keeps(p.Node) {
+		if !m.keeps(p.Node) && !p.usesClaims {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}

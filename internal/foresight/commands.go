@@ -32,6 +32,9 @@ func commands(p *pod, e *Explanation) []Command {
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
 		}
 	}
+	if e.Prediction.Device != nil || e.Prediction.Also != nil { // what helps against taints of the node does not suffice
+		taints = nil
+	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
 		remove := "remove the taint to keep every pod that it evicts, including this one"
 		if len(taints) > 1 {

@@ -57,6 +57,8 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
 	e.Incomplete = append(m.unknownRules(), m.reading.Missing...)
+	e.Incomplete = append(e.Incomplete, m.unknownDevices(slices.Values([]*pod{p}))...)
+	m.noteDevices(&e.Remarks, m.users, []*pod{p})
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	if note := sparedNote(m.spared([]string{p.Node})); note != "" {
 		e.Notes = append(e.Notes, note)
@@ -125,7 +127,7 @@ func named(pods iter.Seq[*pod], namespace, name string) *pod {
 
 // explainPod adds the pod's prediction, and what each taint of the pod's node contributes to the prediction.
 func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
-	prediction, verdict := by.predict(&p.Pod)
+	prediction, verdict := m.predict(by, p, m.users)
 	e.Prediction = &prediction
 	n := m.nodes[p.Node]
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
@@ -142,6 +144,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 		}
 		e.Taints = append(e.Taints, t)
 	}
+	e.Taints = append(e.Taints, m.explainDevices(p)...)
 	return d
 }
 

@@ -39,8 +39,8 @@ type Explanation struct {
 
 	Budgets []ExplainedBudget `json:"budgets,omitempty"` // the PodDisruptionBudgets that select the pod
 
-	// Taints of the pod's node, one by one. Empty if no taint matters: the pod has finished, is being deleted, or
-	// can't be evicted.
+	// Taints of the pod's node, one by one, and NoExecute taints of its devices. Empty if no taint matters: the pod has
+	// finished, is being deleted, or can't be evicted.
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
 	Disruption *Disruption `json:"disruption,omitempty"` // nil if the pod has no such condition
@@ -104,15 +104,16 @@ type ExplainedPod struct {
 	Ends  *time.Time `json:"ends,omitempty"` // end of the grace period of a pod that is being deleted
 }
 
-// ExplainedTaint is one taint of the pod's node, and what it alone would do.
+// ExplainedTaint is one taint of the pod's node, or of a device that the pod uses, and what it alone would do.
 type ExplainedTaint struct {
-	Taint string `json:"taint"`
+	Taint  string      `json:"taint"`
+	Device *UsedDevice `json:"device,omitempty"` // that has the taint; nil if the node has it
 
 	Since         *time.Time `json:"since,omitempty"`         // latest possible start; nil if the taint does not evict
 	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"` // earliest possible start, if it is unknown
 	SinceFrom     string     `json:"sinceFrom,omitempty"`     // the source of the start; see Prediction
 
-	Toleration        string `json:"toleration,omitempty"`        // the first matching toleration; empty if none
+	Toleration        string `json:"toleration,omitempty"`        // the matching toleration that counts; empty if none
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"` // its tolerationSeconds; nil if it has none
 
 	// NearMiss is a toleration that, but for one field, would tolerate the taint longer; nil if the taint does not

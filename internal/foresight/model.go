@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -72,6 +73,7 @@ type objects struct {
 	budgets    map[string]BudgetPlan
 	events     map[string]*v1.Event // of pods, by namespace and name
 	lacks      map[lack]int
+	devices    map[string]any          // as device.Of returns them, by kind, namespace and name
 	masked     func(value string) bool // reports whether a redactor has masked a value; nil if none could
 }
 
@@ -189,9 +191,10 @@ func (o *objects) Budgets() int { return len(o.budgets) }
 type Model struct {
 	objects
 	reading Reading
-	at      time.Time // for which it was loaded
-	leftOut []*pod    // because of a mask
-	beside  *Model    // the whole cluster, for the pace of its evictions; nil if that does not matter, or is not known
+	at      time.Time       // for which it was loaded
+	leftOut []*pod          // because of a mask
+	beside  *Model          // the whole cluster, for the pace of its evictions; nil if that does not matter, or is not known
+	users   *device.Cluster // of devices
 }
 
 // At returns the time for which the model was loaded.

@@ -88,12 +88,14 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var others []BoundPod
 	var d doubts
 	var evicted []going
+	var asked []*pod
 	by, self, rounds := m.rulesNow(at), m.self(), m.rounds(at)
 	for _, p := range m.pods {
 		if !among(nodes, p.Node) {
 			continue
 		}
-		switch prediction, verdict := by.predict(&p.Pod); {
+		asked = append(asked, p)
+		switch prediction, verdict := m.predict(&by, p, m.users); {
 		case prediction.Goes():
 			d.add(&prediction)
 			prediction.Own = isOwn(self, p, &prediction)
@@ -113,6 +115,8 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, d, nil)
 	pending.Incomplete = m.gaps(nodes)
+	pending.Incomplete = append(pending.Incomplete, m.unknownDevices(slices.Values(asked))...)
+	m.noteDevices(&pending.Remarks, m.users, asked)
 	pending.noteOverdue(m.readBefore(at))
 	pending.NotePods(m.spared(nodes))
 	return pending

@@ -10,6 +10,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -25,6 +26,8 @@ type Plan struct {
 	// Pace says how a rate delays evictions from the selected nodes; nil if no rate does.
 	Pace         *Pace `json:"pace,omitempty"`
 	ComparedPace *Pace `json:"comparedPace,omitempty"` // the same with the compared configuration
+
+	Devices *PlannedDevices `json:"devices,omitempty"` // nil if the nodes get taints
 
 	Focus Focus         `json:"-"` // what was asked for
 	Nodes []PlannedNode `json:"nodes"`
@@ -56,7 +59,7 @@ func (p *Plan) Names() []string {
 // own returns the namespaces and names of the pods of this program that leave the selected nodes.
 func (p *Plan) own() (names []string) {
 	for _, pod := range p.Pods {
-		if pod.Own && pod.selected {
+		if pod.Own && pod.Selected {
 			names = append(names, pod.String())
 		}
 	}
@@ -86,6 +89,15 @@ type PlannedNode struct {
 	Total   `json:",inline"` // of its pods
 }
 
+// PlannedDevices are the devices that get taints.
+type PlannedDevices struct {
+	Rule     string   `json:"rule,omitempty"` // the DeviceTaintRule that sets the taint; empty if none does
+	Taints   []string `json:"taints"`
+	Selected []string `json:"selected"` // driver/pool/device of each
+	All      int      `json:"all"`      // number of devices of the cluster
+	notes    []string // about rules that evict no pod
+}
+
 // PlannedPod is the prediction for one pod.
 type PlannedPod struct {
 	PodRef
@@ -107,8 +119,8 @@ type PlannedPod struct {
 	Never     bool     `json:"never,omitempty"` // these budgets would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
+	Selected        bool `json:"-"` // it is on a selected node, or uses a device in question
 	of              *pod // from which it was made; nil once the plan is complete
-	selected        bool // on a selected node
 	waitsForBudgets bool // until budgets allow its eviction
 	neverByBudgets  bool // waits, and budgets never allow it
 }
@@ -129,6 +141,10 @@ type Question struct {
 	Selection // of the nodes that get the taints
 	Changes   []Change
 	At        time.Time // at which the nodes get the taints
+
+	// Devices are rules that taint devices, in place of nodes. They replace the rules of the cluster that have their
+	// names. A rule without a name taints one device, as its driver may do.
+	Devices []*device.Rule
 
 	// Compare, if not nil, is the configuration that the changes are compared with, instead of no changes. Compared is
 	// the name of that configuration.
@@ -152,14 +168,26 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(plan.own())
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
+	if unknown := m.unknownDevices(maps.Values(m.pods)); plan.Devices == nil {
+		plan.Notes = append(plan.Notes, unknown...)
+	} else {
+		plan.Incomplete, plan.Notes = append(plan.Incomplete, unknown...), append(plan.Notes, plan.Devices.notes...)
+		m.noteDevices(&plan.Remarks, by.users, by.asked)
+	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
-	m.addBudgetsUnknown(&plan.Remarks, slices.ContainsFunc(plan.Pods, plan.AsksBudgets))
+	if asked := slices.ContainsFunc(plan.Pods, plan.AsksBudgets); asked || plan.Devices == nil {
+		m.addBudgetsUnknown(&plan.Remarks, asked)
+	}
 	return plan, nil
 }
 
 // change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about the
 // nodes that may be selected.
 func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, hidden []string, err error) {
+	if len(q.Devices) > 0 {
+		plan.Devices, err = m.plannedDevices(q.Devices)
+		return nil, nil, err
+	}
 	if err := m.CheckNodes(q.Names); err != nil {
 		return nil, nil, err
 	}
@@ -199,16 +227,20 @@ type planRules struct {
 	taints        map[string][]v1.Taint
 	self          *pod
 	masked        int
+	users         *device.Cluster // with the taints of these rules
+	devices       []*device.Rule
+	asked         []*pod // that use the devices in question
 }
 
 // planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
 // compared, the nodes get the taints under both.
 func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
 	with := m.rulesAt(&m.rules, q.At, taints)
+	users := m.users.With(q.Devices, q.At)
 	if q.Compare != nil {
-		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0}
+		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0, users, nil, nil}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0}
+	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, q.Devices, nil}
 }
 
 // planPods returns the predictions for all pods of the selected nodes, and for the evicted pods of other nodes.
@@ -223,7 +255,7 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 			by.masked++
 			continue
 		}
-		if planned := m.planPod(p, by, at); planned.selected || planned.Evict {
+		if planned := m.planPod(p, by, at); planned.Selected || planned.Evict {
 			pods = append(pods, planned)
 		}
 	}
@@ -232,11 +264,18 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 }
 
 func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
-	with, verdict := by.with.predict(&p.Pod)
-	without, _ := by.without.predict(&p.Pod)
-	taints, selected := by.taints[p.Node]
+	with, verdict := m.predict(&by.with, p, by.users)
+	without, _ := m.predict(&by.without, p, m.users)
+	taints, onNode := by.taints[p.Node]
+	uses := by.users.Uses(p.UID, by.devices)
+	if uses {
+		by.asked = append(by.asked, p)
+	}
+	if pairs, _ := m.pairs(by.users, p, m.version()); uses && !with.Goes() && len(pairs) > 0 {
+		with.Reason = pairs[0].Because()
+	}
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, selected: selected,
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, Selected: onNode || uses,
 	}
 	if with.DeletedBy == "" {
 		result.Builtin = by.with.nodes[p.Node].builtin(&p.Pod, &verdict, &by.with)
@@ -254,7 +293,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		return result
 	}
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
-	if selected {
+	if onNode {
 		rules := m.rules.config.Rules
 		result.Warnings = slices.Concat(shadowedWarnings(&p.Pod, taints, rules),
 			displacedWarnings(&p.Pod, taints, rules), loopWarnings(p, taints, rules), stuckWarnings(taints))
@@ -266,10 +305,10 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 func (p *Plan) addPaces(m *Model, by *planRules) {
 	var with, without []going
 	for _, pod := range p.Pods {
-		if pod.selected && pod.Evict && !p.Waits(pod) {
+		if pod.Selected && pod.Evict && !p.Waits(pod) {
 			with = append(with, going{pod.of, &pod.Prediction})
 		}
-		if pod.selected && pod.Without != nil {
+		if pod.Selected && pod.Without != nil {
 			without = append(without, going{pod.of, pod.Without})
 		}
 	}
@@ -333,7 +372,7 @@ func (m *Model) replicasOf() map[ownerKey]*replicas {
 // doubts returns the doubts about the times of the plan, except about pods that the changes do not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
-		if pod.Effect == Anyway && !pod.selected {
+		if pod.Effect == Anyway && !pod.Selected {
 			continue
 		}
 		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil

@@ -44,6 +44,8 @@ type pod struct {
 	hidden  bool      // a mask hides whether it is in the focus
 	created time.Time // zero if that is not known
 
+	usesClaims bool // and maybe devices
+
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
 	finalizers []string   // of a pod that is being deleted or has finished
@@ -66,6 +68,7 @@ func podOf(p *v1.Pod) *pod {
 	result := &pod{
 		Pod: cluster.PodOf(p, cluster.Bound(p)), ready: cluster.TrueCondition(p, v1.PodReady) != nil,
 		disruption: disruption(p), created: p.CreationTimestamp.Time,
+		usesClaims: len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil,
 	}
 	if result.Controller != nil {
 		result.owner = ownerOf(p, result.Controller)

@@ -33,8 +33,13 @@ type Prediction struct {
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
 	// DeletedBy is "the DaemonSet controller" if it deletes the pod at the deadline: a pod of a DaemonSet that does not
-	// tolerate a NoExecute taint. No policy, guard or budget applies then.
+	// tolerate a NoExecute taint; of a device's taint "device-taint-eviction-controller". No policy, guard or budget
+	// applies then.
 	DeletedBy string `json:"deletedBy,omitempty"`
+
+	Device *UsedDevice `json:"device,omitempty"` // that has the taint; nil if the node has it
+	// Also is the later eviction of a pod that a taint of its node and one of a device evict.
+	Also *Prediction `json:"also,omitempty"`
 
 	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.
 	Own bool `json:"own,omitempty"`

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -59,10 +60,10 @@ func (t *Total) add(p *PlannedPod) {
 	case Stays:
 		t.Stay++
 	case Held:
-		countIf(&t.Held, p.selected)
+		countIf(&t.Held, p.Selected)
 	default:
-		countIf(&t.Anyway, p.selected)
-		countIf(&t.Elsewhere, !p.selected)
+		countIf(&t.Anyway, p.Selected)
+		countIf(&t.Elsewhere, !p.Selected)
 	}
 	countIf(&t.Blocked, len(p.BlockedBy) > 0)
 	countIf(&t.AllWaiting, p.waitsForBudgets)
@@ -90,6 +91,12 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })
+	if p.Devices != nil {
+		p.Nodes = []PlannedNode{}
+		for _, name := range slices.Sorted(maps.Keys(nodes)) {
+			p.Nodes = append(p.Nodes, PlannedNode{Name: name, Changes: []NodeChange{}})
+		}
+	}
 	for i := range p.Nodes {
 		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
 	}
@@ -129,7 +136,7 @@ func (p *Plan) readyGoing() map[ownerKey]Total {
 func totalsBy[K comparable](pods []*PlannedPod, key func(*PlannedPod) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {
-		if p.selected {
+		if p.Selected {
 			totals[key(p)] = Total{}
 		}
 	}
