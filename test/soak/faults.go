@@ -17,7 +17,7 @@ import (
 
 const (
 	takeover = 20 * time.Second // the lease's 15 s, and the retry
-	lasts    = 15 * time.Second // a fault that is ended by hand
+	byHand   = 15 * time.Second // a fault that is ended by hand
 	stopped  = 4 * time.Second
 	reloaded = 8 * time.Second // how long a changed configuration may take until it is in force
 )
@@ -41,12 +41,12 @@ var kinds = []kind{
 	{name: "API server killed", wait: takeover, losesAnswers: true, do: (*soak).killServer},
 	{name: "API server stopped for 4 s", wait: takeover, losesAnswers: true, do: stop(testcluster.APIServer)},
 	{name: "etcd stopped for 4 s", wait: takeover, losesAnswers: true, do: stop(testcluster.Etcd)},
-	{name: "webhook that hangs", wait: lasts, namespaces: hooked, losesAnswers: true, do: hook("")},
-	{name: "webhook that rejects", wait: lasts, namespaces: hooked, do: hook("deletions are frozen")},
+	{name: "webhook that hangs", wait: byHand, namespaces: hooked, losesAnswers: true, do: hook("")},
+	{name: "webhook that rejects", wait: byHand, namespaces: hooked, do: hook("deletions are frozen")},
 	{name: "Lease deleted", wait: takeover, do: (*soak).deleteLease},
 	{name: "journal partition deleted", namespaces: []string{}, do: (*soak).deletePartition},
 	{name: "policies reloaded", wait: reloaded, namespaces: []string{}, holds: heldKey, do: (*soak).reload},
-	{name: "permission taken away", wait: lasts, do: (*soak).takePermission},
+	{name: "permission taken away", wait: byHand, do: (*soak).takePermission},
 }
 
 // breakThings makes a fault every so often until the time is up. Each kind comes once before one comes again.
@@ -114,7 +114,7 @@ func hook(denial string) func(*soak, context.Context) error {
 		if err := h.Register(ctx, s.admin, s.witness); err != nil {
 			return err
 		}
-		return errors.Join(load.Pause(ctx, lasts), h.Unregister(ctx, s.admin))
+		return errors.Join(load.Pause(ctx, byHand), h.Unregister(ctx, s.admin))
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *soak) reload(ctx context.Context) error {
 	if err := s.configure("policies: [{name: hold, method: Hold, match: {taints: [{key: " + heldKey + "}]}}]\n"); err != nil {
 		return err
 	}
-	return errors.Join(load.Pause(ctx, reloaded+lasts), s.configure(""))
+	return errors.Join(load.Pause(ctx, reloaded+byHand), s.configure(""))
 }
 
 func (s *soak) configure(policies string) error {
@@ -162,5 +162,5 @@ func (s *soak) takePermission(ctx context.Context) error {
 	if err := bindings.Delete(ctx, "taint-manager-evictions", metav1.DeleteOptions{}); err != nil {
 		return err
 	}
-	return errors.Join(load.Pause(ctx, lasts), s.Permit(ctx))
+	return errors.Join(load.Pause(ctx, byHand), s.Permit(ctx))
 }

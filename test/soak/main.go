@@ -73,7 +73,7 @@ func run(ctx context.Context, o options, out io.Writer) (kept bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	s, err := start(ctx, dir, out)
 	if err != nil {
 		return false, err
