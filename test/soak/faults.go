@@ -143,7 +143,8 @@ const configuration = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerCon
 
 // reload holds evictions for the taint heldKey for a while.
 func (s *soak) reload(ctx context.Context) error {
-	if err := s.configure("policies: [{name: hold, method: Hold, match: {taints: [{key: " + heldKey + "}]}}]\n"); err != nil {
+	err := s.configure("policies: [{name: hold, method: Hold, match: {taints: [{key: " + heldKey + "}]}}]\n")
+	if err != nil {
 		return err
 	}
 	return errors.Join(load.Pause(ctx, reloaded+byHand), s.configure(""))

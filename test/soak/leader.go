@@ -14,7 +14,8 @@ import (
 // leading returns the manager that leads now, and its metrics; nil if none does.
 func (s *soak) leading(ctx context.Context) (*testcluster.Manager, string) {
 	for _, m := range s.managers {
-		if text, err := load.Metrics(ctx, s.Kubeconfig(), m.Address()); err == nil && load.Sum(text, "taint_manager_leading") == 1 {
+		text, err := load.Metrics(ctx, s.Kubeconfig(), m.Address())
+		if err == nil && load.Sum(text, "taint_manager_leading") == 1 {
 			return m, text
 		}
 	}
@@ -60,12 +61,11 @@ func median(samples []sample) (m sample) {
 	if len(samples) == 0 {
 		return m
 	}
-	middle := func(figure func(sample) float64) float64 {
-		sorted := slices.SortedFunc(slices.Values(samples), func(a, b sample) int { return cmp.Compare(figure(a), figure(b)) })
-		return figure(sorted[len(sorted)/2])
-	}
-	m.memory = middle(func(s sample) float64 { return s.memory })
-	m.goroutines = middle(func(s sample) float64 { return s.goroutines })
+	samples = slices.Clone(samples)
+	slices.SortFunc(samples, func(a, b sample) int { return cmp.Compare(a.memory, b.memory) })
+	m.memory = samples[len(samples)/2].memory
+	slices.SortFunc(samples, func(a, b sample) int { return cmp.Compare(a.goroutines, b.goroutines) })
+	m.goroutines = samples[len(samples)/2].goroutines
 	return m
 }
 

@@ -20,7 +20,8 @@ type report struct {
 }
 
 func (r *report) kept() bool {
-	return r.verdict.evictions > 0 && len(r.verdict.violations) == 0 && (r.lasts < long || flat(growth(r.samples, r.lasts)))
+	steady := r.lasts < long || flat(growth(r.samples, r.lasts))
+	return steady && r.verdict.evictions > 0 && len(r.verdict.violations) == 0
 }
 
 func (r *report) write(out io.Writer) {

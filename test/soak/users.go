@@ -71,22 +71,23 @@ func (u *users) retaint(ctx context.Context, node int) error {
 		return nil
 	}
 	var taints []v1.Taint
+	now := metav1.Now()
 	for _, key := range keys {
 		if u.rand.IntN(5) > 0 {
 			continue
 		}
 		taint := v1.Taint{Key: key, Value: "on", Effect: v1.TaintEffectNoExecute}
 		if u.rand.IntN(2) > 0 {
-			taint.TimeAdded = ptr.To(metav1.Now())
+			taint.TimeAdded = &now
 		}
-		sameKey := func(t v1.Taint) bool { return t.Key == key }
-		if i := slices.IndexFunc(u.taints[node], sameKey); i >= 0 {
-			taint = u.taints[node][i]
+		before := slices.IndexFunc(u.taints[node], func(t v1.Taint) bool { return t.Key == key })
+		if before >= 0 {
+			taint = u.taints[node][before]
 		}
 		taints = append(taints, taint)
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{triedAnnotation: time.Now().Format(time.RFC3339Nano)}},
+		"metadata": map[string]any{"annotations": map[string]string{triedAnnotation: now.Format(time.RFC3339Nano)}},
 		"spec":     map[string]any{"taints": taints},
 	})
 	if err != nil {
@@ -161,8 +162,8 @@ func somePod(name string, namespace, node int, tolerations []v1.Toleration) *v1.
 	return pod
 }
 
-// someTolerations returns up to three tolerations for a key or for all, for a while or without limit, of which those for
-// another value match nothing.
+// someTolerations returns up to three tolerations for a key or for all, for a while or without limit. Those for another
+// value match nothing.
 func (u *users) someTolerations() (list []v1.Toleration) {
 	for range u.rand.IntN(4) {
 		t := v1.Toleration{Key: keys[u.rand.IntN(len(keys))], Operator: v1.TolerationOpExists}
