@@ -52,7 +52,8 @@ var kinds = []kind{
 // breakThings makes a fault every so often until the time is up. Each kind comes once before one comes again.
 func (s *soak) breakThings(ctx context.Context, every time.Duration, until time.Time, r *rand.Rand) error {
 	var round []int
-	for next := time.Now().Add(every / 3); next.Add(every).Before(until); next = next.Add(every) {
+	next := time.Now().Add(every / 3)
+	for ; next.Add(every).Before(until) && time.Until(until) > every; next = next.Add(every) {
 		if err := load.Pause(ctx, time.Until(next)); err != nil {
 			return err
 		}
