@@ -107,9 +107,9 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx 
 }
 
 func (m *Manager) createEvents(client kubernetes.Interface) {
-	sink := event.Sink(m.options.Events)
-	if sink == nil {
-		sink = event.NewSink(client)
+	sink := event.NewSink(client)
+	if m.options.Events != nil {
+		sink = m.options.Events.Create
 	}
 	m.events = event.New(event.Options{
 		Sink: sink, Busy: func() bool { return m.dispatcher.WantsPlaces() },

@@ -191,6 +191,70 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	}
 }
 
+// dumpRows matches the first cells of the tables of docs/dumps.md, except for that of permissions, and of headings.
+var dumpRows = regexp.MustCompile(`(?m)^\| (.*?) \|`)
+
+// Each row of the tables of docs/dumps.md is tried by a script, in which a comment names it.
+func TestEachRowAboutDumpsIsTriedByAScript(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "dumps.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "foresight", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tried []string
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`(?m)^# docs/dumps\.md: (.*)$`).FindAllStringSubmatch(string(text), -1) {
+			tried = append(tried, found[1])
+		}
+	}
+	var rows []string
+	headings := []string{"command", "unreadable", "found", "the file", "missing", "`plan`", "`explain`", "`pending`"}
+	for _, found := range dumpRows.FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(headings, found[1]) {
+			rows = append(rows, found[1])
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(tried)
+	if diff := cmp.Diff(rows, tried); diff != "" || len(rows) < 30 {
+		t.Errorf("the rows of docs/dumps.md (-) and those that scripts name (+):\n%s", diff)
+	}
+}
+
+// The commands of docs/dumps.md write a dump of a cluster in which a manager runs, and read it.
+func TestTheDumpOfTheDocsIsWrittenAndRead(t *testing.T) {
+	dir := exampleFolder(t)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "policies.kubeconfig"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "dumps.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dumps, _ := strings.Cut(string(page), "\n## In a dump\n")
+	block := offered.FindStringSubmatch(dumps)
+	if block == nil {
+		t.Fatal("docs/dumps.md has no commands that write a dump")
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", block[1])
+	cmd.Dir = dir
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), messages.String())
+	}
+	for _, want := range []string{"Tainting n1 with maintenance:NoExecute evicts ", ", under the policies of the running manager."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in:\n%s%s", want, out.String(), messages.String())
+		}
+	}
+}
+
 // A message says where the differences from the built-in controller are listed; the list has every known difference.
 func TestTheDifferencesFromTheBuiltinControllerAreListedOnce(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join("..", "docs", "reference", "differences.md"))

@@ -112,7 +112,7 @@ func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	case slices.Contains(forbidden[character], resource), character == "pods-only" && resource != "pods":
 		refuse(w, http.StatusForbidden, "Forbidden")
 	case resource == "leases" && (character == "policies" || character == "silent" || character == "leased"):
-		reply(w, object{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": object{"name": name}, "spec": object{
+		reply(w, object{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": object{"namespace": namespace, "name": name}, "spec": object{
 			"holderIdentity": "me_1", "leaseDurationSeconds": 15, "renewTime": "2026-05-01T11:59:58.000000Z",
 		}})
 	case resource == "leases":

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	run := func() { os.Exit(cli.Run(context.Background(), os.Args, os.Stdout, os.Stderr)) }
 	testscript.Main(m, map[string]func(){
 		"taint-manager": run, "kubectl-taint_manager": run, "kubectl_complete-taint_manager": run,
+		"kubectl": kubectl,
 	})
 }
 

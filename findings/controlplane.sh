@@ -1,11 +1,13 @@
 # Sourced by findings that need a real control plane: etcd, kube-apiserver, kube-controller-manager and kube-scheduler,
-# unchanged, of the version in test/controlplane/go.mod. Nothing of taint-manager runs. No kubelet runs either: a node is
+# unchanged, of the version in test/controlplane/go.mod or, if the finding sets it, of another one that the tests build.
+# Nothing of taint-manager runs. No kubelet runs either: a node is
 # an object whose status is patched, and a pod whose deletion begins stays, as on a machine that has lost its power.
 #
-# After start_controlplane, k runs kubectl. Everything is in a temporary folder, and is removed at exit.
+# After start_controlplane, k runs kubectl. manager_flags are added to those of kube-controller-manager. Everything is in a temporary folder, and is removed at exit.
 
 set -euo pipefail
-version=1.36.3
+version=${version:-1.36.3}
+manager_flags=("${manager_flags[@]:---v=2}")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 pids=()
@@ -34,10 +36,14 @@ background() {
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 build() {
-  grep -q "k8s.io/kubernetes v$version\$" "$here/../test/controlplane/go.mod" || fail "test/controlplane has another version"
+  local module=test/controlplane program=bin/controlplane
+  if [[ $version != 1.36.* ]]; then
+    module=test/controlplane/versions/${version%.*} program=bin/controlplane-${version%.*}
+  fi
+  grep -q "k8s.io/kubernetes v$version\$" "$here/../$module/go.mod" || fail "$module has another version"
   echo "building Kubernetes $version, which takes minutes when Go's caches are empty"
-  make -s -C "$here/.." bin/controlplane
-  cp "$here/../bin/controlplane" "$work/kubernetes"
+  make -s -C "$here/.." "$program"
+  cp "$here/../$program" "$work/kubernetes"
 }
 
 certificate() {
@@ -49,8 +55,8 @@ certificate() {
 start_controlplane() {
   build
   certificate
-  local etcd peer api manager scheduler
-  etcd=$(free_port) peer=$(free_port) api=$(free_port) manager=$(free_port) scheduler=$(free_port)
+  local etcd peer api scheduler
+  etcd=$(free_port) peer=$(free_port) api=$(free_port) scheduler=$(free_port)
   cat >"$work/kubeconfig" <<END
 apiVersion: v1
 kind: Config
@@ -69,11 +75,18 @@ END
     --service-account-signing-key-file="$work/key" --service-cluster-ip-range=10.0.0.0/16 --authorization-mode=RBAC \
     --disable-admission-plugins=ServiceAccount --endpoint-reconciler-type=none --advertise-address=127.0.0.1 "$@"
   until_true 180 k get --raw /readyz
-  background manager kube-controller-manager --kubeconfig="$work/kubeconfig" --leader-elect=false --bind-address=127.0.0.1 \
-    --secure-port="$manager" --authentication-kubeconfig="$work/kubeconfig" --authorization-kubeconfig="$work/kubeconfig" \
-    --service-account-private-key-file="$work/key" --node-monitor-grace-period=24h --node-startup-grace-period=24h
+  start_manager
   background scheduler kube-scheduler --kubeconfig="$work/kubeconfig" --leader-elect=false --bind-address=127.0.0.1 \
     --secure-port="$scheduler" --authentication-kubeconfig="$work/kubeconfig" --authorization-kubeconfig="$work/kubeconfig"
+}
+
+# start_manager starts kube-controller-manager, whose process is $manager.
+start_manager() {
+  background manager kube-controller-manager --kubeconfig="$work/kubeconfig" --leader-elect=false --bind-address=127.0.0.1 \
+    --secure-port="$(free_port)" --authentication-kubeconfig="$work/kubeconfig" --authorization-kubeconfig="$work/kubeconfig" \
+    --service-account-private-key-file="$work/key" --node-monitor-grace-period=24h --node-startup-grace-period=24h \
+    "${manager_flags[@]}"
+  manager=${pids[-1]}
 }
 
 # until_true SECONDS COMMAND... repeats the command until it succeeds.

@@ -153,12 +153,12 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// release releases the lease if this process still holds it. Electors do not, as they do not wait for the end of lead.
+// release releases the lease if this process still holds it. Electors do not, as they do not wait until lead has ended.
+// A renewal at the same time may cause a conflict.
 func (e *Election) release(ctx context.Context) {
 	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	// A concurrent renewal may cause a conflict.
 	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
 		func() error { return e.lock.release(ctx) })
 	if err != nil {

@@ -27,9 +27,8 @@ type Lock struct {
 	// known is the latest record that this process has read or written; the zero value if there is no lease.
 	known resourcelock.LeaderElectionRecord
 
-	// tried is when the first write was sent with the latest time of renewal, whose second is triedSecond.
-	tried       time.Time
-	triedSecond int64
+	tried       time.Time // when the first write was sent with the latest time of renewal
+	triedSecond int64     // of that time
 
 	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
 	others  atomic.Pointer[time.Time] // another process may act as the holder until then; nil if none may
@@ -123,7 +122,7 @@ func (l *Lock) write(
 	if !ours {
 		l.renewed.Store(nil)
 	}
-	if second := record.RenewTime.Unix(); l.tried.IsZero() || l.triedSecond != second {
+	if second := record.RenewTime.Unix(); l.triedSecond != second {
 		l.tried, l.triedSecond = l.now(), second
 	}
 	if err := l.note(send(ctx, record)); err != nil {

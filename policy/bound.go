@@ -11,8 +11,8 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "counted from the taint, eviction is requested within 20m; if it is refused, the pod is deleted within 1h50m and gone
-// within 1h58m; ...". Without a bound, it returns the reasons. The bound includes the settle times of the breakers.
+// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and gone
+// within 1h58m of it; ...". Without a bound, it returns the reasons. The bound includes the settle times of the breakers.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -23,16 +23,16 @@ func (p *Policy) Bound(guards Guards) string {
 		return "pods may stay forever, because " + strings.Join(reasons, " and ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
-	deleted, words := asked, "counted from the taint, "
+	deleted, words := asked, ""
 	if p.Method == Evict {
-		words += "eviction is requested within " + taint.Brief(asked) + "; "
+		words += "eviction is requested within " + taint.Brief(asked) + " of the taint; "
 		if p.DeleteAfter == nil {
 			return words + "deleteAfter is unset, so PodDisruptionBudgets may block it forever"
 		}
 		words += "if it is refused, "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + "the pod is deleted within " + taint.Brief(deleted) + p.gone(deleted) +
+	return words + "the pod is deleted within " + taint.Brief(deleted) + " of the taint" + p.gone(deleted) +
 		"; pauses, breakers, Hold policies and rate limits may add delay" + p.broken(asked) + p.exceptions()
 }
 
@@ -45,7 +45,7 @@ func (p *Policy) broken(asked time.Duration) string {
 	if p.Method != Evict || p.DeleteAfter.Duration >= slowestFailure {
 		return ""
 	}
-	return "; if a webhook for evictions fails, the pod is deleted within " + taint.Brief(asked+slowestFailure)
+	return "; if a webhook for evictions fails, the pod is deleted within " + taint.Brief(asked+slowestFailure) + " of the taint"
 }
 
 // unbounded returns the reasons why there is no time by which an eviction is requested.
@@ -57,10 +57,10 @@ func (p *Policy) unbounded() (reasons []string) {
 		return []string{"method Hold evicts no pod"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "tolerations.unlimited is unset (pods that tolerate the taint forever are not evicted)")
+		reasons = append(reasons, "pods that tolerate the taint forever are not evicted (set tolerations.unlimited)")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
-		reasons = append(reasons, "tolerations.max is unset (tolerationSeconds is not capped)")
+		reasons = append(reasons, "tolerationSeconds is not capped (set tolerations.max)")
 	}
 	return reasons
 }
@@ -93,7 +93,7 @@ func (m *Match) mayName(key TaintKey) bool {
 func (p *Policy) gone(deleted time.Duration) string {
 	words := " and gone after its terminationGracePeriodSeconds"
 	if p.GracePeriod != nil {
-		words = " and gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration)
+		words = " and gone within " + taint.Brief(deleted+p.GracePeriod.Max.Duration) + " of it"
 	}
 	if p.Match.mayName(TaintKey{v1.TaintNodeUnreachable}) || p.Match.mayName(TaintKey{v1.TaintNodeNotReady}) {
 		words += ", if the kubelet responds"

@@ -101,7 +101,7 @@ func TestTheBoundOfAPolicyReadsAsTheGoldenFileHasIt(t *testing.T) {
 func TestTheBoundHoldsForEveryPod(t *testing.T) {
 	p := maintenance()
 	p.Match.Taints, p.Match.OwnerKinds, p.Match.Priority = taints(policy.Taint{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute}}).Taints, []string{"DaemonSet", "StatefulSet", "Job", "None"}, &policy.PriorityRange{Max: number(2147483647)}
-	if got := p.Bound(policy.Guards{}); !strings.HasPrefix(got, "counted from the taint, eviction is requested within 20m; if it is refused, the pod is deleted within 1h50m and gone within 1h58m; pauses") {
+	if got := p.Bound(policy.Guards{}); !strings.HasPrefix(got, "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and gone within 1h58m of it; pauses") {
 		t.Fatal(got)
 	}
 	set := compiled(t, policies(p))

@@ -96,14 +96,6 @@ func (m *Match) ownsKind(kind, group string, effect v1.TaintEffect) bool {
 	})
 }
 
-// namesKind reports whether the kind is among the owner kinds, whatever its group.
-func (m *Match) namesKind(kind string) bool {
-	return slices.ContainsFunc(m.OwnerKinds, func(of string) bool {
-		name, _, _ := strings.Cut(of, ".")
-		return name == kind
-	})
-}
-
 // ownerOf returns the controller of a pod; its kind is None for a pod without one.
 func ownerOf(pod *taint.Pod) taint.Owner {
 	if pod.Controller == nil {

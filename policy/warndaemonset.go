@@ -14,7 +14,7 @@ import (
 func (p *Policy) daemonSetWarnings() []string {
 	does := "method " + string(p.Method)
 	switch {
-	case p.Mode == Audit || len(p.Match.OwnerKinds) > 0 && !p.Match.namesKind(daemonSet):
+	case p.Mode == Audit || !p.Match.ownsKind(daemonSet, "apps", v1.TaintEffectNoExecute):
 		return nil
 	case p.Method != Delete:
 	case p.Tolerations == nil || p.Tolerations.Absent == nil || p.Tolerations.Absent.Duration == 0:

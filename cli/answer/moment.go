@@ -149,6 +149,9 @@ func shortCountdown(f *foresight.Prediction) string {
 	case f.Toleration == "" && lasting == "0s":
 		return "not tolerated"
 	case f.Toleration != "" && f.Policy == "" && f.HeldBy == "":
+		if f.Earliest != nil {
+			return "tolerated for " + lasting + "; taint time unknown"
+		}
 		return "tolerated for " + lasting
 	default:
 		return "evicted after " + lasting

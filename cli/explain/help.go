@@ -5,10 +5,10 @@ the pod.
 
 For each taint of the pod's node, this command shows when the countdown started, which toleration
 matches, and the deadline. For a pod that is gone, it says whether events show that the pod was evicted.
-It uses the same rules as "taint-manager run".
+It uses the same rules as "taint-manager run". POD may be written as for kubectl: pod NAME or pod/NAME.
 
 Usage:
-  taint-manager explain [pod] POD|pod/POD|NAMESPACE/POD [flags]
+  taint-manager explain [NAMESPACE/]POD [flags]
 
 Examples:
   # Explain a pod in the current namespace
@@ -20,7 +20,7 @@ Examples:
   # Explain why a pod is gone
   taint-manager explain shop/web-5d4f8c7b9-zzbrp
 
-  # Use a dump instead of the cluster
+  # Use a dump instead of the cluster; it may consist of several JSON documents
   kubectl get nodes,pods,pdb,events -A -o json > cluster.json
   kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
     cm/taint-manager-journal-state -o json >> cluster.json

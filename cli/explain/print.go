@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -58,6 +59,7 @@ func (t *text) prediction() {
 		end = "."
 	}
 	t.Printf("%s %s%s\n", pod, t.state(), end)
+	t.pace()
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Another taint would evict it, but %s holds it.\n", f.HeldBy)
 	}
@@ -75,6 +77,20 @@ func (t *text) prediction() {
 	default:
 		t.WriteString("The pod is still there: either taint-manager is not running, or something blocks the eviction.\n")
 	}
+}
+
+// pace says when the eviction, and the last of all, can start at the earliest by the limit that delays them the longest.
+func (t *text) pace() {
+	p := t.Pace
+	if p == nil || t.Blocker != "" {
+		return
+	}
+	clock, does := answer.ClockOf(t.At), "It may wait for others"
+	if t.StartsAt != nil {
+		does = "It goes at " + clock(*t.StartsAt) + " at the earliest"
+	}
+	t.Printf("%s: at %s/s, the last of %s goes at %s at the earliest.\n", does, fmt.Sprint(p.EvictionsPerSecond),
+		foresight.Count(p.Evictions, "eviction"), clock(p.Last))
 }
 
 // state says what becomes of the pod.

@@ -30,7 +30,7 @@ Examples:
   kubectl -n kube-system port-forward POD 8080 &
   taint-manager pending -A --server http://127.0.0.1:8080
 
-  # Use a dump instead of the cluster
+  # Use a dump instead of the cluster; it may consist of several JSON documents
   kubectl get nodes,pods -A -o json > cluster.json
   kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
     cm/taint-manager-journal-state -o json >> cluster.json

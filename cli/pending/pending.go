@@ -52,8 +52,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
-		"deadline). Exits with code 0 after 10s with no pod terminating or waiting for eviction, and with code 1 "+
-		"if the remaining pods will not be evicted.")
+		"deadline). Exits with code 0 once no pod has been terminating or waiting for eviction for 10s, and with code 1 "+
+		"if pods remain that will not be evicted.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

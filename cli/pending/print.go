@@ -36,7 +36,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 		State: []column{{Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) }}},
 		Wider: []column{
 			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "TAINT TIME FROM", Text: func(p pod) string { return p.SinceFrom }},
+			{Heading: "TAINT TIME SOURCE", Text: func(p pod) string { return p.SinceFrom }},
 		},
 	}
 	answer.Table(t, table.Rows(pods))

@@ -36,7 +36,7 @@ Examples:
   # Show what would change if cordon.yaml replaced drain.yaml
   taint-manager plan --config cordon.yaml --compare drain.yaml
 
-  # Use a dump instead of the cluster
+  # Use a dump instead of the cluster; it may consist of several JSON documents
   kubectl get nodes,pods,pdb -A -o json > cluster.json
   kubectl -n kube-system get lease/taint-manager cm/taint-manager-journal-{0..7} \
     cm/taint-manager-journal-state -o json >> cluster.json

@@ -87,7 +87,7 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	answer.WarnFirst(cmd.ErrOrStderr(), &plan.Remarks)
-	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway, o.rules.File}).all() })
+	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway, source.FileName(o.rules.File)}).all() })
 }
 
 // ask reads the cluster and computes the plan.
@@ -121,7 +121,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	}
 	other.File = o.compare
 	compared, err := other.Load(cmd)
-	s.Compared, q.Compare, q.Compared = &compared, &compared, o.compare
+	s.Compared, q.Compare, q.Compared = &compared, &compared, source.FileName(o.compare)
 	return s, err
 }
 

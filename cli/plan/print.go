@@ -107,6 +107,10 @@ func (t *text) evicted() string {
 		return "does not evict " + its + " only pod" + where
 	case total.Evict == 0:
 		return "evicts none of " + its + " " + pods
+	case total.Evict == total.Never && all == 1:
+		return "does not evict " + its + " only pod" + where + ": never by Evict"
+	case total.Evict == total.Never:
+		return "evicts none of " + its + " " + pods + ": " + strings.Join(t.counts(), ", ")
 	case all == 1:
 		return "evicts " + its + " only pod" + where + t.times()
 	}
@@ -236,8 +240,8 @@ func (t *text) owners() {
 		switch n := o.Replicas - o.Evict; {
 		case t.Form == answer.AsSummary || o.AllWaiting > 0: // a budget may keep some
 		case o.LosesAll && n > 0:
-			none = append(none, t.owner(o)+fmt.Sprintf(" (%s %s already scheduled for eviction)",
-				foresight.Count(n, "other pod"), answer.Verb(n, "is", "are")))
+			none = append(none, t.owner(o)+fmt.Sprintf(" (%s %s evicted even without this change)",
+				foresight.Count(n, "pod"), answer.Verb(n, "is", "are")))
 		case o.LosesAll:
 			none = append(none, t.owner(o))
 		case o.LosesReady:

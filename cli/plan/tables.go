@@ -75,7 +75,7 @@ func (t *text) when(p pod) string {
 	case t.Waits(p) && !p.At.After(t.At):
 		when = "blocked"
 	case t.Waits(p):
-		when += ", blocked"
+		when += ", then blocked"
 	}
 	switch p.Effect {
 	case foresight.Anyway:
@@ -89,9 +89,6 @@ func (t *text) when(p pod) string {
 // why returns the reason in short.
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
-	if p.FirstMatch {
-		clauses = append(clauses, "a longer toleration later in the pod spec is ignored")
-	}
 	if t.Waits(p) {
 		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
 			flags.JoinWords(p.BlockedBy, "and"))
@@ -142,7 +139,7 @@ func (t *text) summary() {
 		{Heading: "NAMESPACE", Text: func(b budget) string { return b.Namespace }, Said: t.Focus.Namespace},
 		{Heading: "BUDGET", Text: func(b budget) string { return b.Name }},
 		{Heading: "ALLOWED DISRUPTIONS", Text: func(b budget) string { return strconv.Itoa(b.Admits) }},
-		{Heading: "EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
+		{Heading: "TOTAL EVICTIONS", Text: func(b budget) string { return strconv.Itoa(b.Evictions) }},
 		{Heading: t.orIfEvicted("BLOCKED PODS", "WOULD BE BLOCKED"), Text: func(b budget) string {
 			return foresight.ShortList(b.Blocks)
 		}},

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -28,8 +29,9 @@ func (s *settings) addFlags() {
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. The default, 10270, is not used by any Kubernetes component.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
-	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
-	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
+	const remote = "Path of a kubeconfig `FILE` for requests to %s. Defaults to --kubeconfig, or else to the service account of the pod."
+	section("authentication").Lookup("authentication-kubeconfig").Usage = fmt.Sprintf(remote, "tokenreviews.authentication.k8s.io")
+	section("authorization").Lookup("authorization-kubeconfig").Usage = fmt.Sprintf(remote, "subjectaccessreviews.authorization.k8s.io")
 }
 
 // loggingFlags omits flags that require a feature gate, because this program has none.

@@ -32,9 +32,11 @@ type dumped struct {
 // collected is what was read of one collection of a dump.
 type collected struct {
 	*dumped
-	to *foresight.Builder
+	to  *foresight.Builder
+	all *foresight.Builder // of the whole cluster, for a question about one pod; nil if it does not matter
 
 	pages      *foresight.Journal
+	allPages   bool      // the dump lists the ConfigMaps of the journal's namespace
 	newest     time.Time // latest time in the dump that is not after now
 	budgets    int
 	masked     []string // names of budgets whose selectors are masked
@@ -54,12 +56,16 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	tree := dump.NewTree(func(root string) dump.Visit {
 		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
+		if s.Pod != "" && (s.Running != nil || s.Rules.Limited()) {
+			c.all = c.to.Beside()
+			c.to.SetBeside(c.all)
+		}
 		all[root] = c
 		return c.visitor(s, now)
 	})
 	newest := func() (last string) {
 		age := func(a, b string) int { return all[a].newest.Compare(all[b].newest) }
-		without := func(root string) bool { return !tree.Collections[root].HasNodes() }
+		without := func(root string) bool { return tree.Collections[root].Nodes == 0 }
 		with := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), without)
 		if len(with) == 0 {
 			return ""
@@ -101,17 +107,17 @@ func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 func (d *dumped) readFile(file string, to *dump.Tree) error {
 	err := d.visit(file, to)
 	if failed, ok := errors.AsType[*os.PathError](err); ok && failed.Path == file {
-		return fmt.Errorf("%s can't be read: %w; %s", name(file), failed.Err, howToWrite)
+		return fmt.Errorf("%s can't be read: %w; %s", FileName(file), failed.Err, howToWrite)
 	}
 	if err != nil {
-		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, howToWrite)
+		return fmt.Errorf("%s can't be used: %w; %s", FileName(file), err, howToWrite)
 	}
 	return nil
 }
 
 func (d *dumped) visit(file string, to *dump.Tree) error {
 	if file == "-" {
-		return to.File(name(file), d.in)
+		return to.File(FileName(file), d.in)
 	}
 	opened, err := os.Open(file)
 	if err != nil {
@@ -135,7 +141,7 @@ func (d *dumped) choose(
 	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
 ) (*dump.Collection, error) {
 	maps.DeleteFunc(tree.Collections, func(_ string, c *dump.Collection) bool {
-		return !c.HasObjects() && len(c.Holes) == 0
+		return c.Objects == 0 && len(c.Holes) == 0
 	})
 	dated := func(root string) string {
 		if t := all[root].newest; !t.IsZero() {
@@ -152,9 +158,9 @@ func (d *dumped) choose(
 		}
 		switch {
 		case root == newest:
-		case c.HasNodes():
+		case c.Nodes > 0:
 			others = append(others, dated(root))
-		case c.HasObjects():
+		case c.Objects > 0:
 			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
 		default:
 			holes = append(holes, c.Holes...)
@@ -184,6 +190,9 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	}
 	if c.pages.Now = c.newest; c.newest.IsZero() {
 		c.pages.Now = r.At
+	}
+	if c.allPages {
+		c.pages.Complete()
 	}
 	r.AsRunning = s.Running != nil
 	if err := s.judge(c.pages, c.to); err != nil {
@@ -252,7 +261,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		}
 		return
 	}
-	for _, name := range from.Namespaces() {
+	for name := range from.Namespaces {
 		c.podsIn[name] = true // a list of its pods, which may be empty
 	}
 	in = slices.Sorted(maps.Keys(c.podsIn))
@@ -324,6 +333,7 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {
 				c.addOther(s, o)
+				c.addBeside(o)
 				return
 			}
 		case *v1.Event:
@@ -334,6 +344,17 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			}
 		}
 		c.to.Add(object)
+		c.addBeside(object)
+	}
+}
+
+// addBeside adds a node or a pod, after the builder of the scope has added it.
+func (c *collected) addBeside(object any) {
+	switch object.(type) {
+	case *v1.Node, *v1.Pod:
+		if c.all != nil {
+			c.all.Add(object)
+		}
 	}
 }
 
@@ -382,7 +403,7 @@ func (d *dumped) String() string {
 	const most = 3
 	var names []string
 	for _, file := range d.files[:min(most, len(d.files))] {
-		names = append(names, name(file))
+		names = append(names, FileName(file))
 	}
 	if more := len(d.files) - most; more > 0 {
 		names = append(names, foresight.Count(more, "more file"))
@@ -390,11 +411,11 @@ func (d *dumped) String() string {
 	return flags.JoinWords(names, "and")
 }
 
-// name returns the name of a file in messages.
-func name(file string) string {
+// FileName returns the name of a file in messages.
+func FileName(file string) string {
 	switch file {
 	case "-":
-		return "the standard input"
+		return "STDIN" // as in messages of kubectl
 	case "":
 		return `--filename=""`
 	}

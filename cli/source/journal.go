@@ -33,8 +33,7 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	all := fmt.Sprintf("the ConfigMaps %s-0 to -%d and -state in namespace %s", l.name(), journal.Partitions-1,
-		l.namespace)
+	all := fmt.Sprintf("ConfigMaps %s-* in namespace %s", l.name(), l.namespace)
 	state := fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name()))
 	return foresight.NewJournal(all, state, grantIn(l.namespace, "role"))
 }
@@ -64,11 +63,18 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 	return read
 }
 
+// inEveryNamespace is the ConfigMap that kube-controller-manager keeps in every namespace.
+const inEveryNamespace = "kube-root-ca.crt"
+
 // addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the newer state
 // counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
+	if m.Namespace != c.location.namespace {
+		return
+	}
+	c.allPages = c.allPages || m.Name == inEveryNamespace
 	number := slices.Index(store.Names(c.location.name()), m.Name)
-	if number < 0 || m.Namespace != c.location.namespace {
+	if number < 0 {
 		return
 	}
 	// Each page begins as the state does. Add finds what can't be read.

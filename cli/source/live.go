@@ -111,7 +111,22 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 	case node == "" && !s.Rules.Guarded():
 		return nil
 	}
-	return c.readNodes(ctx, s, node, to)
+	if err := c.readNodes(ctx, s, node, to); err != nil {
+		return err
+	}
+	if s.Rules.Limited() && len(to.Tainted([]string{node})) > 0 {
+		c.readBeside(ctx, to)
+	}
+	return nil
+}
+
+// readBeside reads on what the pace of evictions depends, if this user may list that: all nodes and pods.
+func (c Cluster) readBeside(ctx context.Context, to *foresight.Builder) {
+	all := to.Beside()
+	bound := metav1.ListOptions{FieldSelector: "spec.nodeName!=" + unfinished}
+	if c.each(ctx, "nodes", "", metav1.ListOptions{}, all.Add) == nil && c.each(ctx, "pods", "", bound, all.Add) == nil {
+		to.SetBeside(all)
+	}
 }
 
 // readNodes adds the node of this name, or all if the name is empty or if breakers count nodes.

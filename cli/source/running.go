@@ -44,12 +44,14 @@ func (c Cluster) readLease(ctx context.Context) foresight.Lease {
 	return foresight.Lease{Unknown: fmt.Sprintf("Lease %s/%s can't be read (%v)", l.namespace, l.lease, err)}
 }
 
-// addLease adds a Lease of a dump, if it is the manager's. Of one that is there twice, the newer state counts.
+// addLease adds a Lease of a dump, if it is the manager's. Of one that is there twice, the newer state counts. Another
+// Lease of that namespace shows that the dump lists them.
 func (c *collected) addLease(l *coordinationv1.Lease) {
-	if l.Namespace != c.location.namespace || l.Name != c.location.lease {
-		return
-	}
-	if c.to.IsNew("Lease", l, cmp.Or(l.Spec.RenewTime, new(metav1.MicroTime)).Time) {
+	switch {
+	case l.Namespace != c.location.namespace:
+	case l.Name != c.location.lease:
+		c.pages.Lease.Unknown = ""
+	case c.to.IsNew("Lease", l, cmp.Or(l.Spec.RenewTime, new(metav1.MicroTime)).Time):
 		c.pages.Lease = foresight.Lease{Spec: &l.Spec}
 	}
 }

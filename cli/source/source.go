@@ -149,8 +149,8 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 
 // BindNoBudgets adds the flag of commands that read PodDisruptionBudgets.
 func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. Without this flag, "+
-		"an answer that depends on budgets that cannot be read is incomplete (exit code 1).")
+	fs.BoolVar(&f.NoBudgets, "no-budgets", false, "Assume that no PodDisruptionBudget exists. If budgets cannot "+
+		"be read and this flag is not set, answers that need them are incomplete (exit code 1).")
 }
 
 // Dumped reports whether a dump is given.

@@ -118,3 +118,26 @@ func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
 	standby.step(20, breaker.LeadershipBegan{Journaled: known})
 	want(t, "the next leader", tripsOf(standby.Trips()), []string{"a since 5"})
 }
+
+// Two processes lead at the same time after the lease was deleted. One stores a record, and the other one reads it before
+// it stores its own.
+func TestATripThatAnotherProcessStoresDuringTheTermIsKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		began float64
+		want  []string
+	}{
+		"it began during the term":       {25, []string{"a since 25"}},
+		"it began before, and was reset": {3, nil},
+	} {
+		l := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
+		l.step(10, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: known})
+		l.step(20, breaker.LeadershipBegan{Journaled: known})
+		l.step(30, breaker.RecordRead{Record: of(c.began, "a")})
+		want(t, name, tripsOf(l.Trips()), c.want)
+		recorded := l.records[len(l.records)-1]
+		want(t, name+": recorded", tripsOf(recorded.Trips), c.want)
+		if len(l.events) > 0 {
+			t.Errorf("%s: it has reported %+v", name, l.events)
+		}
+	}
+}

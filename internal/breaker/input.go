@@ -54,7 +54,8 @@ type PodsHeld struct {
 // Ready reports that all nodes are known. It comes once. The record counts if this process leads already.
 type Ready struct{ Journaled }
 
-// RecordRead reports the record of the journal that was unread when the term began.
+// RecordRead reports the record of the journal that was unread when the term began, or that another process has stored
+// since.
 type RecordRead struct{ Record Record }
 
 // LeadershipBegan reports that this process leads from now on.

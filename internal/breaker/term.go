@@ -36,16 +36,22 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 	c.stored = j.Known && reflect.DeepEqual(c.record, j.Record)
 }
 
-// readLate adopts a record that could not be read when the term began. Its holds count as ended when the term began.
+// readLate adopts a record that was read during the term. If it could not be read when the term began, its holds count
+// as ended then. Otherwise another process has stored it since, and only its trips count that began during the term: if
+// this process lacks an earlier one, that was reset.
 func (c *Core) readLate(now time.Time, r Record) {
-	if !c.leads() || !c.unread {
+	if !c.leads() {
 		return
 	}
 	read := notAfter(now, r)
+	if c.unread {
+		c.record.Policies = c.begun(read.Policies)
+	} else {
+		read.Trips = slices.DeleteFunc(read.Trips, func(t TripRecord) bool { return t.Began.Before(c.term) })
+	}
 	c.changed, c.unread, c.stored = true, false, false
 	c.breakers.Adopt(read.Trips)
 	c.trips = c.breakers.Trips() // this process has reported its own
-	c.record.Policies = c.begun(read.Policies)
 }
 
 // begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of

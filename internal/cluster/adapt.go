@@ -21,7 +21,8 @@ import (
 // creationTimestamp, deletionTimestamp, generation, labels}, the annotation kubernetes.io/config.mirror,
 // spec.{nodeName, tolerations, priority}, status.phase, and the conditions PodScheduled and DisruptionTarget. If
 // policies need them, it must also keep metadata.ownerReferences and spec.terminationGracePeriodSeconds. Without
-// policies the former are used to show the pods' owners on the page.
+// policies the former are used to show the pods' owners on the page. Without metadata.finalizers, and without the pods
+// that have finished, the event Drained does not wait for those that a finalizer keeps.
 //
 // If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
 // read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is

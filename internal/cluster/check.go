@@ -61,7 +61,7 @@ func (a *adapter) check(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
 	return backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, err error) {
 		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-			Limit: sample, FieldSelector: podsWatched,
+			Limit: sample, FieldSelector: podsWatched + ",status.phase!=Succeeded,status.phase!=Failed",
 		})
 		if err != nil {
 			klog.FromContext(ctx).Error(err, "The pods of the informer can't be compared with the API server's yet, and no pod is evicted; trying again")

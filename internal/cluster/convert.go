@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -65,6 +66,9 @@ func NotReadySince(n *v1.Node) time.Time {
 	}
 	return time.Time{}
 }
+
+// Keeps reports whether a finalizer keeps a pod that has finished. The Job controller soon removes its own.
+func Keeps(finalizer string) bool { return finalizer != batchv1.JobTrackingFinalizer }
 
 // TrueCondition returns the pod's condition of this type if it is True, otherwise nil.
 func TrueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {

@@ -23,8 +23,9 @@ const (
 type numbers []protowire.Number
 
 var (
-	// name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, labels, ownerReferences
-	podMetadata = numbers{1, 3, 5, 6, 7, 8, 9, 11, 13}
+	// name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, labels, ownerReferences,
+	// finalizers
+	podMetadata = numbers{1, 3, 5, 6, 7, 8, 9, 11, 13, 14}
 	// terminationGracePeriodSeconds, nodeName, tolerations, priority
 	podSpec = numbers{4, 10, 22, 25}
 	// phase, conditions

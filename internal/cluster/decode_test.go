@@ -21,7 +21,7 @@ func usedOfPod(p *v1.Pod) *v1.Pod {
 	used := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
 		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, Labels: m.Labels,
-		OwnerReferences: m.OwnerReferences, Annotations: usedAnnotations(m.Annotations),
+		OwnerReferences: m.OwnerReferences, Finalizers: m.Finalizers, Annotations: usedAnnotations(m.Annotations),
 		ManagedFields: managersOfTaints(m.ManagedFields),
 	}}
 	used.Spec.NodeName, used.Spec.Tolerations, used.Spec.Priority = p.Spec.NodeName, p.Spec.Tolerations, p.Spec.Priority

@@ -3,6 +3,7 @@ package cluster
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unique"
@@ -20,7 +21,8 @@ import (
 // with tolerations that may match a taint that evicts. An entry in the cache does not change, because readers keep its
 // Pod.
 type entry struct {
-	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared.
+	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared. A pod that has
+	// finished, and that a finalizer keeps, is Terminating.
 	taint.Pod
 
 	tolerations tolerations
@@ -49,6 +51,7 @@ func (po *pods) entryOf(p *v1.Pod, bound time.Time) *entry {
 	needs := po.needs.Load()
 	e := &entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
 	e.Tolerations, e.Labels = nil, selectLabels(p.Labels, needs.PodLabels)
+	e.Terminating = e.Terminating || e.finished() && slices.ContainsFunc(p.Finalizers, Keeps)
 	e.Phase = unique.Make(e.Phase).Value() // one text for all pods
 	if c := e.Controller; c != nil {
 		c.Kind, c.Group, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
@@ -143,7 +146,8 @@ func (e *entry) sameExposure(o *entry) bool {
 	return e.Node == o.Node && e.tolerations == o.tolerations
 }
 
-// evictable reports whether a pod is bound to a node and has not finished.
-func (e *entry) evictable() bool {
-	return e.Node != "" && e.Phase != v1.PodSucceeded && e.Phase != v1.PodFailed
-}
+// gone reports whether a pod is no longer on a node, or not yet.
+func (e *entry) gone() bool { return e.Node == "" || e.finished() && !e.Terminating }
+
+// finished reports whether a pod has ended by itself.
+func (e *entry) finished() bool { return e.Phase == v1.PodSucceeded || e.Phase == v1.PodFailed }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -69,7 +70,10 @@ func TestTheFilterOfPods(t *testing.T) {
 	}
 }
 
-func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
+func TestOnlyBoundPodsAreKeptThatAreNotGone(t *testing.T) {
+	now := metav1.Now()
+	deleted := func(p *v1.Pod) { p.DeletionTimestamp = &now }
+	keptBy := func(finalizers ...string) func(p *v1.Pod) { return func(p *v1.Pod) { p.Finalizers = finalizers } }
 	for _, test := range []struct {
 		pod  *v1.Pod
 		want bool
@@ -81,9 +85,20 @@ func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
 		{aPod(inPhase(v1.PodSucceeded)), false},
 		{aPod(inPhase(v1.PodFailed)), false},
 		{aPod(onNode("")), false},
+		{aPod(deleted), true},
+		{aPod(inPhase(v1.PodFailed), deleted), true},
+		{aPod(inPhase(v1.PodSucceeded), keptBy("example.com/held")), true},
+		{aPod(inPhase(v1.PodFailed), keptBy(batchv1.JobTrackingFinalizer)), false},
+		{aPod(inPhase(v1.PodFailed), keptBy(batchv1.JobTrackingFinalizer, "example.com/held")), true},
+		{aPod(inPhase(v1.PodFailed), keptBy("example.com/held"), onNode("")), false},
 	} {
-		if p := newPods(newNeeds()).entryOf(test.pod, time.Time{}); p.evictable() != test.want {
-			t.Errorf("a pod on %q that is %q: want kept %t", p.Node, p.Phase, test.want)
+		p := newPods(newNeeds()).entryOf(test.pod, time.Time{})
+		if p.gone() == test.want {
+			t.Errorf("a pod on %q that is %q with finalizers %q: want kept %t", p.Node, p.Phase, test.pod.Finalizers, test.want)
 		}
+	}
+	running := newPods(newNeeds()).entryOf(aPod(keptBy("example.com/held")), time.Time{})
+	if running.Terminating {
+		t.Error("a finalizer makes a running pod terminate")
 	}
 }

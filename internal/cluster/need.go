@@ -48,18 +48,19 @@ func (n *needs) next(now policy.Needs) *needs {
 // keys returns the keys of the NoSchedule taints that are observed.
 func (n *needs) keys() journal.Keys { return journal.Keys{Triggers: n.Triggers, Audited: n.Audited} }
 
-// keysSince returns the keys that have been needed without interruption since the earlier needs.
-func (n *needs) keysSince(earlier *needs) journal.Keys {
-	unbroken := func(keys []string, calls, earlier map[string]int) []string {
-		return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
-			call, needed := earlier[key]
-			return !needed || call != calls[key]
-		})
+// renewedSince returns the keys that have not been needed without interruption since the earlier needs.
+func (n *needs) renewedSince(earlier *needs) (keys []string) {
+	for key, call := range n.triggers {
+		if earlier.triggers[key] != call {
+			keys = append(keys, key)
+		}
 	}
-	return journal.Keys{
-		Triggers: unbroken(n.Triggers, n.triggers, earlier.triggers),
-		Audited:  unbroken(n.Audited, n.audited, earlier.audited),
+	for key, call := range n.audited {
+		if _, isTrigger := n.triggers[key]; !isTrigger && earlier.audited[key] != call {
+			keys = append(keys, key)
+		}
 	}
+	return keys
 }
 
 // coversNamespaces reports whether the labels of namespaces have been needed all the time. While they are not, nobody

@@ -75,7 +75,7 @@ func (no *nodes) historyAfter(
 		Taints:    n.Spec.Taints, Version: n.ResourceVersion, Before: before.version, Gap: listed,
 	}
 	if before.needs != needs {
-		o.KeysBefore = new(needs.keysSince(before.needs))
+		o.Renewed = needs.renewedSince(before.needs)
 	}
 	if listed {
 		o.LastWatch = no.LastWatch()

@@ -121,7 +121,7 @@ func (po *pods) put(now *entry) (changed bool) {
 	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	old := po.byUID[now.UID]
 	switch {
-	case !now.evictable():
+	case now.gone():
 		po.drop(now.UID)
 		return false
 	case old == nil:

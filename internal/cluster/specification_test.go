@@ -62,6 +62,14 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 		{"it moves, which no pod does", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"))) }, []string{"pod p2 for n: m", "pod p2 for m: m"}},
 		{"it finishes", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"), inPhase(v1.PodFailed))) }, []string{"pod p2 for m: gone"}},
 		{"a finished pod goes", func(w *world) { w.deletePod("p") }, nil},
+		{"a pod with a finalizer", func(w *world) { w.set(aPod(withUID("p4"), finalized)) }, []string{"pod p4 for n: n"}},
+		{"it finishes, and the finalizer keeps it", func(w *world) {
+			w.set(aPod(withUID("p4"), finalized, inPhase(v1.PodSucceeded)))
+		}, []string{"pod p4 for n: n"}},
+		{"the finalizer is removed", func(w *world) {
+			w.set(aPod(withUID("p4"), inPhase(v1.PodSucceeded)))
+		}, []string{"pod p4 for n: gone"}},
+		{"that pod goes", func(w *world) { w.deletePod("p") }, nil},
 		{"a pod without a node", func(w *world) { w.set(aPod(withUID("p3"), onNode(""))) }, nil},
 		{"it is bound", func(w *world) { w.set(aPod(withUID("p3"))) }, []string{"pod p3 for n: n"}},
 		{"it goes", func(w *world) { w.deletePod("p") }, []string{"pod p3 for n: gone"}},

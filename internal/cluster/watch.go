@@ -15,10 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podsWatched selects the pods that are bound and have not finished; the API server does not send others.
-const podsWatched = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+// podsWatched selects the pods that are bound; the API server does not send others. A finalizer may keep a pod that has
+// finished, which no field selector shows.
+const podsWatched = "spec.nodeName!="
 
-// Watcher has all nodes, which it watches, and all pods that are bound and unfinished, which it also watches or reads
+// Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it also watches or reads
 // from a caller's informer. Any number of goroutines may call its methods.
 type Watcher struct {
 	reader

@@ -225,6 +225,8 @@ func withUID(uid types.UID) func(*v1.Pod) { return func(p *v1.Pod) { p.UID = uid
 
 func onNode(name string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = name } }
 
+func finalized(p *v1.Pod) { p.Finalizers = []string{"example.com/held"} }
+
 func inPhase(phase v1.PodPhase) func(*v1.Pod) { return func(p *v1.Pod) { p.Status.Phase = phase } }
 
 func condition(kind v1.PodConditionType, status v1.ConditionStatus, at metav1.Time) func(*v1.Pod) {

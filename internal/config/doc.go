@@ -3,6 +3,5 @@
 // Start from [Default]. [Decode] applies a file to it and returns all errors, including those of
 // [Configuration.Validate]. [Configuration.AddFlags] binds flags to it; callers apply given flags after the file.
 //
-// The package is pure: it reads neither files nor the cluster. Its tests generate the JSON schema and the file of
-// defaults from the struct and its comments ("make golden").
+// It is pure. Its tests generate the JSON schema and the file of defaults from the struct's comments ("make golden").
 package config

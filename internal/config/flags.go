@@ -17,7 +17,7 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
 	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, "+
-		"1 to 1000. Calls older than 1s are not counted, but the total is at most three times as high.")
+		"1 to 1000. Calls that take longer than 1s no longer count towards it, but there are never more than three times as many calls in all.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
@@ -49,7 +49,7 @@ func (l *LeaderElection) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&l.LeaderElect, "leader-elect", l.LeaderElect, "Evict only while holding the lease. "+
 		"With --dry-run, the default is false.")
 	fs.DurationVar(&l.LeaseDuration.Duration, "leader-elect-lease-duration", l.LeaseDuration.Duration,
-		"How long after the lease's last renewal another replica may acquire it, in whole seconds.")
+		"How long other replicas wait after the last renewal before they acquire the lease, in whole seconds.")
 	fs.DurationVar(&l.RenewDeadline.Duration, "leader-elect-renew-deadline", l.RenewDeadline.Duration,
 		"How long the leader retries renewing the lease before giving up. Must be less than the lease duration.")
 	fs.DurationVar(&l.RetryPeriod.Duration, "leader-elect-retry-period", l.RetryPeriod.Duration,

@@ -104,7 +104,7 @@ const (
 type LeaderElection struct {
 	// Evict only while holding the lease. Replicas without it keep their caches and countdowns current.
 	LeaderElect bool `json:"leaderElect,omitempty" flag:"leader-elect"`
-	// How long after the lease's last renewal another replica may acquire it. Whole seconds from 1s to 1h.
+	// How long other replicas wait after the last renewal before they acquire the lease. Whole seconds from 1s to 1h.
 	LeaseDuration metav1.Duration `json:"leaseDuration,omitzero" flag:"leader-elect-lease-duration"`
 	// Time that a leader continues without a renewal: below leaseDuration, above 1.2 times retryPeriod.
 	RenewDeadline metav1.Duration `json:"renewDeadline,omitzero" flag:"leader-elect-renew-deadline"`

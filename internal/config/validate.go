@@ -42,10 +42,9 @@ func (c *ClientConnection) validate(at *field.Path) (all field.ErrorList) {
 	if c.QPS != -1 { // Kubernetes' way to write no limit. Other negative numbers are more likely a mistake.
 		all = noLimitOr(at.Child("qps"), float64(c.QPS), 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
 	}
-	burst := at.Child("burst")
-	all = append(all, between(burst, c.Burst, 0, 1e6)...)
+	all = append(all, between(at.Child("burst"), c.Burst, 0, 1e6)...)
 	if c.Burst > 0 && c.QPS <= 0 { // it would have no effect
-		all = append(all, field.Invalid(burst, c.Burst, "must be 0 unless qps sets a limit"))
+		all = append(all, field.Invalid(at.Child("burst"), c.Burst, "must be 0 unless qps sets a limit"))
 	}
 	return append(all, oneOf(at.Child("contentType"), c.ContentType, ContentTypeProtobuf, ContentTypeJSON)...)
 }
@@ -100,12 +99,8 @@ func oneOf[S ~string](at *field.Path, value S, allowed ...S) field.ErrorList {
 
 // loopbackOrNone allows loopback addresses only, because the page does not authenticate its readers.
 func loopbackOrNone(at *field.Path, address string) field.ErrorList {
-	if address == "" {
-		return nil
-	}
-	at127 := strings.Replace(address, "localhost:", "127.0.0.1:", 1)
-	parsed, err := netip.ParseAddrPort(at127)
-	if err != nil || !parsed.Addr().IsLoopback() || parsed.Port() == 0 {
+	parsed, err := netip.ParseAddrPort(strings.Replace(address, "localhost:", "127.0.0.1:", 1))
+	if address != "" && (err != nil || !parsed.Addr().IsLoopback() || parsed.Port() == 0) {
 		return field.ErrorList{field.Invalid(at, address,
 			`must be a loopback address and a port, such as 127.0.0.1:8080, or "" for no page`)}
 	}

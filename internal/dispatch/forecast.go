@@ -78,7 +78,9 @@ func (f Forecast) orLater(other Forecast) Forecast {
 
 // start starts the turn once its buckets have tokens, unless it may start because of a taint that no rate counts.
 func (r *Rates) start(t *Turn) time.Time {
-	free := func(key string) bool { return r.BucketsOf(key, nil).Key == "" }
+	free := func(key string) bool {
+		return !slices.ContainsFunc(r.rates, func(rate *rate) bool { return rate.Counts(key) })
+	}
 	if len(t.TaintKeys) == 0 || slices.ContainsFunc(t.TaintKeys, free) {
 		return time.Time{}
 	}

@@ -13,6 +13,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/internal/spelling"
 )
@@ -20,48 +21,54 @@ import (
 // wantedKind is a kind that is read, with kubectl's short name of it.
 type wantedKind struct {
 	apiVersion, kind, short string
+	ours                    bool // only objects of the manager are looked for, by their names
 	empty                   func() metav1.Object
 }
 
 // wanted are the kinds that are read.
 var wanted = []wantedKind{
-	{"v1", "Node", "no", func() metav1.Object { return &v1.Node{} }},
-	{"v1", "Pod", "po", func() metav1.Object { return &v1.Pod{} }},
-	{"v1", "Event", "ev", func() metav1.Object { return &v1.Event{} }},
-	{"events.k8s.io/v1", "Event", "ev", func() metav1.Object { return &eventsv1.Event{} }},
-	{"v1", "ConfigMap", "cm", func() metav1.Object { return &v1.ConfigMap{} }},
-	{"v1", "Namespace", "ns", func() metav1.Object { return &v1.Namespace{} }},
-	{"coordination.k8s.io/v1", "Lease", "lease", func() metav1.Object { return &coordinationv1.Lease{} }},
-	{"policy/v1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
-	{"policy/v1beta1", "PodDisruptionBudget", "pdb", func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"v1", "Node", "no", false, func() metav1.Object { return &v1.Node{} }},
+	{"v1", "Pod", "po", false, func() metav1.Object { return &v1.Pod{} }},
+	{"v1", "Event", "ev", false, func() metav1.Object { return &v1.Event{} }},
+	{"events.k8s.io/v1", "Event", "ev", false, func() metav1.Object { return &eventsv1.Event{} }},
+	{"v1", "ConfigMap", "cm", true, func() metav1.Object { return &v1.ConfigMap{} }},
+	{"v1", "Namespace", "ns", false, func() metav1.Object { return &v1.Namespace{} }},
+	{"coordination.k8s.io/v1", "Lease", "lease", true, func() metav1.Object { return &coordinationv1.Lease{} }},
+	{"policy/v1", "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{betaBudget, "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
 }
 
-// empty returns an empty object of its kind; nil if the kind is not one of those that are read.
-func (o *object) empty() metav1.Object {
+// betaBudget is the first version of PodDisruptionBudgets. An empty selector selects no pod there.
+const betaBudget = "policy/v1beta1"
+
+// wanted returns the kind of the object if it is one of those that are read; otherwise nil.
+func (o *object) wanted() *wantedKind {
 	for i := range wanted {
 		if w := &wanted[i]; w.kind == o.Kind && w.apiVersion == o.APIVersion {
-			return w.empty()
+			return w
 		}
 	}
 	return nil
 }
 
 // sparing skips managedFields, which are long. Those of nodes are needed: they say when the taints were written.
-var (
-	ofNodes = json.WithUnmarshalers(closed)
-	sparing = json.WithUnmarshalers(json.JoinUnmarshalers(closed, json.UnmarshalFromFunc(
-		func(d *jsontext.Decoder, _ *[]metav1.ManagedFieldsEntry) error { return d.SkipValue() })))
-)
+var sparing = json.JoinUnmarshalers(closed, json.UnmarshalFromFunc(
+	func(d *jsontext.Decoder, _ *[]metav1.ManagedFieldsEntry) error { return d.SkipValue() }))
 
-// decode decodes the members of an object.
-func (o *object) decode(typed metav1.Object) error {
-	if len(o.Members) == 0 {
-		return nil
+// decode decodes the members of an object of this kind, in the version in which the kind is visited.
+func (o *object) decode(w *wantedKind) (metav1.Object, error) {
+	typed, by := w.empty(), sparing
+	if w.kind == "Node" {
+		by = closed
 	}
-	if _, node := typed.(*v1.Node); node {
-		return json.Unmarshal(o.Members, typed, oneOfEach, ofNodes)
+	if len(o.Members) > 0 {
+		if err := json.Unmarshal(o.Members, typed, oneOfEach, json.WithUnmarshalers(by)); err != nil {
+			return nil, err
+		}
 	}
-	return json.Unmarshal(o.Members, typed, oneOfEach, sparing)
+	typed = asRead(typed, o.APIVersion)
+	dropMaskedUIDs(typed)
+	return typed, nil
 }
 
 // asRead returns an object of this API version as one of the version in which the kind is visited.
@@ -83,11 +90,12 @@ func asRead(object metav1.Object, apiVersion string) metav1.Object {
 			o.LastTimestamp = metav1.NewTime(o.Series.LastObservedTime.Time)
 		}
 	case *policyv1.PodDisruptionBudget:
-		if apiVersion == "policy/v1" {
+		if apiVersion != betaBudget {
 			break
 		}
+		o.APIVersion = apiVersion // there may be a copy in policy/v1
 		if s := o.Spec.Selector; s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
-			o.Spec.Selector = nil // in policy/v1beta1, it selects no pod
+			o.Spec.Selector = nil
 		}
 	}
 	return object
@@ -99,18 +107,15 @@ func times(object metav1.Object) []time.Time {
 	list := []time.Time{object.GetCreationTimestamp().Time}
 	switch o := object.(type) {
 	case *v1.Node:
-		for i := range o.Status.Conditions {
-			c := &o.Status.Conditions[i]
+		for _, c := range o.Status.Conditions {
 			list = append(list, c.LastTransitionTime.Time, c.LastHeartbeatTime.Time)
 		}
-		for i := range o.Spec.Taints {
-			if added := o.Spec.Taints[i].TimeAdded; added != nil {
-				list = append(list, added.Time)
-			}
+		for _, t := range o.Spec.Taints {
+			list = append(list, ptr.Deref(t.TimeAdded, metav1.Time{}).Time)
 		}
 	case *v1.Pod:
-		for i := range o.Status.Conditions {
-			list = append(list, o.Status.Conditions[i].LastTransitionTime.Time)
+		for _, c := range o.Status.Conditions {
+			list = append(list, c.LastTransitionTime.Time)
 		}
 	case *v1.Event:
 		list = append(list, o.FirstTimestamp.Time, o.LastTimestamp.Time, o.EventTime.Time)
@@ -157,7 +162,7 @@ func (o *object) refused() string {
 // resembles reports whether the kind may be meant by a name that differs from it: by its short name, the plural, or a
 // letter or two.
 func (w *wantedKind) resembles(name string) bool {
-	name, kind := strings.ToLower(name), strings.ToLower(w.kind)
+	name = strings.ToLower(name)
 	singular := strings.TrimRight(name, "s")
-	return name == w.short || singular == w.short || spelling.Edits(singular, kind) <= 1+len(kind)/8
+	return name == w.short || singular == w.short || spelling.Near(singular, w.kind)
 }

@@ -40,40 +40,52 @@ var errTooLarge = errors.New("more bytes than allowed")
 // allow allows the bytes of another object, in addition to those that a buffer has read ahead.
 func (l *objectLines) allow() { l.most = l.read + largest }
 
-func (l *objectLines) Read(p []byte) (n int, _ error) {
+func (l *objectLines) Read(p []byte) (int, error) {
 	if l.read > l.most {
 		return 0, errTooLarge
 	}
-	for n < len(p) && (n == 0 || len(l.rest) > 0 || l.from.Buffered() > 0) {
-		if len(l.rest) == 0 {
-			if l.err = l.next(); l.err != nil && n == 0 {
-				return 0, l.err
-			} else if l.err != nil {
-				break // the next read returns it again
-			}
+	for l.err = nil; len(l.rest) == 0; {
+		if l.err = l.next(); l.err != nil {
+			return 0, l.err
 		}
-		copied := copy(p[n:], l.rest)
-		l.rest = l.rest[copied:]
-		n += copied
 	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
 	l.read += int64(n)
 	return n, nil
 }
 
-// next reads a line, or a part of a long one, that is not skipped; or an error.
+// next reads what is in the buffer, up to a line that may be skipped; or such a line, or a part of it.
 func (l *objectLines) next() error {
-	part, err := l.from.ReadSlice('\n')
+	ahead, err := l.from.Peek(max(1, l.from.Buffered()))
 	switch {
-	case len(part) == 0 && errors.Is(err, io.EOF) && l.log != nil:
+	case errors.Is(err, io.EOF) && l.log != nil:
 		return fmt.Errorf("it is cut off within a log, where %q is missing: %w", l.log, io.ErrUnexpectedEOF)
-	case len(part) == 0 && err != nil:
+	case err != nil:
 		return err
-	case l.mid && l.log == nil, !l.mid && !l.skips(part):
-		l.rest = part
+	case l.log != nil, !l.mid && maySkip(ahead):
+		part, err := l.from.ReadSlice('\n')
+		if l.mid && l.log == nil || !l.mid && !l.skips(part) {
+			l.rest = part
+		}
+		l.mid = errors.Is(err, bufio.ErrBufferFull)
+		return nil
 	}
-	l.mid = errors.Is(err, bufio.ErrBufferFull)
-	return nil
+	end := 0
+	for l.mid = true; end < len(ahead) && (l.mid || !maySkip(ahead[end:])); {
+		line := bytes.IndexByte(ahead[end:], '\n')
+		if l.mid = line < 0; l.mid {
+			line = len(ahead[end:]) - 1
+		}
+		end += line + 1
+	}
+	l.rest = ahead[:end]
+	_, err = l.from.Discard(end)
+	return err
 }
+
+// maySkip reports whether a line may be one that is skipped, by how it begins.
+func maySkip(line []byte) bool { return strings.IndexByte("=WEI", line[0]) >= 0 }
 
 // skips reports whether a line is no part of an object.
 func (l *objectLines) skips(line []byte) bool {
@@ -87,5 +99,5 @@ func (l *objectLines) skips(line []byte) bool {
 		l.logs, l.log = true, append([]byte(logEnds), bytes.TrimRight(what, "\r\n")...)
 		return true
 	}
-	return strings.IndexByte("WEI", line[0]) >= 0 && message.Match(line)
+	return message.Match(line)
 }

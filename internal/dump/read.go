@@ -17,12 +17,6 @@
 package dump
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 )
@@ -58,63 +52,13 @@ const (
 	table     = "it is a table for people, which lacks most fields"
 )
 
-// beginsWith reports whether the text begins with the mark. It consumes nothing.
-func beginsWith(r *bufio.Reader, mark string) bool {
-	ahead, _ := r.Peek(len(mark)) // the next read returns an error again
-	return string(ahead) == mark
-}
-
-// read reads a file that is not compressed, with another buffer, plain. The error is a clause that says what is wrong
-// with it and where.
-func read(from, plain *bufio.Reader, to *receiver) error {
-	text := &objectLines{from: from, most: largest}
-	defer func() { to.logs = text.logs }()
-	plain.Reset(text)
-	if beginsWith(plain, markUTF8) {
-		_, _ = plain.Discard(len(markUTF8)) // they are in the buffer
-	}
-	first, err := firstLine(plain)
-	switch {
-	case errors.Is(err, io.EOF):
-		return errors.New("it is empty")
-	case err != nil:
-		return fmt.Errorf("reading it: %w", err)
-	}
-	switch mistake := mistakenFor(first); {
-	case mistake == "":
-	case to.loose && slices.Contains([]string{audit, described, table}, mistake):
-		return nil // in a folder, it is beside what is read
-	default:
-		return errors.New(mistake)
-	}
-	j := &jsonReader{Decoder: to.by, text: text, to: to}
-	if isJSON(first) {
-		return j.readAll(plain)
-	}
-	j.yaml = &yamlReader{from: plain, seen: map[string]bool{}}
-	return j.readAll(j.yaml)
-}
-
-// firstLine returns the text from the first character that is not a space to the end of the line, without consuming
-// it.
-func firstLine(r *bufio.Reader) (string, error) {
-	ahead, err := r.Peek(r.Size())
-	if text := bytes.TrimSpace(ahead); len(text) > 0 { // the next read returns an error again
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		return string(bytes.TrimSpace(line)), nil
-	}
-	if err == nil {
-		err = errors.New("it begins with nothing but spaces")
-	}
-	return "", err
-}
-
 // mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
 func mistakenFor(line string) string {
 	for _, f := range noEvidence {
-		if strings.HasPrefix(line, f.begin) && f.what == ofKubectl {
+		switch is := strings.HasPrefix(line, f.begin); {
+		case is && f.what == ofKubectl:
 			return ofKubectl + beginning(strings.TrimSuffix(line, "."), 300)
-		} else if strings.HasPrefix(line, f.begin) {
+		case is:
 			return f.what
 		}
 	}

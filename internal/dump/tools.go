@@ -29,8 +29,8 @@ type Tool struct {
 
 	depth int // of the files with objects in the tool's folder, at most; logs are deeper
 
-	errors   []string       // names of the files in which the tool writes which requests for these objects failed
-	failures *regexp.Regexp // finds the messages in them; its group is the namespace
+	errors   []string       // names of the files in which the tool writes which requests failed
+	failures *regexp.Regexp // finds the failures in them, each with its resource, namespace and message
 	nulls    bool           // writes the string "null" instead of null and ""
 }
 
@@ -53,7 +53,7 @@ var tools = []Tool{
 			"nodes-errors.json", "namespaces-errors.json", "pods-errors.json", "pod-disruption-budgets-errors.json",
 			"events-errors.json",
 		},
-		failures: regexp.MustCompile(`(?:"([^"]*)": *)?"(?:[^"\\]|\\.)+"`),
+		failures: regexp.MustCompile(`(?P<resource>)(?P<message>(?:"(?P<namespace>[^"]*)": *)?"(?:[^"\\]|\\.)+")`),
 	},
 	{
 		Name: "velero", LeavesOut: "pods that are being deleted", depth: 6,
@@ -65,15 +65,17 @@ var tools = []Tool{
 	{
 		Name: "sonobuoy", places: []string{"resources/ns/NS", "resources/cluster", "meta/query-time.json"},
 		namespace: "resources/ns/NS", namespaces: "resources/cluster/core_v1_namespaces.json", depth: 4,
-		errors:   []string{"query-time.json"},
-		failures: regexp.MustCompile(`(?:"namespace": *"([^"]*)",[^{}]*)?"error": *"(?:[^"\\]|\\.)+"`),
+		errors: []string{"query-time.json"},
+		failures: regexp.MustCompile(`\{\s*(?:"queryobj": *"(?P<resource>[^"]*)",[^{}]*?)?` +
+			`(?:"namespace": *"(?P<namespace>[^"]*)",[^{}]*?)?(?P<message>"error": *(?:"(?:[^"\\]|\\.)+"|\{[^{}]*[{}]))`),
 	},
 	{
 		Name: "Rancher's support-bundle-kit", nulls: true,
 		places:     []string{"yamls/namespaced/NS", "yamls/cluster", "bundleGenerationError.log"},
 		Namespaces: []string{"default", "kube-system", "cattle-system"}, Flag: "its setting of namespaces",
 		namespace: "yamls/namespaced/NS", namespaces: "yamls/cluster/v1/namespaces.yaml", depth: 6,
-		errors: []string{"bundleGenerationError.log"}, failures: regexp.MustCompile(`(?s)()\S.*`),
+		errors:   []string{"bundleGenerationError.log"},
+		failures: regexp.MustCompile(`(?s)(?P<resource>)(?P<namespace>)(?P<message>\S.*)`),
 	},
 }
 
@@ -95,23 +97,18 @@ func toolOf(name string) (t *Tool, root string, below []string) {
 
 // within reports whether a path is at a place or below it, and the namespace in it.
 func within(segments []string, place string) (namespace string, ok bool) {
-	for pattern := range strings.SplitSeq(place, "/") {
-		switch {
-		case len(segments) == 0:
-			return "", false
-		case pattern == "NS":
-			namespace = stem(segments[0])
-		case !matches(pattern, segments[0]):
+	for i, pattern := range strings.Split(place, "/") {
+		if i == len(segments) {
 			return "", false
 		}
-		segments = segments[1:]
+		if pattern == "NS" {
+			namespace, pattern = stem(segments[i]), "*"
+		}
+		if ok, err := path.Match(pattern, segments[i]); !ok || err != nil {
+			return "", false
+		}
 	}
 	return namespace, true
-}
-
-func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
 }
 
 // writesErrors reports whether the tool writes into this file which requests failed.
@@ -148,23 +145,27 @@ func stem(name string) string {
 // IsArchive reports whether a file is an archive by its name.
 func IsArchive(name string) bool { return slices.Contains(archives, path.Ext(uncompressed(name))) }
 
+// wantedNames are the names of files that have nothing but objects that answers need.
+var wantedNames = map[string]bool{
+	"nodes": true, "pods": true, "events": true, "namespaces": true, "poddisruptionbudgets": true,
+}
+
+// isWanted reports whether a name is that of such a file, which may begin with group and version: "core_v1_pods".
+func isWanted(name string) bool { return wantedNames[name[strings.LastIndexByte(name, '_')+1:]] }
+
 // isRead reports whether a file at this path is read: it may have objects, or the errors of a tool. Logs are deeper in
 // the folder of a tool than its objects; elsewhere, their names tell them.
 func isRead(name string) bool {
 	file := uncompressed(name)
 	ending := path.Ext(file)
-	tool, _, below := toolOf(name)
-	switch {
+	fits := slices.Contains(objects, ending) || slices.Contains(archives, ending)
+	switch tool, _, below := toolOf(name); {
 	case added.MatchString(file):
 		return false
-	case tool != nil && tool.writesErrors(name):
-		return true
-	case tool != nil && len(below) > tool.depth:
-		return false
-	case tool == nil && wantedNames[stem(file)] && slices.Contains(texts, ending):
-		return true
-	case tool == nil && !wantedNames[stem(file)] && logs.MatchString(strings.TrimSuffix(file, ending)):
-		return false
+	case tool != nil:
+		return tool.writesErrors(name) || fits && len(below) <= tool.depth
+	case wantedNames[stem(file)]:
+		return fits || slices.Contains(texts, ending)
 	}
-	return slices.Contains(objects, ending) || slices.Contains(archives, ending)
+	return fits && !logs.MatchString(strings.TrimSuffix(file, ending))
 }

@@ -46,9 +46,7 @@ type Tree struct {
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
 func NewTree(visit func(root string) Visit) *Tree {
-	return &Tree{
-		Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept,
-	}
+	return &Tree{Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept}
 }
 
 // place is where a file is: in an argument, and there within archives.
@@ -60,18 +58,16 @@ type place struct {
 }
 
 // String returns the argument and the path within it.
-func (p place) String() string {
-	if p.inner() == "" {
-		return p.argument
-	}
-	return p.argument + ": " + p.inner()
-}
+func (p place) String() string { return strings.TrimSuffix(p.argument+": "+p.inner(), ": ") }
 
 // inner returns the path within the argument, through all archives.
 func (p place) inner() string { return path.Join(p.archive, p.path) }
 
 // folder returns the folder of a file through all archives, with the argument.
 func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner())) }
+
+// alone reports whether the file was given alone, and not in a folder or an archive.
+func (p place) alone() bool { return p.path == "" }
 
 // in returns the place of a member of the archive that is at p.
 func (p place) in(name string) place {
@@ -82,11 +78,8 @@ func (p place) in(name string) place {
 // Folder reads the files below a folder. Links are followed to files that fsys has: it must not lead out of the folder.
 func (t *Tree) Folder(argument string, fsys fs.FS) error {
 	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if entry.IsDir() {
-			return nil
+		if err != nil || entry.IsDir() {
+			return err // it names the folder
 		}
 		info, err := fs.Stat(fsys, name)
 		if err != nil || !info.Mode().IsRegular() {
@@ -121,7 +114,7 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	return nil
 }
 
-// buffer returns the buffer of a depth, over r. Files of one depth are read one after the other.
+// buffer returns the buffer of this depth, over r. Files of one depth are read one after the other.
 func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
 	if t.buffers[depth] == nil {
 		t.buffers[depth] = bufio.NewReaderSize(nil, 1<<16)
@@ -153,13 +146,9 @@ var compressions = []struct {
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, mostKept) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) { // which needs no Close without goroutines
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(mostKept))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
 	}},
 }
 
@@ -170,27 +159,28 @@ func (t *Tree) content(p place, r io.Reader) error {
 	}
 	ahead := t.buffer(p.depth, limited{r, t})
 	for _, c := range compressions {
-		if !beginsWith(ahead, c.mark) {
+		if !has(ahead, 0, c.mark) {
 			continue
 		}
 		unpacked, err := c.open(ahead)
 		if err != nil {
 			return fmt.Errorf("it begins as %s does, and is not: %w", c.name, err)
 		}
-		if closer, ok := unpacked.(io.Closer); ok {
-			defer closer.Close()
-		}
 		return t.content(p, unpacked)
 	}
-	const mark, at = "ustar", 257
-	head, _ := ahead.Peek(at + len(mark)) // the next read returns an error again
 	switch {
-	case len(head) == at+len(mark) && bytes.HasSuffix(head, []byte(mark)):
+	case has(ahead, 257, "ustar"):
 		return t.tarball(p, ahead)
-	case beginsWith(ahead, "PK\x03\x04"), beginsWith(ahead, "PK\x05\x06"):
+	case has(ahead, 0, "PK\x03\x04"), has(ahead, 0, "PK\x05\x06"):
 		return t.zipped(p, r, ahead)
 	}
 	return t.text(p, ahead)
+}
+
+// has reports whether a mark is at this place of what is read next. It consumes nothing.
+func has(r *bufio.Reader, at int, mark string) bool {
+	ahead, _ := r.Peek(at + len(mark)) // the next read returns an error again
+	return len(ahead) > at && string(ahead[at:]) == mark
 }
 
 // damaged returns why an archive of this form can't be read.
@@ -202,15 +192,14 @@ func damaged(form string, err error) error {
 }
 
 // tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
-// to the package tar, so the mark of the end is looked for, too.
+// to the package tar, which then has read to the end without finding the end mark.
 func (t *Tree) tarball(p place, r io.Reader) error {
-	from := &ending{from: r}
-	archive := tar.NewReader(from)
-	last := p
+	from := &ending{Reader: r}
+	archive, last := tar.NewReader(from), p
 	for {
 		header, err := archive.Next()
 		switch {
-		case errors.Is(err, io.EOF) && from.zeros < endOfTar:
+		case errors.Is(err, io.EOF) && from.ended:
 			t.hole(last, Hole{What: "the tar archive ends after this file without its end mark, so files may be missing"})
 			return nil
 		case errors.Is(err, io.EOF):
@@ -228,45 +217,47 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 	}
 }
 
-// endOfTar is how many zeros end a tar archive at least.
-const endOfTar = 512
-
-// ending counts the zeros at the end of what was read.
+// ending notes that a reader has ended.
 type ending struct {
-	from  io.Reader
-	zeros int
+	io.Reader
+	ended bool
 }
 
 func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.from.Read(p)
-	zeros := n - len(bytes.TrimRight(p[:n], "\x00"))
-	if zeros == n {
-		zeros += e.zeros
-	}
-	e.zeros = zeros
+	n, err := e.Reader.Read(p)
+	e.ended = e.ended || errors.Is(err, io.EOF)
 	return n, err
 }
 
-// zipped reads the files of a zip archive, whose directory is at its end.
-func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
-	archive, err := zipReader(file, ahead, t.kept)
-	switch {
-	case errors.Is(err, errTooLarge):
-		const what = "the zip archive has more than %d MiB and is not a file of its own, so it was not read"
-		t.hole(p, Hole{What: fmt.Sprintf(what, mostKept>>20)})
-		return nil
-	case err != nil:
+// zipped reads the files of a zip archive, whose directory is at its end: in place if it is a file of the disk. Any
+// other is held, up to a limit.
+func (t *Tree) zipped(p place, file, ahead io.Reader) error {
+	at, size := onDisk(file)
+	if at == nil {
+		held, err := io.ReadAll(io.LimitReader(ahead, t.kept+1))
+		if err != nil {
+			return damaged("zip", err)
+		}
+		at, size = bytes.NewReader(held), int64(len(held))
+		if size > t.kept {
+			const what = "the zip archive has more than %d MiB and is not a file of its own, so it was not read"
+			t.hole(p, Hole{What: fmt.Sprintf(what, mostKept>>20)})
+			return nil
+		}
+	}
+	archive, err := zip.NewReader(at, size)
+	if err != nil {
 		return damaged("zip", err)
 	}
 	for _, f := range archive.File {
-		if !f.Mode().IsRegular() {
+		open := f.Open
+		switch {
+		case !f.Mode().IsRegular():
 			continue
-		}
-		open := func() (io.ReadCloser, error) {
-			if f.Flags&1 != 0 {
+		case f.Flags&1 != 0:
+			open = func() (io.ReadCloser, error) {
 				return nil, errors.New("it is encrypted; give the archive without a password")
 			}
-			return f.Open()
 		}
 		if err := t.member(p.in(f.Name), open); err != nil {
 			return err
@@ -275,23 +266,13 @@ func (t *Tree) zipped(p place, file io.Reader, ahead io.Reader) error {
 	return nil
 }
 
-// zipReader reads a file of the disk in place, and holds any other, up to most bytes.
-func zipReader(file, ahead io.Reader, most int64) (*zip.Reader, error) {
-	if f, ok := file.(interface {
-		io.ReaderAt
-		Stat() (fs.FileInfo, error)
-	}); ok {
+// onDisk returns a file of the disk and its size; nil if it is none.
+func onDisk(file io.Reader) (io.ReaderAt, int64) {
+	at, readable := file.(io.ReaderAt)
+	if f, ok := file.(fs.File); ok && readable {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return zip.NewReader(f, info.Size())
+			return at, info.Size()
 		}
 	}
-	held, err := io.ReadAll(io.LimitReader(ahead, most+1))
-	switch size := int64(len(held)); {
-	case err != nil:
-		return nil, err
-	case size > most:
-		return nil, errTooLarge
-	default:
-		return zip.NewReader(bytes.NewReader(held), size)
-	}
+	return nil, 0
 }

@@ -56,46 +56,31 @@ func mayBeRead(name string) bool {
 	return slices.ContainsFunc(readMembers, func(right string) bool { return meant(name, right) })
 }
 
-// meant reports whether a name may stand for the right one: at most the case of letters and a letter or two after the
-// first differ.
+// meant reports whether a name may stand for the right one, of which it has the first letter.
 func meant(name, right string) bool {
-	most := 1 + len(right)/8
-	if name == "" || name[0]|' ' != right[0] || len(name)-len(right) > most || len(right)-len(name) > most {
-		return false // of most names
-	}
-	return spelling.Edits(strings.ToLower(name), strings.ToLower(right)) <= most
+	return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
 }
 
-// closed decodes taints and tolerations, and of what is around them the members that are read: a misspelt member would
-// change a verdict.
+// closed decodes the types that decide, and those around them: of a taint and of a toleration all members, of others
+// those that are read. A misspelt member would change a verdict.
 var closed = json.JoinUnmarshalers(
-	strict[v1.Taint](), strict[v1.Toleration](), members[metav1.ObjectMeta](),
-	members[v1.Node](), members[v1.NodeSpec](), members[v1.NodeStatus](), members[v1.Pod](), members[v1.PodSpec](),
-	members[v1.PodStatus](), members[v1.ContainerStatus](), members[v1.ContainerStateRunning](),
-	members[v1.ContainerStateTerminated](), members[policyv1.PodDisruptionBudgetSpec](),
+	members[v1.Taint](true), members[v1.Toleration](true), members[metav1.ObjectMeta](false),
+	members[v1.Node](false), members[v1.NodeSpec](false), members[v1.NodeStatus](false), members[v1.Pod](false),
+	members[v1.PodSpec](false), members[v1.PodStatus](false), members[v1.ContainerStatus](false),
+	members[v1.ContainerStateRunning](false), members[v1.ContainerStateTerminated](false),
+	members[policyv1.PodDisruptionBudgetSpec](false),
 )
-
-// strict decodes values of a type without members that the type does not have.
-func strict[T any]() *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
-		value, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(value, to, json.RejectUnknownMembers(true))
-	})
-}
 
 // notRead is the index of a field that is not read.
 const notRead = -1
 
-// members decodes the members of a type that are read. It refuses those that the type does not have if their names may
-// stand for members that are read, of this type or another.
-func members[T any]() *json.Unmarshalers {
+// members decodes the members of a type that are read: all, or those whose names are. Of other names it refuses all, or
+// those that the type does not have and that may stand for members that are read, of this type or another.
+func members[T any](all bool) *json.Unmarshalers {
 	fields := map[string]int{} // once, not for each object
 	for i := range reflect.TypeFor[T]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if fields[name] = notRead; slices.Contains(readMembers, name) {
+		if fields[name] = notRead; all || slices.Contains(readMembers, name) {
 			fields[name] = i
 		}
 	}
@@ -105,7 +90,7 @@ func members[T any]() *json.Unmarshalers {
 		}
 		_, err := d.ReadToken()
 		for err == nil && d.PeekKind() != '}' {
-			err = member(d, reflect.ValueOf(to).Elem(), fields)
+			err = member(d, reflect.ValueOf(to).Elem(), fields, all)
 		}
 		if err == nil {
 			_, err = d.ReadToken()
@@ -114,32 +99,27 @@ func members[T any]() *json.Unmarshalers {
 	})
 }
 
-func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int) error {
+func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int, all bool) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
 	name := token.String()
-	switch i, ok := fields[name]; {
-	case ok && i == notRead:
+	field, known := fields[name]
+	switch {
+	case known && field != notRead:
+		return json.UnmarshalDecode(d, to.Field(field).Addr().Interface())
+	case all:
+		return fmt.Errorf("unknown field %q in %s", name, to.Type().Name())
+	case known || !mayBeRead(name):
 		return d.SkipValue()
-	case ok:
-		return json.UnmarshalDecode(d, to.Field(i).Addr().Interface())
 	}
-	misplaced := false
 	for _, right := range readMembers {
-		if !meant(name, right) {
-			continue
-		}
-		if i, ok := fields[right]; ok && i != notRead {
+		if field, ok := fields[right]; ok && field != notRead && meant(name, right) {
 			return fmt.Errorf("unknown field %q; write %s", name, right)
 		}
-		misplaced = true
 	}
-	if misplaced {
-		return fmt.Errorf("unknown field %q in %s", name, to.Type().Name())
-	}
-	return d.SkipValue()
+	return fmt.Errorf("unknown field %q in %s", name, to.Type().Name())
 }
 
 // impossible returns the values that decide and that no API server stores. A mask may stand for any key or value.

@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// yamlReader reads YAML as JSON, one piece at a time: a document, or an item of a list as kubectl writes it. A second
-// apiVersion or kind at the left margin begins another document, as in files that were appended to each other.
+// yamlReader reads YAML one piece at a time: a document, or an item of a list as kubectl writes it. A second apiVersion
+// or kind at the left margin begins another document, as in files that were appended to each other.
 type yamlReader struct {
-	from *bufio.Reader
-	next []byte // the line that is looked at; empty: it is to be read
-	line int    // its number
+	to   *reader
+	line int // the number of the last line
 
 	piece  []byte // whole lines
 	begins int    // the line at which it begins
@@ -24,46 +24,81 @@ type yamlReader struct {
 	unread bool   // and in a member of it that is not read
 	at     int    // the line at which the piece begins that was converted last
 
-	seen map[string]bool // whether the document has an apiVersion and a kind at the left margin
-
-	list   string // what ends the list of the document in JSON; empty if it has none
-	items  bool   // lines belong to its items
-	indent int    // of items; -1 before the first
-	comma  string // before an item
-
-	out []byte // JSON that is not read yet
-	err error
+	seen   map[string]bool // whether the document has an apiVersion and a kind at the left margin
+	list   *object         // which the document is; nil if it is none
+	items  bool            // lines belong to items, of the list or of an array
+	indent int             // of items; -1 before the first
 }
 
-// Read returns JSON of one piece at a time, so that at is where the last object began.
-func (y *yamlReader) Read(p []byte) (int, error) {
-	for len(y.out) == 0 && y.err == nil {
-		y.err = y.add()
-	}
-	if len(y.out) == 0 {
-		return 0, y.err
-	}
-	n := copy(p, y.out)
-	y.out = y.out[n:]
-	return n, nil
-}
-
-// look reads the next line with its end, unless there is one that was not taken. At the end of the text it is empty.
-func (y *yamlReader) look() error {
-	if len(y.next) > 0 {
-		return nil
-	}
-	y.line++
-	for {
-		part, err := y.from.ReadSlice('\n')
-		y.next = append(y.next, part...)
-		switch {
-		case err == nil, errors.Is(err, io.EOF):
-			return nil
-		case !errors.Is(err, bufio.ErrBufferFull):
+// read reads YAML to its end.
+func (y *yamlReader) read(from io.Reader) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 2*largest)
+	for lines.Scan() {
+		y.line++
+		if err := y.add(lines.Bytes()); err != nil {
 			return err
 		}
 	}
+	switch err := lines.Err(); {
+	case errors.Is(err, errTooLarge):
+		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", y.start(),
+			largest>>20)
+	case err != nil:
+		return fmt.Errorf("reading it failed after line %d: %w", y.line, err)
+	}
+	return y.add([]byte("---"))
+}
+
+// add ends the piece and the document that end before this line, and adds the line to the piece to which it belongs.
+func (y *yamlReader) add(line []byte) error {
+	text := bytes.TrimRight(line, " \r")
+	name, _, _ := bytes.Cut(text, []byte(":"))
+	ends := bytes.HasPrefix(text, []byte("---")) || string(text) == "..."
+	inner := !ends && (len(text) == 0 || strings.IndexByte(" \t#-", text[0]) >= 0)
+	if inner && y.isBetween() {
+		y.indent = -1
+		y.items = y.isItem(text) // of an array
+	}
+	item := y.items && inner && y.isItem(text)
+	if y.items && (item || !inner) {
+		if err := y.pass(); err != nil {
+			return err
+		}
+		y.items = inner
+	}
+	if ends || y.seen[string(name)] {
+		if err := y.finish(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case ends:
+		copy(line, "   ") // what follows is the next document's
+	case item:
+		line[y.indent] = ' '
+	case string(name) == "apiVersion", string(name) == "kind":
+		y.seen[string(name)] = true
+	case y.list == nil && string(text) == "items:":
+		return y.open()
+	}
+	if !y.isBetween() || len(bytes.TrimSpace(text)) > 0 && text[0] != '#' {
+		y.take(text)
+	}
+	return nil
+}
+
+// isBetween reports whether the last line belongs to no document.
+func (y *yamlReader) isBetween() bool { return len(y.piece) == 0 && y.list == nil && !y.items }
+
+// isItem reports whether a line begins an item, at the indentation of the first.
+func (y *yamlReader) isItem(text []byte) bool {
+	n := len(text) - len(bytes.TrimLeft(text, " "))
+	dash := n < len(text) && text[n] == '-' && (n+1 == len(text) || text[n+1] == ' ')
+	if dash && y.indent < 0 {
+		y.indent = n
+	}
+	return dash && n == y.indent
 }
 
 // start returns the line at which the piece begins.
@@ -79,11 +114,10 @@ func (y *yamlReader) take(text []byte) {
 	if len(y.piece) == 0 {
 		y.begins, y.within, y.unread = y.line, false, false
 	}
-	if y.skips(text) {
-		y.next = append(y.next[:0], '\n')
+	if !y.skips(text) {
+		y.piece = append(y.piece, text...)
 	}
-	y.piece = append(y.piece, y.next...)
-	y.next = y.next[:0]
+	y.piece = append(y.piece, '\n')
 }
 
 // skips reports whether a line belongs to a member of a spec or a status that is not read, in the form of kubectl. Such
@@ -107,111 +141,54 @@ func (y *yamlReader) skips(text []byte) bool {
 	return y.unread
 }
 
-// add adds the next line to the piece to which it belongs. A line that ends a piece is looked at again.
-func (y *yamlReader) add() error {
-	if err := y.look(); err != nil {
+// pass passes on the piece: an object, or an item of the list.
+func (y *yamlReader) pass() error {
+	text, err := y.convert()
+	if text == nil || y.list != nil && !y.list.Items.read {
 		return err
 	}
-	text := bytes.TrimRight(y.next, " \r\n")
-	ends := len(y.next) == 0 || bytes.HasPrefix(text, []byte("---")) || string(text) == "..."
-	inner := !ends && (len(text) == 0 || strings.IndexByte(" \t#-", text[0]) >= 0)
-	item := y.items && inner && isItem(text, &y.indent)
-	empty := len(y.piece) == 0
-	switch {
-	case y.items && !empty && (item || !inner):
-		return y.finishItem()
-	case item:
-		y.next[y.indent] = ' '
-		y.take(text)
-	case y.items && inner:
-		y.take(text)
-	case y.items:
-		y.items = false
-	case ends && (!empty || y.list != ""), y.repeats(text):
-		return y.finish()
-	case len(y.next) == 0:
-		return io.EOF
-	case ends:
-		copy(y.next, "   ")
-	case empty && y.list == "" && (len(bytes.TrimSpace(text)) == 0 || text[0] == '#'):
-		y.next = y.next[:0]
-	case empty && y.list == "" && text[0] == '-' && isItem(text, new(-1)):
-		return y.open("]")
-	case y.list == "" && string(text) == "items:":
-		y.next = y.next[:0]
-		return y.open("]}")
-	default:
-		y.take(text)
-	}
-	return nil
+	y.to.Reset(bytes.NewBuffer(text), lenient)
+	return y.to.value(y.list)
 }
 
-// repeats reports whether a line has an apiVersion or a kind although the document has one.
-func (y *yamlReader) repeats(text []byte) bool {
-	name, _, _ := bytes.Cut(text, []byte(":"))
-	repeated := y.seen[string(name)]
-	if string(name) == "apiVersion" || string(name) == "kind" {
-		y.seen[string(name)] = true
-	}
-	return repeated
-}
-
-// isItem reports whether a line begins an item at this indentation; -1 is any, and becomes that of the line.
-func isItem(text []byte, indent *int) bool {
-	n := len(text) - len(bytes.TrimLeft(text, " "))
-	dash := n < len(text) && text[n] == '-' && (n+1 == len(text) || text[n+1] == ' ')
-	if dash && *indent < 0 {
-		*indent = n
-	}
-	return dash && n == *indent
-}
-
-// open begins a list. Members that come before its items come before them in JSON, too.
-func (y *yamlReader) open(end string) error {
-	head, err := y.convert()
-	switch {
-	case err != nil:
-		return err
-	case end == "]":
-		y.out = []byte("[")
-	case head == nil:
-		y.out = []byte(`{"items":[`)
-	default:
-		y.out = append(bytes.TrimSuffix(head, []byte("}")), `,"items":[`...)
-	}
-	y.list, y.items, y.indent, y.comma = end, true, -1, ""
-	return nil
-}
-
-func (y *yamlReader) finishItem() error {
-	item, err := y.convert()
-	if item != nil {
-		y.out, y.comma = append([]byte(y.comma), item...), ","
-	}
+// open begins a list. The piece has the members that come before its items.
+func (y *yamlReader) open() error {
+	y.list, y.items, y.indent = &object{}, true, -1
+	y.list.Items.list, y.list.Items.by = y.list, y.to
+	err := y.fill()
+	y.list.Items.read = y.list.mayBeList()
 	return err
 }
 
 // finish ends the document.
 func (y *yamlReader) finish() error {
-	rest, err := y.convert()
-	switch {
-	case err != nil:
-		return err
-	case y.list == "" || rest == nil:
-		y.out = append([]byte(y.list), rest...)
-	case y.list == "]}" && rest[0] == '{':
-		y.out = append([]byte("],"), rest[1:]...)
-	default:
-		return fmt.Errorf("the document at line %d can't be read: it goes on after its items with %s", y.at,
-			beginning(string(rest), 80))
-	}
-	y.out = append(y.out, '\n')
-	y.list = ""
 	clear(y.seen)
-	return nil
+	list := y.list
+	if list == nil {
+		return y.pass()
+	}
+	err := y.fill()
+	if y.list = nil; err != nil {
+		return err
+	}
+	return y.to.take(list, nil)
 }
 
-// convert returns the piece as JSON; nil if it has nothing. It refuses duplicate keys.
+// fill adds the members in the piece to the list.
+func (y *yamlReader) fill() error {
+	text, err := y.convert()
+	y.list.at = cmp.Or(y.list.at, y.to.place())
+	switch {
+	case text == nil:
+		return err
+	case text[0] != '{':
+		return fmt.Errorf("the document at line %d can't be read: beside items it has %s", y.at, beginning(string(text), 80))
+	}
+	y.to.Reset(bytes.NewBuffer(text), lenient)
+	return y.to.fill(y.list)
+}
+
+// convert takes the piece, and returns it as JSON; nil if it has nothing. It refuses duplicate keys.
 func (y *yamlReader) convert() ([]byte, error) {
 	y.at = y.start()
 	text, err := yaml.YAMLToJSONStrict(y.piece)

@@ -110,7 +110,7 @@ func TestOneNamespaceDelaysOthersByASecondAtMost(t *testing.T) {
 			t.Run(test.name+", first "+first, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					sink := newAdmission(test.answer)
-					q, end := start(t, Options{Sink: sink})
+					q, end := start(t, Options{Sink: sink.Create})
 					defer end()
 					put := map[string]int{"hostile": 200, "shop": 50}
 					for _, name := range []string{first, "shop", "hostile"} {
@@ -138,7 +138,7 @@ func TestOneNamespaceDelaysOthersByASecondAtMost(t *testing.T) {
 func TestManyNamespacesDelayOthersByOneWriteAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newAdmission(hang)
-		q, end := start(t, Options{Sink: sink})
+		q, end := start(t, Options{Sink: sink.Create})
 		defer end()
 		for i := range maxWrites {
 			q.Put(noteIn(fmt.Sprint("hostile-", i/maxInNamespace), i))
@@ -171,7 +171,7 @@ func TestEachNoteIsWrittenOrCounted(t *testing.T) {
 		gone := after(time.Millisecond, errors.New("connection refused"))
 		answers := []func(context.Context, int) error{slow(5 * time.Millisecond), hang, hang, gone, gone, gone}
 		sink := newAdmission(func(ctx context.Context, n int) error { return answers[n%len(answers)](ctx, n) })
-		q, end := start(t, Options{Sink: sink})
+		q, end := start(t, Options{Sink: sink.Create})
 		var group sync.WaitGroup
 		for k := range 4 {
 			group.Go(func() {
@@ -199,7 +199,7 @@ func TestEachNoteIsWrittenOrCounted(t *testing.T) {
 
 // A namespace that fills its part of the queue loses only its own notes.
 func TestANamespaceHasAQuarterOfTheQueue(t *testing.T) {
-	q := New(Options{Sink: newAdmission(hang), Leading: always})
+	q := New(Options{Sink: newAdmission(hang).Create, Leading: always})
 	for i := range 2 * capacity {
 		q.Put(noteIn("big", i))
 	}
@@ -215,7 +215,7 @@ func TestANamespaceHasAQuarterOfTheQueue(t *testing.T) {
 }
 
 func TestTheQueueIsBounded(t *testing.T) {
-	q := New(Options{Sink: newAdmission(hang), Leading: always})
+	q := New(Options{Sink: newAdmission(hang).Create, Leading: always})
 	for i := range 2 * capacity {
 		q.Put(noteIn(fmt.Sprint("team-", i%100), i))
 	}

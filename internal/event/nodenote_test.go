@@ -15,7 +15,7 @@ func TestATripIsAnEventOnEachOfItsNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
 		leads := true
-		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
+		q, end := start(t, Options{Sink: sink.Create, Leading: func() bool { return leads }})
 		q.PutTrip(breaker.Event{
 			Trip: policy.Trip{Breaker: "zones", Group: "eu-1a"}, Tripped: true, Affected: 7, Nodes: 12, Names: []string{"n0", "n1"},
 		})
@@ -41,7 +41,7 @@ func TestADrainedNodeHasANormalEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
 		leads := true
-		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
+		q, end := start(t, Options{Sink: sink.Create, Leading: func() bool { return leads }})
 		q.PutDrained("n1")
 		leads = false
 		q.PutDrained("n2")

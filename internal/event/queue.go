@@ -1,10 +1,9 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
-// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes them. The queue is bounded, in
-// total and per namespace; excess notes are dropped and counted. A namespace has 2 of the 16 writers at most. A write
-// keeps its writer for 4 s at most; if it fails, the event goes to the end of the queue, once. While evictions wait for
-// places, events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are
-// best effort.
+// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes them, 16 at a time, and 2 of one
+// namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write that fails
+// or takes 4 s goes to the end of the queue, once. While evictions wait for places, events on pods wait, too, for 30 s
+// at most: an event costs the API server as much as an eviction. Events are best effort.
 package event
 
 import (
@@ -19,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
@@ -47,28 +45,21 @@ const (
 )
 
 // Sink stores events. It must be safe for concurrent use, and give up when the context ends.
-type Sink interface {
-	Create(ctx context.Context, event *v1.Event) error
-}
+type Sink func(ctx context.Context, event *v1.Event) error
 
 // NewSink stores events through the client.
-func NewSink(client kubernetes.Interface) Sink { return clientSink{client.CoreV1()} }
-
-type clientSink struct{ client typedv1.EventsGetter }
-
-func (c clientSink) Create(ctx context.Context, event *v1.Event) error {
-	_, err := c.client.Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
-	return err
+func NewSink(client kubernetes.Interface) Sink {
+	return func(ctx context.Context, event *v1.Event) error {
+		_, err := client.CoreV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
+		return err
+	}
 }
 
-// Options are the settings of a [Queue].
+// Options are the settings of a [Queue]. All are required.
 type Options struct {
-	Sink Sink        // stores the events
-	Busy func() bool // reports whether evictions wait for places; nil: they never do
-
-	// Leading reports whether this process leads. Notes put while it does not are discarded, and are not counted as
-	// dropped: the leader sends them. What is queued is still written.
-	Leading func() bool
+	Sink    Sink        // stores the events
+	Busy    func() bool // reports whether evictions wait for places
+	Leading func() bool // while it returns false, notes are discarded and not counted: the leader sends them
 }
 
 // Queue takes notes and writes them as events. Its methods are safe for concurrent use.
@@ -81,13 +72,10 @@ type Queue struct {
 	mu         sync.Mutex
 	closed     bool      // Run has ended
 	queue      []*queued // that wait, in the order of their arrival
-	namespaces map[string]*namespace
+	namespaces map[string]counts
 	writing    int    // writes in flight
 	serial     uint64 // of the latest event
 }
-
-// namespace counts the events of a namespace; it has at least one.
-type namespace struct{ waiting, writing int }
 
 // queued is an event that waits to be written, or is being written.
 type queued struct {
@@ -98,13 +86,13 @@ type queued struct {
 	tried     bool             // and goes back no more
 }
 
+// counts are the numbers of events that wait and of those that are being written.
+type counts struct{ waiting, writing int }
+
 // New returns a queue that takes notes while this process leads, and writes them while Run runs.
 func New(o Options) *Queue {
-	if o.Busy == nil {
-		o.Busy = func() bool { return false }
-	}
 	q := &Queue{
-		options: o, namespaces: map[string]*namespace{}, changed: make(chan struct{}, 1),
+		options: o, changed: make(chan struct{}, 1), namespaces: map[string]counts{},
 		written: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taint_manager_events_written_total", Help: "Events written.",
 		}),
@@ -131,37 +119,41 @@ func (q *Queue) Put(n eviction.Note) {
 // PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
-		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, reasonTripped, tripMessage(&e)) })
+		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e)) })
 	}
 }
 
 // PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node.
 func (q *Queue) PutDrained(node string) {
-	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, reasonDrained, drainedMessage) })
+	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, "Drained", drainedMessage) })
 }
 
-func (q *Queue) put(in string, event func() *v1.Event) {
-	if !q.options.Leading() {
-		return
-	}
+func (q *Queue) put(namespace string, event func() *v1.Event) {
+	leads := q.options.Leading()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ns := q.namespaces[in]
 	switch {
+	case !leads:
 	case q.closed:
-		q.count(droppedShutdown, 1)
-		return
-	case len(q.queue) >= capacity, ns != nil && ns.waiting >= nsCapacity:
-		q.count(droppedFull, 1)
-		return
-	case ns == nil:
-		ns = &namespace{}
-		q.namespaces[in] = ns
+		q.drops.WithLabelValues(droppedShutdown).Inc()
+	case len(q.queue) >= capacity, q.namespaces[namespace].waiting >= nsCapacity:
+		q.drops.WithLabelValues(droppedFull).Inc()
+	default:
+		q.serial++
+		q.queue = append(q.queue, &queued{namespace: namespace, at: time.Now(), serial: q.serial, event: event})
+		q.count(namespace, 1, 0)
+		q.signal()
 	}
-	q.serial++
-	q.queue = append(q.queue, &queued{namespace: in, at: time.Now(), serial: q.serial, event: event})
-	ns.waiting++
-	q.signal()
+}
+
+// count adds to the counts of a namespace.
+func (q *Queue) count(namespace string, waiting, writing int) {
+	q.writing += writing
+	n := q.namespaces[namespace]
+	n.waiting, n.writing = n.waiting+waiting, n.writing+writing
+	if q.namespaces[namespace] = n; n == (counts{}) {
+		delete(q.namespaces, namespace)
+	}
 }
 
 // signal wakes the goroutine that starts writes; repeats collapse.
@@ -172,46 +164,36 @@ func (q *Queue) signal() {
 	}
 }
 
-func (q *Queue) count(reason string, n int) { q.drops.WithLabelValues(reason).Add(float64(n)) }
-
 // Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It is
 // called once.
 func (q *Queue) Run(ctx context.Context) {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes outlive ctx by the time to flush
 	defer stop()
 	context.AfterFunc(ctx, func() { q.signal(); time.AfterFunc(flushTime, stop) })
-	q.startWrites(ctx, writing)
+	var writes sync.WaitGroup
+	for over := false; writing.Err() == nil; over = ctx.Err() != nil {
+		e, left := q.next(time.Now(), over)
+		switch {
+		case e != nil:
+			writes.Go(func() { q.write(writing, e) })
+		case left:
+			select {
+			case <-q.changed:
+			case <-time.After(holdPoll):
+			case <-writing.Done():
+			}
+		case over:
+			stop()
+		default:
+			<-q.changed
+		}
+	}
+	writes.Wait()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.count(droppedShutdown, len(q.queue))
+	q.drops.WithLabelValues(droppedShutdown).Add(float64(len(q.queue)))
 	q.queue = nil
-}
-
-// startWrites writes until ctx has ended and no event is left, or writing has ended. It returns when the writes have
-// ended.
-func (q *Queue) startWrites(ctx, writing context.Context) {
-	var writes sync.WaitGroup
-	defer writes.Wait()
-	for writing.Err() == nil {
-		e, left := q.next(time.Now(), ctx.Err() != nil)
-		if e != nil {
-			writes.Go(func() { q.write(writing, e) })
-			continue
-		}
-		var again <-chan time.Time
-		switch {
-		case left:
-			again = time.After(holdPoll)
-		case ctx.Err() != nil:
-			return
-		}
-		select {
-		case <-q.changed:
-		case <-again:
-		case <-writing.Done():
-		}
-	}
 }
 
 // next takes the first event whose namespace and the evictions permit a write. If there is none, left reports whether
@@ -224,17 +206,14 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 		return nil, true
 	}
 	for i, e := range q.queue {
-		ns := q.namespaces[e.namespace]
 		held := busy && e.namespace != "" && now.Sub(e.at) < longestHold
-		if ns.writing < maxInNamespace && !held {
+		if !held && q.namespaces[e.namespace].writing < maxInNamespace {
 			q.queue = slices.Delete(q.queue, i, i+1)
-			ns.waiting--
-			ns.writing++
-			q.writing++
+			q.count(e.namespace, -1, 1)
 			return e, true
 		}
 	}
-	return nil, len(q.queue)+q.writing > 0
+	return nil, len(q.namespaces) > 0
 }
 
 // write writes an event. If the API server may take it later, it goes to the end of the queue, once.
@@ -244,7 +223,7 @@ func (q *Queue) write(ctx context.Context, e *queued) {
 	failure := time.After(failureTime)
 	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	reason := whyDropped(ctx, q.options.Sink.Create(attempt, event))
+	reason := whyDropped(ctx, q.options.Sink(attempt, event))
 	again := !e.tried && (reason == droppedFailed || reason == droppedTimeout)
 	if again {
 		select {
@@ -255,21 +234,16 @@ func (q *Queue) write(ctx context.Context, e *queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.signal()
-	ns := q.namespaces[e.namespace]
-	ns.writing--
-	q.writing--
+	q.count(e.namespace, 0, -1)
 	switch {
 	case again:
 		e.tried = true
 		q.queue = append(q.queue, e)
-		ns.waiting++
+		q.count(e.namespace, 1, 0)
 	case reason == "":
 		q.written.Inc()
 	default:
-		q.count(reason, 1)
-	}
-	if ns.waiting+ns.writing == 0 {
-		delete(q.namespaces, e.namespace)
+		q.drops.WithLabelValues(reason).Inc()
 	}
 }
 

@@ -87,11 +87,17 @@ func noteIn(namespace string, i int) eviction.Note {
 
 func always() bool { return true }
 
-// start runs a queue, which leads unless the options say when it does; end ends its context and waits for Run to return.
+func never() bool { return false }
+
+// start runs a queue, which leads unless the options say when it does, as evictions need no places; end ends its context
+// and waits for Run to return.
 func start(t *testing.T, o Options) (q *Queue, end func()) {
 	t.Helper()
 	if o.Leading == nil {
 		o.Leading = always
+	}
+	if o.Busy == nil {
+		o.Busy = never
 	}
 	q = New(o)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,7 +115,7 @@ func (q *Queue) writtenCount() int { return int(testutil.ToFloat64(q.written)) }
 func TestEachNamespaceHasTwoWritersOfSixteen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Millisecond)}
-		q, end := start(t, Options{Sink: sink})
+		q, end := start(t, Options{Sink: sink.Create})
 		defer end()
 		begin := time.Now()
 		for i := range 3000 {
@@ -145,7 +151,7 @@ func TestOnlyTheLeaderSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
 		leads := false
-		q, end := start(t, Options{Sink: sink, Leading: func() bool { return leads }})
+		q, end := start(t, Options{Sink: sink.Create, Leading: func() bool { return leads }})
 		defer end()
 		q.Put(note(1))
 		leads = true
@@ -191,7 +197,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 					}
 					return test.answers[n]
 				}}
-				q, end := start(t, Options{Sink: sink})
+				q, end := start(t, Options{Sink: sink.Create})
 				defer end()
 				q.Put(note(1))
 				time.Sleep(2*writeTimeout + failureTime)
@@ -213,7 +219,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 func TestTheQueueIsFlushedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(10 * time.Millisecond)}
-		q, end := start(t, Options{Sink: sink})
+		q, end := start(t, Options{Sink: sink.Create})
 		for i := range 100 {
 			q.Put(note(i))
 		}
@@ -232,7 +238,7 @@ func TestTheQueueIsFlushedAtTheEnd(t *testing.T) {
 func TestTheFlushIsBoundedAndCountsWhatItDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Second)}
-		q, end := start(t, Options{Sink: sink})
+		q, end := start(t, Options{Sink: sink.Create})
 		for i := range 100 {
 			q.Put(note(i))
 		}
@@ -252,7 +258,7 @@ func TestEventsOnPodsWaitWhileEvictionsWaitForPlaces(t *testing.T) {
 		var busy atomic.Bool
 		busy.Store(true)
 		sink := &fakeSink{answer: slow(time.Millisecond)}
-		q, end := start(t, Options{Sink: sink, Busy: busy.Load})
+		q, end := start(t, Options{Sink: sink.Create, Busy: busy.Load})
 		defer end()
 		for i := range 400 {
 			q.Put(note(i))
@@ -275,7 +281,7 @@ func TestEventsOnPodsWaitWhileEvictionsWaitForPlaces(t *testing.T) {
 func TestNoEventWaitsForEvictionsForMoreThanHalfAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Millisecond)}
-		q, end := start(t, Options{Sink: sink, Busy: always})
+		q, end := start(t, Options{Sink: sink.Create, Busy: always})
 		defer end()
 		for i := range 400 {
 			q.Put(note(i))

@@ -16,22 +16,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// component is the source that the built-in controller's events name; dashboards filter by it.
-const component = "taint-eviction-controller"
-
-// Reasons of events.
 const (
-	reasonEviction = "TaintManagerEviction"
-	reasonBlocked  = "EvictionBlocked"
-	reasonHeld     = "EvictionHeld"
-	reasonTripped  = "BreakerTripped"
-	reasonDrained  = "Drained"
+	// component is the source that the built-in controller's events name; dashboards filter by it.
+	component = "taint-eviction-controller"
+
+	maxName        = 253 // the length of the longest name of an object
+	drainedMessage = "The last pod that had to go because of taints is gone"
 )
-
-// maxName is the length of the longest name of an object.
-const maxName = 253
-
-const drainedMessage = "The last pod that had to go because of taints is gone"
 
 func tripMessage(e *breaker.Event) string {
 	where := ""
@@ -51,12 +42,12 @@ func nodeEvent(node, kind, reason, text string) *v1.Event {
 
 // podEvent returns the event for a note. Unless it says that the pod stays, it has what programs read of an eviction.
 func podEvent(n *eviction.Note) *v1.Event {
-	kind, reason := v1.EventTypeNormal, reasonEviction
+	kind, reason := v1.EventTypeNormal, "TaintManagerEviction"
 	switch n.Kind {
 	case eviction.EvictionDelayed:
-		kind, reason = v1.EventTypeWarning, reasonBlocked
+		kind, reason = v1.EventTypeWarning, "EvictionBlocked"
 	case eviction.EvictionHeld:
-		reason = reasonHeld
+		reason = "EvictionHeld"
 	}
 	pod := v1.ObjectReference{Kind: "Pod", Namespace: n.Pod.Namespace, Name: n.Pod.Name, UID: n.Pod.UID}
 	e := newEvent(pod, kind, reason, message(n))

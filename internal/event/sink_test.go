@@ -27,7 +27,7 @@ func TestTheSinkPostsACoreEvent(t *testing.T) {
 	defer server.Close()
 	want := podEvent(new(marking()))
 	stamp(want, time.Now(), 1)
-	if err := sinkTo(t, server.URL).Create(context.Background(), want); err != nil {
+	if err := sinkTo(t, server.URL)(context.Background(), want); err != nil {
 		t.Fatal(err)
 	}
 	var got v1.Event

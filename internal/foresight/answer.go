@@ -25,7 +25,7 @@ func header(kind string, at time.Time) Header {
 
 // Remarks end each answer.
 type Remarks struct {
-	// By says whose policies were applied; empty for those of --config and for the default ones.
+	// By says whose policies were applied; empty for those of --config, and if the default rules are in force.
 	By string `json:"by,omitempty"`
 
 	Trips []Trip `json:"trips,omitempty"` // the tripped breakers; in a plan, with its changes

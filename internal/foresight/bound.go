@@ -3,8 +3,7 @@ package foresight
 import (
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
-
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -37,7 +36,7 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 		return Orphaned
 	case p.Terminating:
 		return Terminating
-	case slices.ContainsFunc(p.finalizers, isForeign):
+	case slices.ContainsFunc(p.finalizers, cluster.Keeps):
 		return Kept
 	case p.finished():
 		return Finished
@@ -50,10 +49,6 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	}
 	return Unaffected
 }
-
-// isForeign reports whether a finalizer is not that of the Job controller, which soon removes its own from a pod that
-// has finished.
-func isForeign(finalizer string) bool { return finalizer != batchv1.JobTrackingFinalizer }
 
 // Bound returns the names of the pods of this standing.
 func (p *Pending) Bound(s Standing) (names []string) {

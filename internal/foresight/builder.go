@@ -101,6 +101,8 @@ type Builder struct {
 	uids  map[uint64]*added // pods by a hash of their UIDs
 	twice map[*added]twin   // the objects that were added in several states
 	early map[string]bool   // nodes of which a pod was counted before Load
+
+	beside *Builder // of the whole cluster; nil if that was not read
 }
 
 // version is the state of an object.
@@ -110,11 +112,12 @@ type version struct {
 	content  uint64 // a hash of what decides or, without a revision, of all
 	created  int64
 	written  int64 // when the object says that it was written
+	beta     bool  // read in a version of the API that has a later one
 }
 
-// is reports whether both are the same state.
+// is reports whether both are the same state. Copies in two versions of the API are not compared: each has its own form.
 func (v *version) is(other *version) bool {
-	return v.uid == other.uid && v.revision == other.revision && v.content == other.content
+	return v.uid == other.uid && v.revision == other.revision && (v.content == other.content || v.beta != other.beta)
 }
 
 // compare returns a positive number if v is newer than the other state of the object, a negative one if it is older,
@@ -197,6 +200,28 @@ func (b *Builder) Add(object any) {
 	}
 }
 
+// Beside returns an empty builder for the nodes and pods of the whole cluster, on which an answer about one pod depends
+// by the pace of evictions alone.
+func (b *Builder) Beside() *Builder {
+	made := NewBuilder(b.rules, Focus{Nodes: &Selection{}})
+	made.masked = b.masked
+	return made
+}
+
+// SetBeside sets what was added for the whole cluster, before Load.
+func (b *Builder) SetBeside(all *Builder) { b.beside = all }
+
+// loadBeside returns the model of the whole cluster; nil if it was not read, if its objects are there in states that
+// cannot be ordered, or if no rate limits evictions.
+func (b *Builder) loadBeside(r Reading, q Moment) *Model {
+	if b.beside == nil || !b.rules.Limited() {
+		return nil
+	}
+	b.beside.Judge(b.rules)
+	m, _ := b.beside.Load(r, q)
+	return m
+}
+
 func (b *Builder) addPod(p *v1.Pod, s *added) {
 	b.podsIn[p.Namespace]++
 	in, hidden := b.inFocus(p)
@@ -247,6 +272,9 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
 		v.revision, content = revision, deciding(o)
 	}
+	if b, isBudget := o.(*policyv1.PodDisruptionBudget); isBudget {
+		v.beta = strings.HasSuffix(b.APIVersion, "beta1")
+	}
 	text, _ := json.Marshal(content) // it was read from JSON
 	v.content = maphash.Bytes(b.seed, text)
 	return v
@@ -262,6 +290,9 @@ func deciding(o metav1.Object) any {
 		Node        string            `json:",omitempty"`
 		Phase       v1.PodPhase       `json:",omitempty"`
 		Deleted     *metav1.Time      `json:",omitempty"`
+
+		Selector *metav1.LabelSelector `json:",omitempty"`
+		Admits   int32                 `json:",omitempty"`
 	}
 	switch o := o.(type) {
 	case *v1.Node:
@@ -272,7 +303,7 @@ func deciding(o metav1.Object) any {
 			Deleted: o.DeletionTimestamp,
 		}
 	case *policyv1.PodDisruptionBudget:
-		return o.Status.DisruptionsAllowed // each version of the API has another selector for all pods
+		return decisive{Selector: o.Spec.Selector, Admits: o.Status.DisruptionsAllowed}
 	case *v1.ConfigMap:
 		return o.Data
 	}
@@ -294,7 +325,11 @@ func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *add
 		b.seen[hash] = s
 		return s
 	}
-	if s.is(&now) {
+	switch same := s.is(&now); {
+	case same && s.beta && !now.beta:
+		*s = added{version: now}
+		return s
+	case same:
 		return nil
 	}
 	states := b.twice[s]
@@ -346,8 +381,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			b.lacks[l]++
 		}
 	}
+	beside := b.loadBeside(r, q)
 	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at}
+	m := &Model{objects: b.objects, reading: r, at: at, beside: beside}
 	for _, n := range m.nodes {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}
@@ -367,7 +403,7 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 // were counted that a newer state of the node needs.
 func (b *Builder) repeated() (names []string) {
 	for newest, states := range b.twice {
-		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 }) {
+		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 && !newest.is(&v) }) {
 			names = append(names, states.name)
 		}
 	}

@@ -3,6 +3,7 @@ package foresight
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -101,6 +102,16 @@ type NodeChange struct {
 	Was    string `json:"was,omitempty"` // the taint that was replaced
 }
 
+// distinct returns the changes without those that are there before: kubectl taint, too, takes a removal twice.
+func distinct(changes []Change) (list []Change) {
+	for _, c := range changes {
+		if !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // apply returns the taints after the changes. It does not modify the list that it is given.
 func apply(changes []Change, taints []v1.Taint) (after []v1.Taint, done []NodeChange) {
 	after = taints
@@ -123,6 +134,7 @@ func apply(changes []Change, taints []v1.Taint) (after []v1.Taint, done []NodeCh
 		}
 		switch {
 		case len(done) > did:
+		case c.Remove && slices.ContainsFunc(taints, func(t v1.Taint) bool { return c.concerns(&t) }): // by another change
 		case c.Remove:
 			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
 		default:

@@ -90,12 +90,13 @@ func (ne nodeEstimate) refreshed() nodeEstimate {
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
 func (ne *nodeEstimate) from(t *v1.Taint) string {
 	latest, earliest := ne.latest.state(t), ne.earliest.state(t)
+	recorded, found := ne.latest.history.Origin(t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
-	case ne.latest.history.Recorded(t):
+	case recorded:
 		return FromJournal
-	case t.Effect == v1.TaintEffectNoSchedule && ne.latest.history.Found(t):
+	case t.Effect == v1.TaintEffectNoSchedule && found:
 		return FromPolicy
 	case t.Effect == v1.TaintEffectNoExecute && isAdded(latest):
 		return FromTimeAdded

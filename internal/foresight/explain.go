@@ -65,7 +65,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		e.noteOwn([]string{p.Key()})
 	}
 	if e.Prediction.Evict {
-		by.notePace(&e.Remarks, going{p, e.Prediction})
+		m.addPace(e, going{p, e.Prediction}, &by)
 		m.addBudgetsUnknown(&e.Remarks, e.Method() == evictMethod)
 	}
 	return e, nil
@@ -204,7 +204,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	case FromPolicy:
 		return "no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "timeAdded is truncated to seconds, so the countdown started at the next second, " + since
+		return "timeAdded omits fractions of a second, so the start of the countdown is rounded up to the next second, " + since
 	}
 	unknown := "no timeAdded and no journal entry"
 	if !t.TimeAdded.IsZero() {
@@ -213,7 +213,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 	}
 	if e.SinceFrom == NotKnown {
 		return unknown + ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since +
-			"; for a pod bound later, the countdown started then" + n.lastWritten()
+			"; for a pod bound after that, the countdown started when it was bound" + n.lastWritten()
 	}
 	return unknown + ", so the countdown starts now (" + since + ")" + n.lastWritten()
 }

@@ -18,6 +18,14 @@ type Explanation struct {
 
 	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod outlives its grace period
 
+	// Pace says how a limit that applies to the pod delays evictions, as in the answer of pending; nil if it delays none,
+	// or if the other pods were not read.
+	Pace *Pace `json:"pace,omitempty"`
+
+	// StartsAt is the earliest start of the eviction by its limits, after those pods of the namespace on the node that
+	// go before it; nil if these limits do not delay it by as much as a second.
+	StartsAt *time.Time `json:"startsAt,omitempty"`
+
 	// Blocker is what blocks the eviction of an overdue pod, or of a pod that its budgets block forever.
 	Blocker string `json:"blocker,omitempty"`
 

@@ -59,6 +59,15 @@ func (j *Journal) Add(number int, stored journal.StoredPartition, err error) boo
 	return true
 }
 
+// Complete notes that the objects that were not added do not exist.
+func (j *Journal) Complete() {
+	for number := range journal.StateObject + 1 {
+		if _, added := j.read[number]; !added {
+			j.read[number] = readObject{absent: true}
+		}
+	}
+}
+
 func (j *Journal) decode(number int, data map[string]string) (err error) {
 	if number != journal.StateObject {
 		j.partitions[number], _, err = journal.Decode(number, data)

@@ -57,12 +57,14 @@ func (m *Model) heartbeat() *Heartbeat {
 	return &Heartbeat{j.state.Written, j.Read, j.ended()}
 }
 
-// by says by whose rules pods are judged; "" if by those of --config, or by the default ones.
+// by says by whose rules pods are judged; "" if by those of --config, or if by the default ones, which are in force.
 func (m *Model) by() string {
 	const underPolicies = "under the policies of "
 	switch j := m.reading.Journal; {
-	case !m.reading.AsRunning || j.state.Config == nil:
+	case !m.reading.AsRunning || m.unmanaged():
 		return ""
+	case j.state.Config == nil:
+		return "under the default rules"
 	case j.ended():
 		return underPolicies + "a manager that no longer runs (its journal was last written at " +
 			taint.Stamp(j.state.Written) + ")"
@@ -115,14 +117,16 @@ func (m *Model) unmanaged() bool {
 // unknownConfig says why the configuration in force is not known; "" if it is, or if neither a Lease nor a journal
 // exists.
 func (m *Model) unknownConfig() string {
-	switch j := m.reading.Journal; {
+	j := m.reading.Journal
+	state, added := j.read[journal.StateObject]
+	switch {
 	case j.state.Config != nil:
 		return ""
 	case j.unread() != "":
 		return j.unread()
-	case m.reading.Dumped && j.state.Version == 0:
+	case m.reading.Dumped && !added:
 		return m.reading.From + " has no " + j.stateName
-	case !j.read[journal.StateObject].absent:
+	case !state.absent:
 		return j.stateName + " has no " + journal.ConfigKey
 	case j.Lease.Unknown != "":
 		return j.Lease.Unknown + ", and there is no " + j.stateName

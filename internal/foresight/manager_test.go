@@ -39,6 +39,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 	unread := Lease{Unknown: "no lease"}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", nil)
 	absent := journal.StoredPartition{}
+	const byDefault = "under the default rules"
 	const byRunning = "under the policies of the running manager"
 	const ended = "under the policies of a manager that no longer runs (its journal was last written at 2026-05-01T11:00:00Z)"
 	const next = ", so the policies in use are unknown; set --config, or --config=none for the default rules"
@@ -48,6 +49,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 		err        error // of reading the state
 		partitions int   // that exist
 		dumped     bool
+		listed     bool // the dump lists the ConfigMaps
 		by, gaps   string
 		ended      bool
 	}{
@@ -59,16 +61,18 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 		"a manager without a configuration":       {lease: renewed, state: state(&journal.Config{Method: policy.Delete}, 0)},
 		"a manager that is paused":                {lease: renewed, state: state(&journal.Config{Paused: true}, 0), by: byRunning},
 		"a manager that evicts by another method": {lease: renewed, state: state(&journal.Config{Method: policy.Evict}, 0), by: byRunning},
-		"the journal may not be read":             {lease: none, err: forbidden, gaps: "this user may not get the ConfigMaps ('grant' grants it)" + next},
-		"the journal can't be read":               {lease: none, err: errors.New("oops"), gaps: "the journal can't be read (oops)" + next},
-		"it is not in a dump":                     {lease: unread, dumped: true, gaps: "a dump has no the state" + next},
+		"the journal may not be read":             {lease: none, err: forbidden, by: byDefault, gaps: "this user may not get the ConfigMaps ('grant' grants it)" + next},
+		"the journal can't be read":               {lease: none, err: errors.New("oops"), by: byDefault, gaps: "the journal can't be read (oops)" + next},
+		"it is not in a dump":                     {lease: unread, dumped: true, by: byDefault, gaps: "a dump has no the state" + next},
+		"a dump lists all, and has none":          {lease: none, dumped: true, listed: true},
+		"a dump lists the ConfigMaps alone":       {lease: unread, dumped: true, listed: true, by: byDefault, gaps: "no lease, and there is no the state" + next},
 		"a dump has it, and no Lease":             {lease: unread, state: state(drain, 0), dumped: true, by: byRunning},
-		"a Lease without a journal":               {lease: renewed, state: absent, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
-		"an old Lease without a journal":          {lease: stale, state: absent, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
-		"a partition without a state":             {lease: none, state: absent, partitions: 1, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
-		"no journal, and an unread Lease":         {lease: unread, state: absent, gaps: "no lease, and there is no the state" + next},
-		"a journal without a configuration":       {lease: renewed, state: state(nil, 0), gaps: "the state has no _config" + next},
-		"a journal that is empty":                 {lease: none, state: journal.StoredPartition{Version: "1"}, gaps: "the state has no _config" + next},
+		"a Lease without a journal":               {lease: renewed, state: absent, by: byDefault, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"an old Lease without a journal":          {lease: stale, state: absent, by: byDefault, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"a partition without a state":             {lease: none, state: absent, partitions: 1, by: byDefault, gaps: "there is a Lease or a journal of a manager, but no the state" + next},
+		"no journal, and an unread Lease":         {lease: unread, state: absent, by: byDefault, gaps: "no lease, and there is no the state" + next},
+		"a journal without a configuration":       {lease: renewed, state: state(nil, 0), by: byDefault, gaps: "the state has no _config" + next},
+		"a journal that is empty":                 {lease: none, state: journal.StoredPartition{Version: "1"}, by: byDefault, gaps: "the state has no _config" + next},
 		"the manager can't write its journal":     {lease: renewed, state: state(drain, time.Hour), by: byRunning, gaps: "the manager can't write its journal, which was last written at 2026-05-01T11:00:00Z, so its policies may have changed"},
 		"an old journal, and an unread Lease":     {lease: unread, state: state(drain, time.Hour), by: byRunning, gaps: "no lease, and the journal was last written at 2026-05-01T11:00:00Z, so it is unknown whether a manager runs"},
 		"no manager runs any longer":              {lease: stale, state: state(drain, time.Hour), by: ended, ended: true},
@@ -87,6 +91,9 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 					page.Version = "1"
 				}
 				j.Add(number, page, nil)
+			}
+			if test.listed {
+				j.Complete()
 			}
 			j.Lease, j.Now = test.lease, noon
 			rules := Ruleset{}

@@ -191,6 +191,7 @@ type Model struct {
 	reading Reading
 	at      time.Time // for which it was loaded
 	leftOut []*pod    // because of a mask
+	beside  *Model    // the whole cluster, for the pace of its evictions; nil if that does not matter, or is not known
 }
 
 // At returns the time for which the model was loaded.

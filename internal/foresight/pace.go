@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +35,8 @@ func (p *Pace) Words(all int, clock func(time.Time) string) string {
 	return fmt.Sprintf("at %g/s the last%s goes at %s at the earliest", p.EvictionsPerSecond, of, clock(p.Last))
 }
 
-// limited reports whether the rules limit evictions.
-func (r *Ruleset) limited() bool {
+// Limited reports whether the rules limit evictions.
+func (r *Ruleset) Limited() bool {
 	return len(r.config.Guards.Rates) > 0 || r.MaxEvictionsPerSecond > 0
 }
 
@@ -47,7 +48,7 @@ type going struct {
 
 // pace returns the pace of evictions from this time on; nil if no rate delays one.
 func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
-	if !r.ruleset.limited() {
+	if !r.ruleset.Limited() {
 		return nil
 	}
 	var turns []dispatch.Turn
@@ -74,25 +75,91 @@ func (r *rulesAt) taintKeys(p going) (keys []string) {
 	return keys
 }
 
-// notePace notes the limits for which the eviction of one pod may wait, though they do not delay it alone. The answer
-// about one pod does not know the others, on which the time depends.
-func (r *rulesAt) notePace(remarks *Remarks, p going) {
-	if p.DeletedBy != "" || !r.ruleset.limited() {
+// ratesOf returns the rates that delay the eviction of a pod: each counts all taints because of which the pod goes.
+func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
+	keys := r.taintKeys(p)
+	for _, rate := range r.ruleset.config.Guards.Rates {
+		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
+			rates = append(rates, rate)
+		}
+	}
+	return rates
+}
+
+// addPace adds how the limits that apply to the eviction of a pod delay it, and the others.
+func (m *Model) addPace(e *Explanation, p going, by *rulesAt) {
+	rates := by.ratesOf(p)
+	switch {
+	case p.DeletedBy != "" || len(rates) == 0 && by.ruleset.MaxEvictionsPerSecond == 0:
+		return
+	case m.beside == nil || m.beside.nodes[p.Node] == nil:
+		by.noteLimits(&e.Remarks, rates)
 		return
 	}
+	all := m.beside.rulesNow(e.At)
+	limits := *all.ruleset
+	limits.config.Guards.Rates = rates
+	all.ruleset = &limits
+	evicted := m.beside.evicted(&all)
+	e.Pace = all.pace(m.beside, e.At, evicted)
+	before := m.before(p, evicted, &all)
+	if own := all.pace(m.beside, e.At, append(before, p)); own != nil && own.Evictions > len(before) {
+		e.StartsAt = &own.Last
+	}
+}
+
+// before returns the pods that go before p for certain: those that precede it, need the same tokens, and wait for
+// nothing else.
+func (m *Model) before(p going, evicted []going, by *rulesAt) (list []going) {
+	self, keys := m.beside.self(), by.taintKeys(p)
+	for _, a := range evicted {
+		if a.precedes(p) && slices.Equal(by.taintKeys(a), keys) && m.asksNoBudget(a) && !isOwn(self, a.pod, a.Prediction) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// evicted returns the pods that are to be evicted.
+func (m *Model) evicted(by *rulesAt) (list []going) {
+	for _, p := range m.pods {
+		if prediction, _ := by.predict(&p.Pod); prediction.Evict {
+			list = append(list, going{p, &prediction})
+		}
+	}
+	return list
+}
+
+// precedes reports whether a pod of the same namespace and node goes before p if both need the same tokens. Others may
+// go before p in their turn.
+func (a going) precedes(p going) bool {
+	if a.Namespace != p.Namespace || a.Node != p.Node || a.DeletedBy != "" {
+		return false
+	}
+	deadline := *cmp.Or(p.Earliest, p.At)
+	return cmp.Or(a.At.Compare(deadline), cmp.Compare(p.Priority, a.Priority), cmp.Compare(a.UID, p.UID)) < 0
+}
+
+// asksNoBudget reports whether no budget delays the eviction of a pod.
+func (m *Model) asksNoBudget(p going) bool {
+	if cmp.Or(p.Method, m.rules.method()) != evictMethod {
+		return true
+	}
+	these, _ := covering(m.budgetsInOrder(), p.pod, p.ready)
+	return m.reading.BudgetsUnknown == "" && len(these) == 0
+}
+
+// noteLimits notes the limits for which the eviction of one pod may wait, though they do not delay it alone, if the
+// others, on which the time depends, are not known.
+func (r *rulesAt) noteLimits(remarks *Remarks, rates []policy.Rate) {
 	var limits []string
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {
 		limits = append(limits, fmt.Sprintf("maxEvictionsPerSecond lets evictions start at %g/s", most))
 	}
-	keys := r.taintKeys(p)
-	for _, rate := range r.ruleset.config.Guards.Rates {
-		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
-			limits = append(limits, fmt.Sprintf("rate %s lets evictions start at %g/s with a burst of %d", rate.Name,
-				rate.EvictionsPerSecond, rate.Burst))
-		}
+	for _, rate := range rates {
+		limits = append(limits, fmt.Sprintf("rate %s lets evictions start at %g/s with a burst of %d", rate.Name,
+			rate.EvictionsPerSecond, rate.Burst))
 	}
-	if len(limits) > 0 {
-		remarks.note("%s, so this one may wait for others that are due; if any of them waits, 'taint-manager pending -A' "+
-			"shows when the last one can start", strings.Join(limits, ", and "))
-	}
+	remarks.note("%s, so this one may wait for others that are due; if any of them waits, 'taint-manager pending -A' "+
+		"shows when the last one can start", strings.Join(limits, ", and "))
 }

@@ -107,9 +107,6 @@ type PlannedPod struct {
 	Never     bool     `json:"never,omitempty"` // these budgets would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
-	// FirstMatch means that a later toleration would tolerate a taint longer than the first matching one, which counts.
-	FirstMatch bool `json:"-"`
-
 	of              *pod // from which it was made; nil once the plan is complete
 	selected        bool // on a selected node
 	waitsForBudgets bool // until budgets allow its eviction
@@ -142,6 +139,7 @@ type Question struct {
 // Plan predicts the effect of the changes. It returns an error if the selected nodes or their taints do not exist.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared, Focus: m.focus}
+	q.Changes = distinct(q.Changes)
 	taints, hidden, err := m.change(plan, &q)
 	if err != nil {
 		return nil, err
@@ -258,10 +256,8 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	result.InSeconds = new(max(0, result.At.Sub(at).Seconds()))
 	if selected {
 		rules := m.rules.config.Rules
-		result.Warnings = shadowedWarnings(&p.Pod, taints, rules)
-		result.FirstMatch = len(result.Warnings) > 0
-		result.Warnings = slices.Concat(result.Warnings, displacedWarnings(&p.Pod, taints, rules),
-			loopWarnings(p, taints, rules), stuckWarnings(taints))
+		result.Warnings = slices.Concat(shadowedWarnings(&p.Pod, taints, rules),
+			displacedWarnings(&p.Pod, taints, rules), loopWarnings(p, taints, rules), stuckWarnings(taints))
 	}
 	return result
 }

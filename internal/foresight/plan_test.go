@@ -299,6 +299,28 @@ func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
 	}
 }
 
+func TestARemovalThatIsGivenTwiceCountsOnce(t *testing.T) {
+	for _, c := range []struct {
+		changes []string
+		want    []foresight.NodeChange // on a node that has the taint
+		notes   []string               // about one that does not
+	}{
+		{[]string{"gpu:NoExecute-", "gpu:NoExecute-"}, []foresight.NodeChange{{"gpu:NoExecute", "removed", ""}}, []string{"there is no gpu:NoExecute to remove on n2"}},
+		{[]string{"gpu-", "gpu:NoExecute-"}, []foresight.NodeChange{{"gpu:NoExecute", "removed", ""}}, []string{"there is no gpu to remove on n2", "there is no gpu:NoExecute to remove on n2"}},
+		{[]string{"gpu:NoExecute-", "gpu-"}, []foresight.NodeChange{{"gpu:NoExecute", "removed", ""}}, []string{"there is no gpu:NoExecute to remove on n2", "there is no gpu to remove on n2"}},
+	} {
+		q := ask(c.changes...)
+		q.Names = []string{"n1", "n2"}
+		p := plan(t, q, node("n1", timed("gpu:NoExecute", -60)), node("n2"))
+		if diff := cmp.Diff(c.want, p.Nodes[0].Changes); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.changes, diff)
+		}
+		if diff := cmp.Diff(c.notes, p.Notes); diff != "" {
+			t.Errorf("%v, notes (-want +got):\n%s", c.changes, diff)
+		}
+	}
+}
+
 func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
 	web := labelled("app", "web")
 	owner := ownedBy("StatefulSet/web")

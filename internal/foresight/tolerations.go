@@ -51,8 +51,11 @@ func outage() []v1.Taint {
 	}
 }
 
-// granted formats a toleration with its seconds, in quotes.
+// granted formats a toleration, in quotes, with its seconds.
 func granted(t *v1.Toleration) string {
+	if t.TolerationSeconds == nil {
+		return `"` + unquoted(t) + `", no time limit`
+	}
 	return `"` + withSeconds(unquoted(t), t.TolerationSeconds) + `"`
 }
 

@@ -53,7 +53,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	agent := func(change ...func(*v1.Pod)) *v1.Pod {
 		return pod("a", append(change, tolerates(v1.TaintNodeUnreachable, -1), ownedBy("DaemonSet/agent"))...)
 	}
-	const want = `only the first toleration that matches node.kubernetes.io/unreachable:NoExecute counts ("op=Exists for 60s"); the longer one after it ("node.kubernetes.io/unreachable op=Exists") is ignored. To use it, put it first in the pod template's tolerations`
+	const want = `only the first toleration that matches node.kubernetes.io/unreachable:NoExecute counts ("op=Exists for 60s"); the longer one after it ("node.kubernetes.io/unreachable op=Exists", no time limit) is ignored. To use it, put it first in the pod template's tolerations`
 	if got := explain(agent(tolerates("", 60)), node("n1")).Warnings; !slices.Contains(got, want) {
 		t.Errorf("explain: %q", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -75,6 +76,47 @@ func TestTheOrderOfStatesDoesNotMatter(t *testing.T) {
 			if err == nil {
 				p := m.Pending(noon, nil)
 				got = strings.Join(p.Names(), " ") + "|" + strings.Join(p.All(), "|")
+			}
+			if got != c.want {
+				t.Fatalf("%s: got %q, want %q", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// velero and kubectl may have read one budget in two versions of the API. An empty selector selects no pod in
+// policy/v1beta1, and all pods in policy/v1, whose copy counts.
+func TestOfABudgetInTwoVersionsOfTheAPITheLaterVersionCounts(t *testing.T) {
+	older := func(revision string) *policyv1.PodDisruptionBudget {
+		return budget("a", 0, func(b *policyv1.PodDisruptionBudget) {
+			b.APIVersion, b.UID, b.ResourceVersion, b.Spec.Selector = "policy/v1beta1", "b", revision, nil
+		})
+	}
+	later := func(revision string, s metav1.LabelSelector) *policyv1.PodDisruptionBudget {
+		return budget("a", 0, func(b *policyv1.PodDisruptionBudget) {
+			b.UID, b.ResourceVersion, b.Spec.Selector = "b", revision, &s
+		})
+	}
+	all := metav1.LabelSelector{}
+	for _, c := range []struct {
+		name    string
+		budgets []any
+		want    string
+	}{
+		{"one state", []any{older("7"), later("7", all)}, "1, "},
+		{"without a resourceVersion", []any{older(""), later("", all)}, "1, "},
+		{"three copies", []any{older(""), later("", all), older("")}, "1, "},
+		{"an older state", []any{older("7"), later("8", all)}, "1, 1 object of x was there in a newer state, which counts"},
+		{"a newer state", []any{older("8"), later("7", all)}, "0, 1 object of x was there in a newer state, which counts"},
+		{"the older version alone", []any{older("7")}, "0, "},
+		{"two states of the later version", []any{later("", all), later("", metav1.LabelSelector{MatchLabels: map[string]string{"app": "b"}}), older("")}, "PodDisruptionBudget shop/a is there twice in x; give what was written at one moment"},
+	} {
+		for _, order := range orders(append(c.budgets, node("n1"), pod("a"))) {
+			m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{From: "x"}, order...)
+			got := fmt.Sprint(err)
+			if err == nil {
+				e := explained(m, noon)
+				got = fmt.Sprint(len(e.Budgets)) + ", " + strings.Join(e.Notes, "|")
 			}
 			if got != c.want {
 				t.Fatalf("%s: got %q, want %q", c.name, got, c.want)

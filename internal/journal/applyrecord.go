@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -10,16 +11,10 @@ import (
 )
 
 // ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
-// changed for readers. Only taints that this process first saw in a LIST, its first one or one after a watch gap, take
-// a start: a taint that the watch showed keeps its own. A taint takes no start from the record
-//
-//   - if the record is of a node with another UID;
-//   - if the record lacks the taint with the listed value, or that value had ended before the LIST (not-ready and
-//     unreachable count as one taint with two values);
-//   - if this process saw the node without that state after the state's recorded start;
-//   - if timeAdded or managedFields show that the taint was set again after the writer last watched.
-//
-// The node must have reached the version of the record. Starts are not before the node's creation.
+// changed for readers. A taint takes a start only if a LIST first showed it, this process's first one or one after a
+// watch gap, and the record explains that (see explainedBy); but not if timeAdded or managedFields show that the taint
+// was set again after the writer last watched. The node must have reached the version of the record. Starts are not
+// before the node's creation.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -28,12 +23,9 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	next.presences = slices.Clone(n.presences)
 	for i := range next.presences {
 		p := &next.presences[i]
-		if p.role == audited {
-			continue
-		}
-		applied, ok := p.applyRecord(&r, &from)
-		changed = changed || ok && !equalStates(p.states, applied.states)
-		*p = applied // even if readers see no change: Start is the recorded one then, and is written back as read
+		before := p.states
+		*p = p.applyRecord(&r, &from)
+		changed = changed || !equalStates(before, p.states)
 	}
 	if IsNewer(r.Version, n.version) {
 		next.version = r.Version
@@ -41,10 +33,33 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	return next, changed
 }
 
+// applyRecord returns the presence with the states of the record; unchanged if the record has none for it.
+func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
+	recorded := from.toLocal(slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
+		return p.role == audited || from.Keys.roleOf(&s.Taint) != p.role
+	}))
+	for _, list := range p.lists {
+		last := list.explainedBy(recorded, r.Version)
+		if last < 0 {
+			continue
+		}
+		start := func(s *TaintState) time.Time { return s.Start }
+		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
+		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
+			return p.setAgain(list, from.At)
+		}
+		applied := *p
+		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
+		applied.states = bound(applied.states, from.Distinguishes)
+		return applied
+	}
+	return *p
+}
+
 // toLocal returns recorded states with their times on the monotonic clock of this process, in their order, and not
 // before the node's creation.
 func (v *Viewpoint) toLocal(states []TaintState) []TaintState {
-	least := v.At.Add(-max(v.At.Sub(v.At.ToLocal(v.Created)), 0))
+	least := v.At.ToLocal(v.Created)
 	for i := range states {
 		s := &states[i]
 		if s.Since = v.At.ToLocal(s.Start); s.Since.Before(least) {
@@ -58,45 +73,21 @@ func (v *Viewpoint) toLocal(states []TaintState) []TaintState {
 	return states
 }
 
-// applyRecord returns the presence with the states of the record; unchanged and false if the record has none for it. A
-// taint first listed after a watch gap takes a state that began in the gap, if the writer saw the node without it
-// before.
-func (p *presence) applyRecord(r *Record, from *Viewpoint) (presence, bool) {
-	recorded := slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
-		return from.Keys.roleOf(&s.Taint) != p.role
-	})
-	recorded = from.toLocal(recorded)
-	for _, relist := range p.relists {
-		last := relist.lastOf(recorded, r.Version)
-		if last >= 0 && recorded[last].afterAbsence() && IsNewer(recorded[last].From, relist.before) {
-			return p.applyStates(relist, recorded, last, r, from), true
-		}
-	}
-	if p.firstList == nil {
-		return *p, false
-	}
-	last := p.firstList.lastOf(recorded, r.Version)
-	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. The first
+// list that shows a presence is explained by any state that began since this process saw the node without it, and one
+// after a gap that it survived by a state that began in the gap, if the writer saw the node without it before.
+func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
+	last := l.lastOf(recorded, recordVersion)
+	if last < 0 && l.first && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
 		last = len(recorded) - 1 // the two of the pair count as one taint
 	}
-	if last < 0 || p.firstList.before != "" && !IsNewer(recorded[last].From, p.firstList.before) {
-		return *p, false
+	switch {
+	case last < 0, !l.first && recorded[last].Found && recorded[last].Listed.IsZero():
+		return -1
+	case l.first && l.before == "", IsNewer(recorded[last].From, l.before):
+		return last
 	}
-	return p.applyStates(p.firstList, recorded, last, r, from), true
-}
-
-// applyStates returns the presence with the recorded states up to the last one that the list shows, followed by the
-// states that this process has seen since.
-func (p *presence) applyStates(list *listing, recorded []TaintState, last int, r *Record, from *Viewpoint) presence {
-	if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) {
-		if from.seenByWriter(recorded, r.List).differs(list.taints, list.fingerprint, list.written) {
-			return p.setAgain(list, from)
-		}
-	}
-	applied := *p
-	applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
-	applied.states = bound(applied.states, from.Distinguishes)
-	return applied
+	return -1
 }
 
 // lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began by the
@@ -148,15 +139,13 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 
 // setAgain returns the presence of taints that were set again after the writer of a record last watched: without
 // timeAdded they began when managedFields say that they were written.
-func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
+func (p *presence) setAgain(list *listing, at skew.Instant) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
-		s := &next.states[i]
-		since, start := from.At.Timestamp(list.written), skew.NextSecond(list.written).UTC()
-		listed := s.Found && s.From == list.version
-		if listed && s.Taint.TimeAdded == nil && since.Before(s.Since) && start.After(from.Watched) {
-			s.Since, s.Start = since, start
+		s, since := &next.states[i], at.Timestamp(list.written)
+		if s.Found && s.From == list.version && s.Taint.TimeAdded == nil && since.Before(s.Since) {
+			s.Since, s.Start = since, skew.NextSecond(list.written).UTC()
 		}
 	}
 	return next

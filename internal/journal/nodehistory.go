@@ -26,12 +26,16 @@ func (n NodeHistory) Triggers() []taint.History { return n.of(trigger) }
 // Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited only.
 func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
 
-// of returns the histories of the taints in a role.
 func (n NodeHistory) of(r role) (histories []taint.History) {
-	for i := range n.presences {
-		if n.presences[i].role == r {
-			histories = append(histories, historyOf(n.presences[i].states))
+	for _, p := range n.presences {
+		if p.role != r {
+			continue
 		}
+		history := make(taint.History, 0, len(p.states))
+		for _, s := range p.states {
+			history = append(history, taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Ended, Relisted: s.Relisted})
+		}
+		histories = append(histories, history)
 	}
 	return histories
 }
@@ -42,14 +46,17 @@ type Change struct{ History, Record bool }
 // Observe returns the history after one more observation.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. A NoSchedule
-// taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. So is a NoSchedule
+// taint if its role changes, or if its key was not needed for a while: the exposure ends with the policy.
 func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	next := NodeHistory{version: n.version}
 	if o.Keys.Untimed(o.Taints) {
 		next.fingerprint = fingerprint(o.Taints)
 	}
-	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool { return o.added(&p.states[0].Taint) })
+	known := slices.DeleteFunc(slices.Clone(n.presences), func(p presence) bool {
+		isRenewed := func(s TaintState) bool { return slices.Contains(o.Renewed, s.Key) }
+		return p.role != noExecute && slices.ContainsFunc(p.states, isRenewed)
+	})
 	for i := range o.Taints {
 		t := &o.Taints[i]
 		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {
@@ -76,18 +83,16 @@ func presenceOf(list []presence, r role, t *v1.Taint) *presence {
 	return nil
 }
 
-// Recorded reports whether the start of this taint, of an observed effect, is from a record.
-func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.presences, func(p presence) bool {
-		return p.recorded && counts(&p.states[0].Taint, t)
-	})
-}
-
-// Found reports whether this process first saw this taint, of an observed effect, in a list.
-func (n NodeHistory) Found(t *v1.Taint) bool {
-	return slices.ContainsFunc(n.presences, func(p presence) bool {
-		return slices.ContainsFunc(p.states, func(s TaintState) bool { return s.Found && same(&s.Taint, t) })
-	})
+// Origin reports whether the start of this taint, of an observed effect, is from a record, and whether this process
+// first saw the taint in a list.
+func (n NodeHistory) Origin(t *v1.Taint) (recorded, found bool) {
+	for i := range n.presences {
+		if p := &n.presences[i]; counts(&p.states[0].Taint, t) {
+			isFound := func(s TaintState) bool { return s.Found && same(&s.Taint, t) }
+			recorded, found = recorded || p.recorded, found || slices.ContainsFunc(p.states, isFound)
+		}
+	}
+	return recorded, found
 }
 
 // Record returns the record of the node, or false if the node has no taints to record.

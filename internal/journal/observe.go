@@ -7,8 +7,36 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/skew"
-	"github.com/taint-manager/taint-manager/taint"
 )
+
+// Keys are the keys of the NoSchedule taints that are observed, because policies name them. The zero value has none.
+type Keys struct {
+	// Triggers are recorded, and begin exposures. Audited are only shown, unless they are triggers, too.
+	Triggers, Audited []string
+}
+
+// role is the purpose for which a taint is observed.
+type role int
+
+const (
+	ignored role = iota
+	noExecute
+	trigger
+	audited
+)
+
+func (k Keys) roleOf(t *v1.Taint) role {
+	switch {
+	case t.Effect == v1.TaintEffectNoExecute:
+		return noExecute
+	case t.Effect != v1.TaintEffectNoSchedule:
+	case slices.Contains(k.Triggers, t.Key):
+		return trigger
+	case slices.Contains(k.Audited, t.Key):
+		return audited
+	}
+	return ignored
+}
 
 // Viewpoint is the moment at which a process reads a node or its record, and what the process knows then.
 type Viewpoint struct {
@@ -16,9 +44,7 @@ type Viewpoint struct {
 	Created time.Time // the node's creation time by the API server's clock
 	Keys    Keys      // of the NoSchedule taints to observe
 
-	// LastWatch is when this process last watched before a gap, zero for its first list; with a record, when its writer
-	// last watched.
-	LastWatch
+	LastWatch // of this process before a gap, zero for its first list; with a record, of its writer
 
 	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
 	// other. Nil means that any two states may be distinguished.
@@ -29,16 +55,10 @@ type Viewpoint struct {
 type Observation struct {
 	Viewpoint
 
-	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
-	Taints []v1.Taint
-
-	// KeysBefore are the previous observation's keys; nil means the same. A taint whose role has changed since was not
-	// observed then.
-	KeysBefore *Keys
-
-	// Version is the node's resourceVersion. Before is its resourceVersion at the previous observation; empty if this
-	// is the first observation of the node.
-	Version, Before string
+	Taints  []v1.Taint // of the node; those that are neither NoExecute nor among Keys are ignored
+	Renewed []string   // those of Keys that were not needed for a while since the previous observation
+	Version string     // the node's resourceVersion
+	Before  string     // its resourceVersion at the previous observation; empty if this is the first one of the node
 
 	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,
 	// or when a watch could not continue where it broke off. Without a gap the process saw the taint appear, and
@@ -46,11 +66,9 @@ type Observation struct {
 	Gap bool
 
 	// Written, with Gap, is when the taints were written according to managedFields; zero if these do not say.
-	Written time.Time
-
-	// DefaultStart, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
+	// DefaultStart, with Gap, is the start of a taint whose timeAdded is not usable; zero means the moment of the
 	// observation, which is the latest possible start.
-	DefaultStart time.Time
+	Written, DefaultStart time.Time
 }
 
 // group returns the taints in this role that count as one with t.
@@ -63,53 +81,34 @@ func (o *Observation) group(r role, t *v1.Taint) (taints []v1.Taint) {
 	return taints
 }
 
-// added reports whether the previous observation did not cover the taint, because it had no role or another role then.
-// The two taints that the node lifecycle controller swaps are added together.
-func (o *Observation) added(t *v1.Taint) bool {
-	if o.KeysBefore == nil {
-		return false
-	}
-	keys := []string{t.Key}
-	if taint.ReportsOutage(t.Key) {
-		keys = []string{v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
-	}
-	return slices.ContainsFunc(keys, func(key string) bool {
-		one := v1.Taint{Key: key, Effect: t.Effect}
-		return o.KeysBefore.roleOf(&one) != o.Keys.roleOf(&one)
-	})
-}
-
-// found reports whether a new taint may have been on the node before this observation.
-func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
-
 // presence returns the presence of a group of taints after this observation; known is the one before, or nil. The
 // fingerprints are of all taints of the node, before and now.
 func (o *Observation) presence(
 	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
 ) presence {
-	next := presence{role: r}
-	replaced := known != nil && o.Gap && known.isAnother(o, taints, fingerprintBefore, fingerprint)
-	if known != nil && !replaced {
+	next, replaced := presence{role: r}, false
+	if known != nil {
 		next = *known
 	}
-	if o.found(&taints[0]) {
+	if o.Gap {
 		shown := &listing{
-			version: o.Version, before: o.Before, taints: taints, at: o.At.Time, fingerprint: fingerprint,
-			written: o.Written,
+			version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
+			fingerprint: fingerprint, written: o.Written,
 		}
-		if o.added(&taints[0]) {
-			shown.before = "" // it was not observed then
+		since := func(s *TaintState) time.Time { return s.Since }
+		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
+		hasChanged := !Reaches(o.Reached, o.Version) // the node, in the gap
+		if replaced = known != nil && hasChanged && seen.differs(shown); replaced {
+			next = presence{role: r}
 		}
-		if known != nil && !replaced {
-			next.relists = known.withRelist(shown)
-		} else {
-			next.firstList = shown
-		}
+		shown.first = next.states == nil
+		next.lists = next.listsWith(shown)
 	}
 	before := statesAfter(next.states, taints, o.Version)
 	next.states = before
 	for i := range taints {
-		if !standing(before, &taints[i]) {
+		stands := func(s TaintState) bool { return !s.Ended && same(&s.Taint, &taints[i]) }
+		if !slices.ContainsFunc(before, stands) {
 			next.states = append(next.states, o.begin(&taints[i], before, replaced))
 		}
 	}
@@ -122,7 +121,7 @@ func (o *Observation) presence(
 // in the gap.
 func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
 	s := TaintState{
-		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.found(t),
+		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap,
 	}
 	if !o.Gap {
 		return s

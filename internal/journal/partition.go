@@ -8,6 +8,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -17,7 +20,6 @@ const Partitions = 8
 // format.
 const Head = "_journal"
 
-// formatVersion is the version of the format.
 const formatVersion = 1
 
 // partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of them,
@@ -33,26 +35,63 @@ func PartitionOf(node string) int {
 
 // StoredPartition is a partition, or the state, in its stored form, independent of the store.
 type StoredPartition struct {
-	// Name identifies the stored partition in messages.
-	Name string
-
-	// Version identifies one writing of the partition; empty while nothing is stored. Only the store interprets it.
-	Version string
-
-	// Data is the result of [Encode] or [EncodeState]. It must not be modified.
-	Data map[string]string
+	Name    string            // identifies it in messages
+	Version string            // of one writing; empty while nothing is stored. Only the store interprets it
+	Data    map[string]string // as [Encode] or [EncodeState] returns it; it must not be modified
 }
 
 // Partition is the decoded content of a partition.
 type Partition struct {
-	// Written is when the partition was written, by its writer's clock; zero if unknown.
-	Written time.Time
+	Written time.Time         // by the writer's clock; zero if unknown
+	Records map[string]Record // of the partition's nodes, by name
 
-	// LastWatch is when the writer had last watched by that time.
-	LastWatch
+	LastWatch // of the writer by that time
+}
 
-	// Records are the records of the partition's nodes, by name.
-	Records map[string]Record
+// Record is the journal's record of one tainted node. Its JSON form is part of the format.
+type Record struct {
+	UID types.UID `json:"uid"` // of the node: one with the same name and another UID is another node
+
+	// Version is the node's resourceVersion when the writer last saw its taints change, or that of a record that it
+	// read, if later. A process uses the record once it has watched the nodes up to this version.
+	Version string `json:"version,omitempty"`
+
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if all have timeAdded
+	Taints [][]TaintState `json:"taints"`         // the states of each taint
+}
+
+// TaintState is a state of a taint, with the journal's bookkeeping.
+type TaintState struct {
+	v1.Taint
+
+	// Since and Relisted are those of [taint.State], on the monotonic clock of this process. Start and Listed are the
+	// same by the API server's clock, in UTC. What was read is recorded unchanged.
+	Since    time.Time `json:"-"`
+	Start    time.Time `json:"since"`
+	Relisted time.Time `json:"-"`
+	Listed   time.Time `json:"relisted,omitzero"`
+
+	// Ended means that the node no longer carries the taint in this state.
+	Ended bool `json:"past,omitempty"`
+
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
+	// was first seen without it; empty while it lasts, and if unknown.
+	From string `json:"from,omitempty"`
+	To   string `json:"-"`
+
+	// Found means that a list was the first to show the state, so it may have begun before. If Listed is set, the
+	// process had seen the node without it before.
+	Found bool `json:"found,omitempty"`
+}
+
+// find returns the states of the taint, or nil.
+func (r *Record) find(t *v1.Taint) []TaintState {
+	for _, states := range r.Taints {
+		if counts(&states[0].Taint, t) {
+			return states
+		}
+	}
+	return nil
 }
 
 // Entries returns the partition's data without the entry [Head].

@@ -6,21 +6,20 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // presence is one taint's uninterrupted stay on a node, as far as known.
 type presence struct {
-	role      role
-	states    []TaintState // sorted by Since
-	firstList *listing     // the list that showed it first; nil if the watch showed it
-	relists   []*listing   // the lists after gaps that it survived, the newest first
-	recorded  bool         // its start is from a record
+	role     role
+	states   []TaintState // sorted by Since
+	lists    []*listing   // that showed it after a time in which this process did not watch, the newest first
+	recorded bool         // its start is from a record
 }
 
 // listing is what a list, the first one or one after a gap of the watch, has shown of a presence.
 type listing struct {
+	first       bool       // it was the first to show the presence
 	version     string     // of the node
 	before      string     // version at which this process saw the node before; empty if never
 	taints      []v1.Taint // those of the presence, as listed
@@ -29,53 +28,32 @@ type listing struct {
 	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
-// withRelist returns relists with a list after a gap that the presence survived. It replaces the newest one if this
-// process has seen no state begin between the two.
-func (p *presence) withRelist(next *listing) []*listing {
-	if len(p.relists) == 0 {
-		return []*listing{next}
+// listsWith returns the lists with the next one. If the presence has survived both gaps before the last two, and no
+// state has begun between them, they count as one.
+func (p *presence) listsWith(next *listing) []*listing {
+	hasBegun := func(s TaintState) bool { return IsNewer(s.From, p.lists[0].version) }
+	if len(p.lists) == 0 || p.lists[0].first || slices.ContainsFunc(p.states, hasBegun) {
+		return append([]*listing{next}, p.lists...)
 	}
-	last := p.relists[0]
-	if slices.ContainsFunc(p.states, func(s TaintState) bool { return IsNewer(s.From, last.version) }) {
-		return append([]*listing{next}, p.relists...)
-	}
-	next.before = last.before
-	return append([]*listing{next}, p.relists[1:]...)
+	next.before = p.lists[0].before
+	return append([]*listing{next}, p.lists[1:]...)
 }
 
-// lastSeen is what a process knew of a presence when it, or the writer of a record, last watched the node.
+// lastSeen is what this process, or the writer of a record, knew of a presence when it last watched the node. All times
+// are on the monotonic clock of this process, or all on the API server's clock.
 type lastSeen struct {
 	states      []TaintState
+	start       func(*TaintState) time.Time // of one of them
 	watched     time.Time
-	fingerprint string // as in a listing
-
-	// timestamp and start return a timestamp of the API, and the start of a state, on the clock of watched.
-	timestamp func(time.Time) time.Time
-	start     func(*TaintState) time.Time
+	timestamp   func(time.Time) time.Time // of the API, on this clock
+	fingerprint string                    // as in a listing
 }
 
-// seenByProcess returns what this process knew when it last watched, on its monotonic clock.
-func (o *Observation) seenByProcess(states []TaintState, fingerprint string) lastSeen {
-	return lastSeen{states, o.Watched, fingerprint, o.At.Timestamp, func(s *TaintState) time.Time { return s.Since }}
-}
-
-// seenByWriter returns what the writer of a record knew when it last watched, on the API server's clock.
-func (v *Viewpoint) seenByWriter(states []TaintState, fingerprint string) lastSeen {
-	return lastSeen{states, v.Watched, fingerprint, skew.NextSecond, func(s *TaintState) time.Time { return s.Start }}
-}
-
-// isAnother reports whether a list after a gap shows another presence than this one. before and fingerprint are
-// fingerprints of the node's taints before and after the gap.
-func (p *presence) isAnother(o *Observation, taints []v1.Taint, before, fingerprint string) bool {
-	return !Reaches(o.Reached, o.Version) && // else the node has not changed in the gap
-		o.seenByProcess(p.states, before).differs(taints, fingerprint, o.Written)
-}
-
-// differs reports whether, as far as the list of a node shows, the taints were removed and set again since.
-func (l lastSeen) differs(taints []v1.Taint, fingerprint string, written time.Time) bool {
-	rewritten := fingerprint != "" && fingerprint == l.fingerprint &&
-		!written.IsZero() && l.timestamp(written).After(l.watched)
-	return !slices.ContainsFunc(taints, func(t v1.Taint) bool {
+// differs reports whether, as far as the list shows, all taints of the presence were removed and set again since.
+func (l lastSeen) differs(shown *listing) bool {
+	rewritten := l.fingerprint != "" && l.fingerprint == shown.fingerprint &&
+		!shown.written.IsZero() && l.timestamp(shown.written).After(l.watched)
+	return !slices.ContainsFunc(shown.taints, func(t v1.Taint) bool {
 		return !l.isLater(&t) && (t.TimeAdded != nil || !rewritten)
 	})
 }
@@ -84,19 +62,63 @@ func (l lastSeen) differs(taints []v1.Taint, fingerprint string, written time.Ti
 // it shows this only if nobody watched at that time: the node lifecycle controller sets a new timeAdded whenever it
 // swaps the two, and after it has restarted.
 func (l lastSeen) isLater(t *v1.Taint) bool {
-	if t.TimeAdded == nil || l.hasExactly(t) {
+	if t.TimeAdded == nil {
 		return false
 	}
 	added := l.timestamp(t.TimeAdded.Time)
 	if taint.ReportsOutage(t.Key) && !added.After(l.watched) {
 		return false
 	}
-	return !slices.ContainsFunc(l.states, func(s TaintState) bool { return !added.After(l.start(&s)) })
+	return !slices.ContainsFunc(l.states, func(s TaintState) bool {
+		isSame := same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+		return isSame || !added.After(l.start(&s))
+	})
 }
 
-// hasExactly reports whether the states have the taint with exactly this timeAdded.
-func (l lastSeen) hasExactly(t *v1.Taint) bool {
-	return slices.ContainsFunc(l.states, func(s TaintState) bool {
-		return same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
-	})
+const maxStates = 8 // of one taint, at most
+
+// statesAfter returns the states after an observation of the group's taints at a version: missing ones have Ended.
+func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
+	states = slices.Clone(states)
+	for i := range states {
+		s := &states[i]
+		if t := present(now, &s.Taint); !s.Ended && t != nil {
+			s.TimeAdded = t.TimeAdded
+		} else if !s.Ended {
+			s.Ended, s.To = true, version
+		}
+	}
+	return dropCovered(states)
+}
+
+// dropCovered drops each state that began after another one and ended before it: it never decided anything.
+func dropCovered(states []TaintState) []TaintState {
+	remaining := states[:0]
+	for _, state := range states {
+		outlasts := func(before TaintState) bool {
+			return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && Reaches(before.To, state.To))
+		}
+		if !slices.ContainsFunc(remaining, outlasts) {
+			remaining = append(remaining, state)
+		}
+	}
+	return remaining
+}
+
+// bound limits a history to maxStates states. It joins a state with its ended predecessor if no pod distinguishes them,
+// which changes no verdict. Otherwise it drops the oldest state, which makes evictions later.
+func bound(states []TaintState, apart func(a, b *v1.Taint) bool) []TaintState {
+	for len(states) > maxStates {
+		drop := 0
+		for i := 1; apart != nil && i < len(states); i++ {
+			before, s := states[i-1], &states[i]
+			if before.Ended && !apart(&before.Taint, &s.Taint) {
+				before.Taint, before.Ended, before.To = s.Taint, s.Ended, s.To
+				drop, *s = i-1, before
+				break
+			}
+		}
+		states = slices.Delete(states, drop, drop+1)
+	}
+	return states
 }

@@ -1,10 +1,11 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -20,28 +21,21 @@ const (
 // StateObject is the state's object number, after those of the partitions.
 const StateObject = Partitions
 
-// The maximum sizes in bytes of a stored [Config], and of the stored record of guards and holds.
-const (
-	MaxConfig = 256 << 10
-	MaxGuards = 256 << 10
-)
+// MaxConfig and MaxGuards are the maximum sizes in bytes of a stored [Config], and of the record of guards and holds.
+const MaxConfig, MaxGuards = 256 << 10, 256 << 10
 
 // StateName returns the name of the ConfigMap of the state, for partitions of this name.
 func StateName(name string) string { return name + "-state" }
 
 // Config is the configuration in force. The leader publishes it before it acts on it.
 type Config struct {
-	// Method is what happens to pods that no policy matches.
-	Method   policy.Method   `json:"method"`
+	Method   policy.Method   `json:"method"` // what happens to pods that no policy matches
 	Policies []policy.Policy `json:"policies,omitempty"`
 	Guards   policy.Guards   `json:"guards,omitzero"`
 	Paused   bool            `json:"paused,omitempty"`
 
-	// MaxEvictionsPerSecond limits all evictions; 0 is no limit.
-	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"`
-
-	// NoComparison means that tolerations with the operators Lt and Gt match nothing.
-	NoComparison bool `json:"noComparison,omitempty"`
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"` // 0: no limit
+	NoComparison          bool    `json:"noComparison,omitempty"`          // Lt and Gt of tolerations match nothing
 }
 
 // Encode returns the stored form: equal configurations have equal forms. It returns an error if the form is larger than
@@ -54,29 +48,12 @@ func (c Config) Encode() ([]byte, error) {
 	return text, err
 }
 
-// decodeConfig parses the stored form of a configuration. It rejects unknown fields: ignoring a rule would give a wrong
-// answer.
-func decodeConfig(text []byte) (c *Config, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
-		return nil, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
-	}
-	return c, nil
-}
-
 // Heartbeat is the JSON form of the entry [Head] of the state; that of a partition lacks Leader and Unstored.
 type Heartbeat struct {
-	Version int `json:"version"`
-
-	// Written is when the state was written, by the writer's clock. A leader writes it every 20 seconds.
-	Written time.Time `json:"written"`
-
-	// Leader is the identity of the writer.
-	Leader string `json:"leader,omitempty"`
-
-	// Unstored are the numbers of the partitions whose latest records are not stored yet.
-	Unstored []int `json:"unstored,omitempty"`
+	Version  int       `json:"version"`
+	Written  time.Time `json:"written"`            // by the writer's clock
+	Leader   string    `json:"leader,omitempty"`   // the identity of the writer
+	Unstored []int     `json:"unstored,omitempty"` // the partitions whose latest records are not stored yet
 
 	LastWatch
 }
@@ -86,16 +63,14 @@ type LastWatch struct {
 	// Watched is when the process's node watch last delivered a list, an event or a bookmark; zero if it never has. It
 	// is on the process's monotonic clock or, where it is recorded, by the API server's clock, rounded down.
 	Watched time.Time `json:"watched,omitzero"`
-
-	// Reached is the resourceVersion up to which the process knew all changes of nodes then.
-	Reached string `json:"reached,omitempty"`
+	Reached string    `json:"reached,omitempty"` // the resourceVersion up to which the process knew all nodes then
 }
 
 // State is the decoded manager-wide state.
 type State struct {
 	Heartbeat
 
-	Guards json.RawMessage // as stored; nil if there is none
+	Guards json.RawMessage // as stored; empty if there is none
 	Config *Config         // nil if there is none
 }
 
@@ -117,13 +92,16 @@ func DecodeState(data map[string]string) (s State, err error) {
 	if s.Heartbeat, err = decodeHead(data); err != nil {
 		return s, err
 	}
-	if text, ok := data[GuardsKey]; ok {
-		s.Guards = json.RawMessage(text)
-	}
+	s.Guards = json.RawMessage(data[GuardsKey])
 	if text, ok := data[ConfigKey]; ok {
-		s.Config, err = decodeConfig([]byte(text))
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields() // ignoring a rule would give a wrong answer
+		if err := decoder.Decode(&s.Config); err != nil {
+			s.Config = nil
+			return s, fmt.Errorf("the entry %s can't be read: %w", ConfigKey, err)
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 // decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.
@@ -138,7 +116,6 @@ func decodeHead(data map[string]string) (h Heartbeat, err error) {
 	return h, nil
 }
 
-// encode returns the entry [Head].
 func (h Heartbeat) encode() string {
 	h.Version = formatVersion
 	text, err := json.Marshal(h)
@@ -150,12 +127,7 @@ func (h Heartbeat) encode() string {
 
 // EncodeState returns the stored form of the state; config is the result of [Config.Encode], or empty.
 func EncodeState(h Heartbeat, guards json.RawMessage, config []byte) map[string]string {
-	data := map[string]string{Head: h.encode()}
-	if len(guards) > 0 {
-		data[GuardsKey] = string(guards)
-	}
-	if len(config) > 0 {
-		data[ConfigKey] = string(config)
-	}
+	data := map[string]string{Head: h.encode(), GuardsKey: string(guards), ConfigKey: string(config)}
+	maps.DeleteFunc(data, func(_, text string) bool { return text == "" })
 	return data
 }

@@ -17,7 +17,8 @@ type turns struct {
 	waiting map[types.UID]dispatch.Candidate
 	calls   map[types.UID]*eviction.Request // under way, or with an outcome that is not settled
 	ended   map[types.UID]*dispatch.Ended
-	asked   []types.UID // for their status
+	waits   eviction.Wait // what candidates wait for
+	asked   []types.UID   // for their status
 
 	settled func(*dispatch.Ended) // takes what the shard takes in; may be nil
 }
@@ -54,7 +55,7 @@ func (t *turns) Settle(uid types.UID) *dispatch.Ended {
 
 func (t *turns) Status(uid types.UID) dispatch.Status {
 	t.asked = append(t.asked, uid)
-	return dispatch.Status{Request: t.calls[uid]}
+	return dispatch.Status{Request: t.calls[uid], Waits: t.waits}
 }
 
 // start starts the call with the earliest deadline; nil if none waits.

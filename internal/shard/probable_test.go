@@ -73,6 +73,7 @@ func TestTheNoteAboutAPodThatIsKeptAndDeletedSaysWhoProbablyDidIt(t *testing.T) 
 func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 	const by = "the DaemonSet controller"
 	ends := func(o eviction.Outcome) func(*play) { return func(p *play) { p.tried(1, o) } }
+	rated := func(p *play) { p.waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "slow"} }
 	waits, dryRun := func(*play) {}, ends(eviction.Outcome{Kind: eviction.DryRun})
 	blocked := ends(eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb"})
 	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
@@ -90,6 +91,8 @@ func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 		{"paused", pausedJudge(deletes), true, waits, eviction.WordDue, by},
 		{"blocked by a budget", evicts, true, blocked, eviction.WordDue, by},
 		{"blocked, of another controller", evicts, false, blocked, "blocked", ""},
+		{"delayed by a rate", deletes, true, rated, eviction.WordDue, by},
+		{"delayed by a rate, of another controller", deletes, false, rated, eviction.WordDue, ""},
 		{"ignored", ignores, true, waits, eviction.WordDue, by},
 		{"in dry run", deletes, true, dryRun, eviction.WordDue, by},
 		{"in dry run, of another controller", deletes, false, dryRun, eviction.WordDone, ""},
@@ -97,7 +100,8 @@ func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 	} {
 		p := newDaemonPlay(t, test.judge, test.daemon)
 		test.play(p)
-		if v := p.view(1, "a"); v.Word() != test.word || v.DeletedBy != test.who || v.Held.By != 0 && test.who != "" {
+		v := p.view(1, "a")
+		if v.Word() != test.word || v.DeletedBy != test.who || (v.Held.By != 0 || v.Waits.Cause != "") && test.who != "" {
 			t.Errorf("%s: %s: %+v", test.name, v.Word(), v)
 		}
 	}

@@ -1,5 +1,16 @@
-// Package spelling computes the edit distance between names, by [Edits]. It is pure.
+// Package spelling finds misspelt names: [Edits] computes the edit distance between names, and [Near] compares it with
+// their length. It is pure.
 package spelling
+
+import "strings"
+
+// Near reports whether a name may be the right one, misspelt: the case of letters may differ, and a letter or, in long
+// names, two or three.
+func Near(name, right string) bool {
+	most := 1 + len(right)/8
+	return max(len(name)-len(right), len(right)-len(name)) <= most &&
+		Edits(strings.ToLower(name), strings.ToLower(right)) <= most
+}
 
 // Edits returns how many letters have to be added, removed, replaced or swapped with the next one to make b of a.
 func Edits(a, b string) int {

@@ -26,3 +26,22 @@ func TestLettersAreAddedRemovedReplacedOrSwapped(t *testing.T) {
 		}
 	}
 }
+
+func TestLongNamesMayHaveMoreMistakes(t *testing.T) {
+	for _, c := range []struct {
+		name, right string
+		want        bool
+	}{
+		{"Podd", "pod", true},
+		{"job", "pod", false},
+		{"TOLERRATIONS", "tolerations", true},
+		{"toleration", "tolerations", true},
+		{"toleranc", "tolerations", false},
+		{"PodDisruptonBudet", "PodDisruptionBudget", true},
+		{"", "pod", false},
+	} {
+		if got := spelling.Near(c.name, c.right); got != c.want {
+			t.Errorf("%q and %q: got %t", c.name, c.right, got)
+		}
+	}
+}

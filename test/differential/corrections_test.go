@@ -25,30 +25,30 @@ type correction struct {
 
 // corrections returns all corrections.
 func corrections() []correction {
-	return slices.Concat(plannedAnew(), identified(), spared())
+	return slices.Concat(recomputed(), identified(), spared())
 }
 
-// plannedAnew returns the corrections about when a countdown ends.
-func plannedAnew() []correction {
+// recomputed returns the corrections about when a countdown ends.
+func recomputed() []correction {
 	return []correction{
 		{
 			"a taint that ends sooner is added",
-			"The rules", "The earliest deadline of all taints counts.",
-			"A countdown that runs is never moved.",
+			"The rules", "Of several taints, the earliest deadline applies.",
+			"A running countdown never changes.",
 			func(m moment) bool {
 				return m.moved() && m.sooner() && !m.before.has(m.after.first().taint)
 			},
 		},
 		{
 			"the taint with the earliest deadline is removed, others remain",
-			"The rules", "The verdict is computed from scratch at every change.",
-			"The pod still goes at the time of the taint that is gone.",
+			"The rules", "The deadline is recomputed whenever the pod or the node's taints change.",
+			"The pod is evicted at the removed taint's deadline.",
 			func(m moment) bool { return m.moved() && !m.after.has(m.before.first().taint) },
 		},
 		{
 			"a taint's value changes, or not-ready and unreachable replace each other",
-			"When a countdown starts", "A taint's states have one start; the toleration that matches it now counts from there.",
-			"The toleration that matched first counts.",
+			"When a countdown starts", "A taint keeps its start; the toleration that matches now applies.",
+			"The toleration that matched first applies.",
 			func(m moment) bool {
 				return m.moved() &&
 					(m.after.hasOtherwise(m.before.first().taint) || m.before.hasOtherwise(m.after.first().taint))
@@ -56,24 +56,24 @@ func plannedAnew() []correction {
 		},
 		{
 			"tolerations are edited on a tainted node",
-			"The rules", "The verdict is computed from scratch at every change, from the start of the exposure.",
-			"A countdown that runs is never moved; one that begins with the edit counts from the edit.",
+			"The rules", "The deadline is recomputed from the same start.",
+			"A running countdown never changes; a new one starts with the edit.",
 			func(m moment) bool {
 				return m.edited() && m.after.runs() && (!m.before.runs() || m.moved())
 			},
 		},
 		{
 			"tolerationSeconds are more than a time.Duration can have",
-			"The rules", "A deadline after the year 9999 is none; any other is as far off as it says.",
-			"The product wraps round: 18446744074 s are 0.29 s, and 9223372037 s are for ever.",
+			"The rules", "A deadline after the year 9999 counts as none; earlier ones are exact.",
+			"The product overflows: 18446744074 s become 0.29 s, and 9223372037 s become forever.",
 			func(m moment) bool {
 				return len(m.after.seconds) > 0 && slices.Min(m.after.seconds) > math.MaxInt64/int64(time.Second)
 			},
 		},
 		{
 			"a taint was there before the controller began",
-			"When a taint was set", "It counts from its timeAdded where that can be believed, and not from before the pod was bound.",
-			"It counts from when the controller saw it.",
+			"When a taint was set", "It was set at a plausible timeAdded; no countdown starts before the pod was bound.",
+			"The countdown starts when the controller sees the taint.",
 			func(m moment) bool { return m.listed && slices.ContainsFunc(m.after.claims, claim.startedElsewhen) },
 		},
 	}
@@ -84,24 +84,24 @@ func identified() []correction {
 	return []correction{
 		{
 			"a pod is replaced under its name",
-			"The rules", "A pod is known by its UID.",
-			"The countdown of the old pod may delete the new one.",
+			"The rules", "A pod is identified by its UID.",
+			"The old pod's countdown may delete the new pod.",
 			func(m moment) bool {
 				return m.before.runs() && m.after.pod != nil && !m.samePod()
 			},
 		},
 		{
 			"a node is replaced under its name",
-			"When a taint was set", "A taint is its key and effect on one node, known by its UID.",
-			"The countdown goes on.",
+			"When a taint was set", "A taint is identified by its key, its effect and the UID of its node.",
+			"The countdown continues.",
 			func(m moment) bool {
 				return m.samePod() && m.before.runs() && m.after.runs() && m.before.node.uid != m.after.node.uid
 			},
 		},
 		{
 			"a node is deleted while a countdown runs",
-			"The rules", "The node is not known: the pod stays, and its countdown is dropped.",
-			"The countdown goes on.",
+			"The rules", "If the node does not exist, the countdown is dropped.",
+			"The countdown continues.",
 			func(m moment) bool { return m.samePod() && m.before.runs() && m.after.node == nil },
 		},
 	}
@@ -111,15 +111,15 @@ func identified() []correction {
 func spared() []correction {
 	return []correction{
 		{
-			"the pod has finished", "The rules", "Never evicted: finished pods.", "It is deleted.",
+			"the pod has finished", "The rules", "Finished pods are never evicted.", "It is deleted.",
 			func(m moment) bool { return m.after.runs() && m.after.finished() },
 		},
 		{
-			"the pod is already terminating", "The rules", "Never evicted: pods that are being deleted.", "It is deleted once more.",
+			"the pod is already terminating", "The rules", "Pods that are being deleted are never evicted.", "It is deleted again.",
 			func(m moment) bool { return m.after.runs() && m.after.terminating() },
 		},
 		{
-			"the pod mirrors a static pod", "The rules", "Never evicted: mirror pods.", "It is deleted.",
+			"the pod mirrors a static pod", "The rules", "Mirror pods are never evicted.", "It is deleted.",
 			func(m moment) bool { return m.after.runs() && m.after.mirror() },
 		},
 	}

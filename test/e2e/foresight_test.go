@@ -253,12 +253,12 @@ func doesAsToldByExplain(s *scene) {
 		said, _ := s.pending(s.Kubeconfig())
 		return said[string(pod.UID)].UID != ""
 	}
-	s.does(one, "show why the budget allows no disruption")
+	s.does(one, "show why the budget permits no disruption")
 	s.does(other, "keep this pod without")
 	if goes(other) || !goes(one) {
 		s.Error("the patch does not keep one of the pods alone")
 	}
-	s.does(one, "keep this pod, and every other pod")
+	s.does(one, "remove the taint to keep every pod that it evicts")
 	if goes(one) {
 		s.Error("the pod is to go though its node has lost the taint")
 	}
@@ -346,7 +346,7 @@ func tellsWhatItCan(s *scene) {
 		args                   []string
 	}{
 		"the viewer's roles":    {viewer, "journal", "", nil},
-		"nodes without journal": {noJournal, "unknown", "this user may not get the ConfigMaps taint-manager-journal-0 to -7", []string{"--config=none"}},
+		"nodes without journal": {noJournal, "unknown", "this user may not get ConfigMaps taint-manager-journal-*", []string{"--config=none"}},
 	} {
 		said, notes := s.pending(c.kubeconfig, c.args...)
 		p, ok := said[string(pod.UID)]
@@ -360,7 +360,7 @@ func tellsWhatItCan(s *scene) {
 			s.Errorf("%s: from %v to %v, want %v to be within", name, p.Earliest, p.At, deadline)
 		}
 	}
-	s.cannotSay(noJournal, "this user may not get the ConfigMaps taint-manager-journal-0 to -7")
+	s.cannotSay(noJournal, "this user may not get ConfigMaps taint-manager-journal-*")
 	s.cannotSay(podsOnly, "this user may not list nodes: ")
 	out, _ := s.said(viewer, "explain", "default/"+pod.Name)
 	if !strings.Contains(out, "(journal)") {

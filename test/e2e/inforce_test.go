@@ -43,6 +43,7 @@ func TestForesightByTheConfigurationInForce(t *testing.T) {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("no manager has ever run", func(t *testing.T) { noManagerEverRan(w.scene(t)) })
 	files := &mount{dir: t.TempDir()}
 	files.write(t, drainPolicy)
 	m, err := w.StartManager(t.Context(), append([]string{"--config=" + filepath.Join(files.dir, "config.yaml")}, election...)...)
@@ -102,6 +103,17 @@ func (s *scene) tells(code int, words string, kubeconfig string, args ...string)
 
 const byTheManager = ", under the policies of the running manager."
 
+// noManagerEverRan has neither a Lease nor a journal, so the default rules count.
+func noManagerEverRan(s *scene) {
+	pod := s.pod("p", bears("key", 300))
+	s.wait(wholeSecond)
+	s.taint("key")
+	if said := s.tells(0, pod.Name, s.Kubeconfig(), "pending", "-A", "--node", s.node); strings.Contains(said, "under the policies of") {
+		s.Errorf("there is no manager, and yet:\n%s", said)
+	}
+	s.taint()
+}
+
 func drainsByPolicy(s *scene) {
 	admin := s.Kubeconfig()
 	linger := func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }
@@ -130,7 +142,7 @@ func lacksThePolicies(s *scene) {
 	noJournal := s.reader("no-state", mayRead("pods", "nodes"), rbacv1.PolicyRule{
 		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"},
 	})
-	forbidden := "this user may not get the ConfigMaps taint-manager-journal-0 to -7 and -state in namespace kube-system ('kubectl -n kube-system " +
+	forbidden := "this user may not get ConfigMaps taint-manager-journal-* in namespace kube-system ('kubectl -n kube-system " +
 		"create rolebinding taint-manager-viewer --role=taint-manager-viewer --user=USER' grants it), " + next
 	s.tells(1, forbidden, noJournal, "pending", "-A")
 	s.tells(1, forbidden, noJournal, "pending", "-A", "--exit-code")

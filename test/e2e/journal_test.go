@@ -24,21 +24,32 @@ const journalName = "taint-manager-journal"
 func TestTheJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
-	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
+	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t), false) })
+	t.Run("so does one of a taint with timeAdded", func(t *testing.T) { killedAndRestarted(w.scene(t), true) })
 	t.Run("a partition that another hand has written is not overwritten", w.conflicts)
 	t.Run("a partition as full as may be is taken", w.takesAFullPartition)
 	t.Run("other ConfigMaps are closed to the program", w.isConfined)
 }
 
-// killedAndRestarted uses a taint without timeAdded: only the journal has its start.
-func killedAndRestarted(s *scene) {
+// killedAndRestarted kills the leader half way. Of a taint without timeAdded only the journal has the start, and one with a
+// timeAdded of long ago would start before it was set.
+func killedAndRestarted(s *scene, timed bool) {
 	killed, err := s.StartManager(s.Context(), election...)
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.waitForHolder(s.T, true)
 	pod := s.pod("p", bears("key", 20))
-	tainted := s.taint("key")
+	tainted := moment{before: time.Now()}
+	if timed {
+		patch := fmt.Appendf(nil, `{"spec":{"taints":[{"key":"key","effect":"NoExecute","timeAdded":%q}]}}`, s.created().UTC().Format(time.RFC3339))
+		if _, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			s.Fatal(err)
+		}
+		tainted.after = time.Now()
+	} else {
+		tainted = s.taint("key")
+	}
 	s.wait(time.Until(tainted.before.Add(5 * time.Second)))
 	killed.Kill()
 	s.checkRecord(tainted)
@@ -53,6 +64,16 @@ func killedAndRestarted(s *scene) {
 	if err != nil || strings.Contains(log, "The journal has a problem") {
 		s.Errorf("error %v, the log:\n%s", err, log)
 	}
+}
+
+// created returns when the scene's node was created, which is the earliest timeAdded that counts.
+func (s *scene) created() time.Time {
+	s.Helper()
+	n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return n.CreationTimestamp.Time
 }
 
 // checkRecord inspects the record of the scene's node as a person would.

@@ -97,10 +97,11 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	alive.renewLease()
 	s.dies()
 	var first, again v1.Taint
-	s.until("the node has unreachable:NoExecute", func() (noExecute bool) {
+	s.within(time.Minute, "the node has unreachable:NoExecute", func() (noExecute bool) {
 		first, noExecute = s.unreachable(v1.TaintEffectNoExecute)
 		return noExecute
 	})
+	s.until("another timeAdded would be later", func() bool { return time.Since(first.TimeAdded.Time) > time.Second })
 	manager := w.Component(testcluster.ControllerManager)
 	manager.Kill()
 	if err := manager.Start(t.Context()); err != nil {

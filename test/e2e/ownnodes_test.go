@@ -164,7 +164,9 @@ func (s *scene) runs(pod *v1.Pod) bool {
 // neither the node nor its pods any longer.
 func (s *scene) dies() {
 	s.Helper()
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"holderIdentity": "nobody", "leaseDurationSeconds": 3600}})
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{
+		"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format(metav1.RFC3339Micro),
+	}})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -100,8 +100,10 @@ func (w *troubled) answers(t *testing.T, heading string) {
 
 const troubledFile = configHead + `
 policies:
-- {name: budgets, match: {taints: [{key: maintenance}]}, method: Evict} guards: rates: [{name: racks, taints: [{key: rack}],
-  evictionsPerSecond: 0.001, burst: 1}] `
+- {name: budgets, match: {taints: [{key: maintenance}]}, method: Evict}
+guards:
+  rates: [{name: racks, taints: [{key: rack}], evictionsPerSecond: 0.001, burst: 1}]
+`
 
 func named(name string) func(*v1.Pod) {
 	return func(p *v1.Pod) { p.Name, p.Labels = name, map[string]string{"app": name} }

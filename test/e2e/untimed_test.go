@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
@@ -24,6 +26,7 @@ func TestTaintsWithoutTimeAdded(t *testing.T) {
 	t.Run("a partition that is emptied while nobody runs restarts its countdowns", func(t *testing.T) { partitionIsEmptied(w.scene(t)) })
 	t.Run("managedFields of kubectl apply are too early, and no pod goes early", func(t *testing.T) { appliedTwice(w.scene(t)) })
 	t.Run("managedFields of a saved node are too early, and no pod goes early", func(t *testing.T) { putBack(w.scene(t)) })
+	t.Run("managedFields do not show what admission adds, and no pod goes early", func(t *testing.T) { addedByAdmission(w.scene(t)) })
 }
 
 // leader starts a manager, and waits until it leads.
@@ -175,6 +178,50 @@ func putBack(s *scene) {
 		put.ResourceVersion = now.ResourceVersion
 		_, err = s.admin.CoreV1().Nodes().Update(s.Context(), put, metav1.UpdateOptions{})
 		return err == nil
+	})
+	s.countsFromTheStart(pod, tainted)
+}
+
+// mutation adds the taint key to a node that has a label.
+const mutation = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [nodes]}]
+  matchConditions:
+  - {name: labeled, expression: "object.metadata.name == '%[1]s' && 'labeled' in object.metadata.labels"}
+  - {name: untainted, expression: "!object.spec.taints.exists(t, t.key == 'key')"}
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: '[JSONPatch{op: "add", path: "/spec/taints/-", value: Object.spec.taints{key: "key", effect: "NoExecute"}}]'
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s}
+`
+
+// addedByAdmission has admission add a taint to a list that another manager wrote before, while a label is written.
+func addedByAdmission(s *scene) {
+	s.since(s.T, 36, "MutatingAdmissionPolicy")
+	pod := s.pod("p", bears("key", 5), exists("other"))
+	s.taint("other")
+	s.wait(4 * time.Second)
+	if err := s.Apply(s.Context(), fmt.Sprintf(mutation, s.node)); err != nil {
+		s.Fatal(err)
+	}
+	var tainted moment
+	s.until("the policy is in force", func() bool {
+		tainted.before = time.Now()
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{"labeled":"%d"}}}`, tainted.before.UnixNano())
+		n, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "labels"})
+		tainted.after = time.Now()
+		return err == nil && slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == "key" })
 	})
 	s.countsFromTheStart(pod, tainted)
 }

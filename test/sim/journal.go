@@ -31,7 +31,8 @@ type keeper struct {
 	core  *store.Core
 	timer time.Duration // when the core has a step due
 	terms int
-	began bool // the present term has begun: the first call is allowed
+	asked chan struct{} // identifies the present term
+	began bool          // the present term has begun: the first call is allowed
 
 	read      [journal.StateObject + 1]object // as it was read last
 	calls     []*request
@@ -51,7 +52,7 @@ func (k *keeper) step(in store.Input) {
 		return
 	}
 	do := k.core.Step(k.p.Now(), in)
-	k.p.wakeBy(&k.timer, do.Next, func() { k.watched(); k.step(store.TimePassed{}) })
+	k.p.wakeBy(&k.timer, do.Next, k.watched)
 	for _, node := range do.HistoriesChanged {
 		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
 		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
@@ -59,16 +60,17 @@ func (k *keeper) step(in store.Input) {
 	for _, t := range do.Troubles {
 		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Object, t.Kind, t.Text)
 	}
-	for _, r := range do.Reads {
-		k.send(k.readOf(r))
-	}
-	for i := range do.Writes {
-		k.send(k.writeOf(&do.Writes[i]))
+	for _, c := range do.Calls {
+		if c.Write == nil {
+			k.send(k.readOf(c))
+		} else {
+			k.send(k.writeOf(c))
+		}
 	}
 	if do.Guards != nil {
 		k.readGuards(*do.Guards)
 	}
-	if do.Began != 0 {
+	if slices.Contains(do.Done, k.asked) {
 		term := k.p.term
 		// The keeper has a goroutine of its own: shards get the notifications of this event before.
 		k.p.after(0, func() {
@@ -88,8 +90,9 @@ func (k *keeper) lead() {
 		return
 	}
 	k.terms++
+	k.asked = make(chan struct{})
 	k.watched()
-	k.step(store.TermBegan{Term: k.terms})
+	k.step(store.TermBegan{Term: k.terms, Done: k.asked})
 }
 
 // endTerm ends the term, and cuts the calls in flight.
@@ -128,7 +131,7 @@ func (k *keeper) readOf(c store.Call) *request {
 			}
 			k.read[c.Number] = read
 			k.watched()
-			k.step(store.Read{Term: c.Term, Number: c.Number, Content: s, Err: err})
+			k.step(store.Answered{Call: c, Content: s, Err: err})
 		},
 	}
 }
@@ -147,34 +150,35 @@ func (k *keeper) readGuards(g store.Guards) {
 }
 
 // writeOf returns the request of a write.
-func (k *keeper) writeOf(w *store.Write) *request {
-	now := object{data: w.Content.Data, records: k.records(w), last: k.p.observer.LastWatched()}
-	version, _ := strconv.Atoi(w.Content.Version)
+func (k *keeper) writeOf(c store.Call) *request {
+	now := object{data: c.Write.Data, records: k.records(c), last: k.p.observer.LastWatched()}
+	version, _ := strconv.Atoi(c.Write.Version)
 	return &request{
 		do: func() (err error) {
-			now.version, err = k.p.w.writeObject(w.Number, version, now)
+			now.version, err = k.p.w.writeObject(c.Number, version, now)
 			return err
 		},
 		answer: func(err error) {
 			switch {
 			case err == nil:
-				k.p.w.say(k.p.name, "has written object %d of the journal", w.Number)
+				k.p.w.say(k.p.name, "has written object %d of the journal", c.Number)
 			case apierrors.IsConflict(err):
 				k.p.w.counts["Conflicts"]++
 			}
 			k.watched()
-			k.step(store.Written{Term: w.Term, Number: w.Number, Version: strconv.Itoa(now.version), Err: err})
+			stored := journal.StoredPartition{Version: strconv.Itoa(now.version)}
+			k.step(store.Answered{Call: c, Content: stored, Err: err})
 		},
 	}
 }
 
 // records returns the oracle's counterparts of the records that a process writes.
-func (k *keeper) records(w *store.Write) map[string]oracle.Record {
-	if w.Number == journal.StateObject {
+func (k *keeper) records(c store.Call) map[string]oracle.Record {
+	if c.Number == journal.StateObject {
 		return nil
 	}
 	all := map[string]oracle.Record{}
-	content, _, err := journal.Decode(w.Number, w.Content.Data)
+	content, _, err := journal.Decode(c.Number, c.Write.Data)
 	k.p.w.check(err)
 	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
 		all[node], err = k.p.observer.Recorded(node, content.Records[node].Version)

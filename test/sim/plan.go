@@ -107,6 +107,10 @@ type plan struct {
 	// How far the wall clocks of the API server and of the replicas are ahead of the true time.
 	serverAhead time.Duration
 	ahead       []time.Duration
+
+	// How far the clock of a second API server is ahead of that of the first one. Every other answer to a process that
+	// asks for the time is from there.
+	apart time.Duration
 }
 
 // The time that a world has before the first action, and after the last fault.

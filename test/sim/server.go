@@ -259,7 +259,7 @@ func (s *server) removePod(uid types.UID) bool {
 
 // watched reports whether the program watches the pod.
 func watched(p *v1.Pod) bool {
-	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
+	return p != nil && p.Spec.NodeName != ""
 }
 
 // answers reports whether the server can be reached, and answers.

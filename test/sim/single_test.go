@@ -103,6 +103,35 @@ func TestAConfigurationThatCantBePublishedIsInNobodysWay(t *testing.T) {
 	}
 }
 
+// Each term finds the taint in a list, and takes its start from the record.
+func TestTwoAPIServersWhoseClocksDifferBy30Seconds(t *testing.T) {
+	for _, apart := range []time.Duration{30 * time.Second, -30 * time.Second} {
+		spans := 0
+		for seed := range uint64(20) {
+			w := aWorld(seed, 1, 1, policy.Config{},
+				action{at: 2 * time.Second, kind: setTaint, taint: gpu()},
+				action{at: 20 * time.Second, kind: kill, lasts: time.Second},
+				action{at: 40 * time.Second, kind: kill, lasts: time.Second},
+			)
+			w.plan.apart, w.oracle.Apart = apart, apart.Abs()
+			before := w.runTo(t, 15*time.Second).starts(t)
+			after := w.runTo(t, 60*time.Second).starts(t)
+			if len(before) != 1 || len(after) != 1 || !before[0].Equal(after[0]) {
+				t.Errorf("%v apart, seed %d: recorded was %v, and then %v", apart, seed, before, after)
+			}
+			if least, most := w.processes[0].skew.Ahead(w.processes[0].Now()); most-least > 20*time.Second {
+				spans++
+			}
+			if w.runTo(t, 4*time.Minute); w.counts["Evicted"] != 1 {
+				t.Errorf("%v apart, seed %d: %d pods were evicted", apart, seed, w.counts["Evicted"])
+			}
+		}
+		if spans == 0 {
+			t.Errorf("%v apart: no process has seen both clocks", apart)
+		}
+	}
+}
+
 // One of the two has seen the taint appear, and the other one has found it.
 func TestTenTermsInARowMoveNoStart(t *testing.T) {
 	actions := []action{

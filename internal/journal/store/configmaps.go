@@ -47,11 +47,11 @@ func (c *ConfigMaps) Read(ctx context.Context, number int) (journal.StoredPartit
 	defer cancel()
 	s := journal.StoredPartition{Name: "ConfigMap " + c.namespace + "/" + c.names[number]}
 	object, err := c.client.Get(ctx, c.names[number], metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		return s, nil
-	case err != nil:
-		return s, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[number], err)
+	}
+	if err != nil {
+		return s, fmt.Errorf("reading the %s: %w", s.Name, err)
 	}
 	c.latest[number].Store(object)
 	s.Version, s.Data = object.ResourceVersion, object.Data

@@ -11,30 +11,18 @@ import (
 )
 
 const (
-	// beginTimeout is how long a term waits for the journal, and for the nodes up to the versions of its records.
-	beginTimeout = 10 * time.Second
-
-	// writeInterval is the shortest time between two writes of an object.
-	writeInterval = time.Second
-
-	// throughput is how many bytes of a large partition are written in a second.
-	throughput = 256 << 10
-
-	// beatEvery is how often the state is written although nothing has changed.
-	beatEvery = 20 * time.Second
-
-	// longestRetry is the longest time between two attempts to read or to write an object.
-	longestRetry = 10 * time.Second
-
-	// pollInterval is the time between two checks how far the nodes were read, and whether this process leads.
-	pollInterval = 50 * time.Millisecond
+	beginTimeout  = 10 * time.Second      // how long a term waits for the journal, and for the nodes in its records
+	writeInterval = time.Second           // the shortest time between two writes of an object
+	throughput    = 256 << 10             // how many bytes of a large partition are written in a second
+	beatEvery     = 20 * time.Second      // between two writes of the state although nothing has changed
+	longestRetry  = 10 * time.Second      // between two attempts to read or to write an object
+	pollInterval  = 50 * time.Millisecond // between two checks how far the nodes were read, and who leads
 )
 
 // Source has the nodes.
 type Source interface {
 	// Records returns the records of the tainted nodes of a partition, by name.
 	Records(partition int) map[string]journal.Record
-
 	// ApplyRecord takes the starts of a node's taints from a record, and reports whether that changes the node's
 	// history; see [journal.NodeHistory.ApplyRecord].
 	ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool
@@ -42,23 +30,12 @@ type Source interface {
 
 // CoreOptions are the parameters of a [Core]. Source and Leading are required.
 type CoreOptions struct {
-	// Source has the nodes to record. Step calls it.
-	Source Source
-
-	// Leading is called right before each write; if it returns false, nothing is written.
-	Leading func() bool
-
-	// Ahead returns by how much this process's wall clock is ahead of the API server's.
-	Ahead skew.Ahead
-
-	// Identity is the name of this process, for readers.
-	Identity string
-
-	// Config is the configuration with which the process starts, as [journal.Config.Encode] returns it.
-	Config []byte
-
-	// ReadOnly keeps the core from writing.
-	ReadOnly bool
+	Source   Source      // has the nodes to record; Step calls it
+	Leading  func() bool // is called right before each write; if it returns false, nothing is written
+	Ahead    skew.Ahead  // by how much this process's clock is ahead of the API server's; nil: they agree
+	Identity string      // of this process, for readers
+	Config   []byte      // with which the process starts, as [journal.Config.Encode] returns it
+	ReadOnly bool        // nothing is written
 }
 
 // phase is the progress of a term.
@@ -74,7 +51,7 @@ const (
 // Core decides when the journal is read and written. It is not safe for concurrent use.
 //
 // Invariants: an object is written only after it was read in the term; no write of an earlier term changes the state of
-// an object; phase == leading after Effects.Began.
+// an object; phase == leading after TermBegan was answered.
 type Core struct {
 	options CoreOptions
 	objects []*object
@@ -82,10 +59,12 @@ type Core struct {
 
 	term     int // the present term; 0 if this process does not lead
 	phase    phase
-	deadline time.Time // when the term begins without what was not read
+	deadline time.Time     // when the term begins without what was not read
+	began    chan struct{} // waits for that
 
 	guards     json.RawMessage
 	config     []byte
+	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
 	listed     int             // how many partitions the last state lists as not stored
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
@@ -110,17 +89,14 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
 	c.apply(in)
-	for _, o := range c.objects {
-		o.readIfDue()
-	}
 	c.applyRead()
 	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
-		for _, o := range c.objects {
-			o.writeIfDue()
+		for _, o := range c.objects[:journal.StateObject] {
+			o.callIfDue()
 		}
+		c.refresh()
+		c.state().callIfDue()
 	}
-	c.begin()
-	c.unlist()
 	c.answer()
 	c.effects.Next = c.next()
 	return effects
@@ -134,7 +110,7 @@ func (c *Core) apply(in Input) {
 		c.objects[in.Partition].dirty = true
 	case TermBegan:
 		c.changeTerm(in.Term, reading)
-		c.deadline = c.now.Add(beginTimeout)
+		c.deadline, c.began = c.now.Add(beginTimeout), in.Done
 	case TermEnded:
 		if in.Term == c.term {
 			c.changeTerm(0, standby)
@@ -143,26 +119,22 @@ func (c *Core) apply(in Input) {
 		c.guards, c.state().dirty = in.Text, true
 	case ConfigSet:
 		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
-		c.state().dirty, c.state().retry = true, time.Time{} // without the wait after a failure
-	case Read:
+		c.state().dirty = true
+		c.state().tryNow()
+	case Answered:
 		if in.Term == c.term {
 			c.objects[in.Number].answered(in)
-		}
-	case Written:
-		if in.Term == c.term {
-			c.objects[in.Number].written(in)
 		}
 	case Flush:
 		c.flushes = append(c.flushes, in.Done)
 		for _, o := range c.objects {
-			o.retry = time.Time{}
+			o.tryNow()
 		}
 	}
 }
 
-// changeTerm begins or ends a term.
 func (c *Core) changeTerm(term int, p phase) {
-	c.term, c.phase = term, p
+	c.term, c.phase, c.beat = term, p, time.Time{}
 	for _, o := range c.objects {
 		o.reset()
 	}
@@ -171,7 +143,9 @@ func (c *Core) changeTerm(term int, p phase) {
 // applyRead applies what was read, once the nodes are known up to the newest record, or after beginTimeout. What is
 // read later is applied on arrival.
 func (c *Core) applyRead() {
-	waits := slices.ContainsFunc(c.objects, func(o *object) bool { return !o.opened && !o.useless || !o.reached() })
+	waits := slices.ContainsFunc(c.objects, func(o *object) bool {
+		return !o.opened && !o.useless || journal.IsNewer(o.newest, c.last.Reached)
+	})
 	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
 	}
@@ -188,18 +162,14 @@ func (c *Core) applyRead() {
 	}
 }
 
-// begin begins the term once the state with the configuration is written, or can't be.
-func (c *Core) begin() {
-	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
-		c.phase, c.effects.Began = leading, c.term
-	}
-}
-
-// state returns the object of the state.
 func (c *Core) state() *object { return c.objects[journal.StateObject] }
 
-// answer answers those that wait for writes.
+// answer answers those that wait for writes. The term begins once the state with the configuration is written, or can't
+// be.
 func (c *Core) answer() {
+	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
+		c.phase, c.effects.Done = leading, append(c.effects.Done, c.began)
+	}
 	if !c.state().isWriting() {
 		c.effects.Done, c.publishing = append(c.effects.Done, c.publishing...), nil
 	}
@@ -224,12 +194,12 @@ func (c *Core) next() (next time.Time) {
 	if c.phase == beginning {
 		soon(c.deadline)
 	}
+	if !c.beat.IsZero() && !c.state().dirty {
+		soon(c.beat)
+	}
 	for _, o := range c.objects {
-		if at, due := o.readDue(); due {
-			soon(at)
-		}
-		if at, due := o.writeDue(); due {
-			soon(at)
+		if o.isDue() {
+			soon(o.next)
 		}
 	}
 	return next
@@ -246,17 +216,16 @@ func (c *Core) lastWatch() journal.LastWatch {
 
 // heartbeat returns the state's entry of this moment.
 func (c *Core) heartbeat() journal.Heartbeat {
-	unstored := c.unstored()
-	c.listed = len(unstored)
-	return journal.Heartbeat{
-		Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch(), Unstored: unstored,
-	}
+	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
+	h.Unstored = c.unstored()
+	c.listed = len(h.Unstored)
+	return h
 }
 
-// unlist makes the state be written again once it lists more partitions than are not stored.
-func (c *Core) unlist() {
-	if unstored := len(c.unstored()); unstored < c.listed {
-		c.listed, c.state().dirty = unstored, true
+// refresh has the state written again when its time has come, or once it lists more partitions than are not stored.
+func (c *Core) refresh() {
+	if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
+		c.state().dirty = true
 	}
 }
 

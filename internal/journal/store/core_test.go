@@ -41,6 +41,7 @@ type process struct {
 	explained map[string]journal.LastWatch
 	guards    []string
 	began     float64            // 0: not yet
+	beginning chan struct{}      // of the term
 	troubles  map[store.Kind]int // how many objects have each
 	last      journal.LastWatch
 	slow      float64 // how long each call takes
@@ -87,23 +88,18 @@ func at(seconds float64) time.Time {
 
 func (p *process) step(in store.Input) {
 	do := p.core.Step(at(p.now), in)
-	for _, r := range do.Reads {
-		p.call(func() {
-			content, err := p.server.stored[r.Number], p.server.fault("get", r.Number)
-			p.step(store.Read{Term: r.Term, Number: r.Number, Content: content, Err: err})
-		})
-	}
-	for _, w := range do.Writes {
-		p.call(func() {
-			version, err := p.server.write(w, p.now)
-			p.step(store.Written{Term: w.Term, Number: w.Number, Version: version, Err: err})
-		})
+	for _, c := range do.Calls {
+		p.call(func() { p.step(p.server.answer(c, p.now)) })
 	}
 	if do.Guards != nil {
 		p.guards = append(p.guards, map[bool]string{false: "unread"}[do.Guards.Read]+string(do.Guards.Text))
 	}
-	if do.Began == p.term && p.term > 0 {
-		p.began = p.now
+	for _, done := range do.Done {
+		if done == p.beginning {
+			p.began = p.now
+		} else {
+			p.done++
+		}
 	}
 	for _, t := range do.Troubles {
 		if t.Text != "" {
@@ -112,7 +108,6 @@ func (p *process) step(in store.Input) {
 			delete(p.troubles, t.Kind)
 		}
 	}
-	p.done += len(do.Done)
 	if p.next = 0; !do.Next.IsZero() {
 		p.next = do.Next.Sub(at(0)).Seconds()
 	}
@@ -120,19 +115,23 @@ func (p *process) step(in store.Input) {
 
 func (p *process) call(do func()) { p.calls = append(p.calls, call{p.now + p.slow, do}) }
 
-func (s *server) write(w store.Write, now float64) (string, error) {
-	if err := s.fault("put", w.Number); err != nil {
-		return "", err
+func (s *server) answer(c store.Call, now float64) store.Answered {
+	if c.Write == nil {
+		return store.Answered{Call: c, Content: s.stored[c.Number], Err: s.fault("get", c.Number)}
 	}
-	if s.stored[w.Number].Version != w.Content.Version {
-		return "", apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("it has changed"))
+	if err := s.fault("put", c.Number); err != nil {
+		return store.Answered{Call: c, Err: err}
+	}
+	if s.stored[c.Number].Version != c.Write.Version {
+		err := apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("it has changed"))
+		return store.Answered{Call: c, Err: err}
 	}
 	s.version++
-	content := w.Content
+	content := *c.Write
 	content.Version = strconv.Itoa(s.version)
-	s.stored[w.Number] = content
-	s.writes = append(s.writes, fmt.Sprintf("%d at %gs", w.Number, now))
-	return content.Version, nil
+	s.stored[c.Number] = content
+	s.writes = append(s.writes, fmt.Sprintf("%d at %gs", c.Number, now))
+	return store.Answered{Call: c, Content: content}
 }
 
 // until lets the time pass up to that second.
@@ -152,7 +151,7 @@ func (p *process) until(second float64) *process {
 			c.do()
 		case p.next > 0 && p.next <= second:
 			p.now = max(p.now, p.next)
-			p.step(store.TimePassed{})
+			p.step(store.Watched{Last: p.last})
 		default:
 			p.now = second
 			return p
@@ -163,7 +162,8 @@ func (p *process) until(second float64) *process {
 func (p *process) lead() *process {
 	p.term++
 	p.began = 0
-	p.step(store.TermBegan{Term: p.term})
+	p.beginning = make(chan struct{})
+	p.step(store.TermBegan{Term: p.term, Done: p.beginning})
 	return p
 }
 
@@ -448,6 +448,13 @@ func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) 
 	}
 	if got := string(p.state().Guards); got != `{"trips":[2]}` {
 		t.Errorf("stored: %s", got)
+	}
+	passedOn := len(p.guards)
+	s.fault = func(verb string, _ int) error { return map[string]error{"put": errors.New("no answer")}[verb] }
+	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[3]}`)})
+	p.until(30)
+	if len(p.guards) > passedOn {
+		t.Errorf("its own record is passed on: %q", p.guards[passedOn:])
 	}
 }
 

@@ -10,32 +10,29 @@ import (
 // Input is an event for a [Core].
 type Input interface{ input() }
 
-// Watched reports the last delivery of the node watch, on the monotonic clock. All [NodesChanged] up to it come before:
-// a state that has it has no partition with changes that are not stored.
+// Watched reports the last delivery of the node watch, on the monotonic clock, whenever others have come or the time of
+// Effects.Next. All [NodesChanged] up to it come before: a state that has it has no partition with changes that are not
+// stored.
 type Watched struct{ Last journal.LastWatch }
 
 // NodesChanged reports that records of nodes of this partition have changed.
 type NodesChanged struct{ Partition int }
 
 // TermBegan begins a term of leadership, once the source has all nodes. Numbers of terms are positive, and each is used
-// once.
-type TermBegan struct{ Term int }
+// once. Effects.Done answers it, unless the term ends before, once the first call of the manager is allowed.
+type TermBegan struct {
+	Term int
+	Done chan struct{}
+}
 
 // TermEnded ends the term with this number.
 type TermEnded struct{ Term int }
 
-// Read answers a read, with the content or an error.
-type Read struct {
-	Term, Number int
-	Content      journal.StoredPartition
-	Err          error
-}
-
-// Written answers a write: with the new version, or with an error.
-type Written struct {
-	Term, Number int
-	Version      string
-	Err          error
+// Answered answers a call: a read with the content, a write with its new version, or either with an error.
+type Answered struct {
+	Call
+	Content journal.StoredPartition
+	Err     error
 }
 
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
@@ -52,43 +49,23 @@ type ConfigSet struct {
 // failed.
 type Flush struct{ Done chan struct{} }
 
-// TimePassed reports that the time of Effects.Next has come.
-type TimePassed struct{}
-
 func (Watched) input()      {}
 func (NodesChanged) input() {}
 func (TermBegan) input()    {}
 func (TermEnded) input()    {}
-func (Read) input()         {}
-func (Written) input()      {}
+func (Answered) input()     {}
 func (GuardsSet) input()    {}
 func (ConfigSet) input()    {}
 func (Flush) input()        {}
-func (TimePassed) input()   {}
 
 // Effects are the results of a step.
 type Effects struct {
-	// Reads and Writes are the calls to make. An object has at most one at a time.
-	Reads  []Call
-	Writes []Write
-
-	// HistoriesChanged are the nodes whose histories a record has changed.
-	HistoriesChanged []string
-
-	// Guards is the record of guards and holds that was read; nil if none was read in this step.
-	Guards *Guards
-
-	// Began is the number of the term that has begun: the first call is allowed; else 0. It is set once in a term.
-	Began int
-
-	// Troubles are the problems that have begun or are over.
-	Troubles []Trouble
-
-	// Done are the channels of Flush and ConfigSet that are answered.
-	Done []chan struct{}
-
-	// Next is when the next step is due if nothing else happens before; zero if none is due.
-	Next time.Time
+	Calls            []Call          // to make; an object has at most one at a time
+	HistoriesChanged []string        // the nodes whose histories a record has changed
+	Guards           *Guards         // the record of guards and holds that was read; nil if none was read in this step
+	Troubles         []Trouble       // the problems that have begun or are over
+	Done             []chan struct{} // of inputs that are answered
+	Next             time.Time       // when the next step is due if nothing else happens before; zero if none is due
 }
 
 // Guards is the record of guards and holds as it is stored.
@@ -98,18 +75,7 @@ type Guards struct {
 }
 
 // Call is a call for an object, during a term. Numbers are those of the partitions, and [journal.StateObject].
-type Call struct{ Term, Number int }
-
-// Write is a write to make: [Objects.Write] with this content.
-type Write struct {
-	Call
-
-	Content journal.StoredPartition
-}
-
-// Trouble is a problem of an object that has begun or is over.
-type Trouble struct {
-	Object string // its name
-	Kind   Kind
-	Text   string // empty if the problem is over
+type Call struct {
+	Term, Number int
+	Write        *journal.StoredPartition // the content to write; nil: the object is read
 }

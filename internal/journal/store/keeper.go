@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,8 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
-// callTimeout bounds one call.
-const callTimeout = 10 * time.Second
+const callTimeout = 10 * time.Second // of one call
 
 // Objects stores the partitions of a journal, and its state, which has the number [journal.StateObject]. Several
 // goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a
@@ -28,30 +30,23 @@ type Objects interface {
 	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. If Leading is nil, only Begin's context decides. If Ahead is nil, the clocks
-// agree.
+// Options are the parameters of a keeper. HistoryChanged and GuardsRead must not block.
 type Options struct {
-	CoreOptions
+	CoreOptions // the source must be safe for concurrent use
 
-	// Objects stores the journal. Nil stores nothing.
-	Objects Objects
-
-	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
-	Synced <-chan struct{}
+	Objects Objects         // stores the journal; nil stores nothing
+	Synced  <-chan struct{} // is closed once the source has all nodes
+	Logger  logr.Logger     // receives the problems of the journal
 
 	// Watched returns the last delivery of the node watch, on the monotonic clock. [Keeper.NodeChanged] must be called
-	// for all changes before it reports them. Required.
+	// for all changes before it reports them.
 	Watched func() journal.LastWatch
 
-	// HistoryChanged is called after a record has changed the history of a node. It must not block. Required.
-	HistoryChanged func(node string)
+	HistoryChanged func(node string) // is called after a record has changed the history of a node
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
-	// when it was read late, or when another client has written it. It must not block. Required.
+	// when it was read late, or when another client has written it.
 	GuardsRead func(Guards)
-
-	// Logger receives the problems of the journal.
-	Logger logr.Logger
 }
 
 // Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
@@ -64,41 +59,27 @@ type Keeper struct {
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	inputs  []Input // that were not processed
-	latest  term
-	trouble error
+	terms atomic.Int64                    // how many terms were asked for
+	term  atomic.Pointer[context.Context] // of the latest one; nil before the first
+
+	mu     sync.Mutex
+	inputs []Input      // that were not processed
+	counts map[Kind]int // of objects with a problem
 }
-
-// term is a period of leadership: from when it is asked for until its context ends.
-type term struct {
-	number int // 0 before the first term
-	ctx    context.Context
-	began  chan struct{} // is closed when the first call is allowed
-}
-
-// nothing is a journal that stores nothing: it is empty, and never written.
-type nothing struct{ Objects }
-
-func (nothing) Read(context.Context, int) (s journal.StoredPartition, err error) { return s, nil }
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
-	if o.Leading == nil {
-		o.Leading = func() bool { return true }
-	}
-	if o.Objects == nil {
-		o.Objects, o.ReadOnly = nothing{}, true
-	}
-	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	o.ReadOnly = o.ReadOnly || o.Objects == nil
+	k := &Keeper{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), counts: map[Kind]int{}}
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "taint_manager_journal_problems",
-		Help: "Journal ConfigMaps with a problem, by kind.",
+		Name: "taint_manager_journal_problems", Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
 	core := o.CoreOptions
 	core.Leading = k.leads
 	k.core = NewCore(core)
-	k.showProblems()
+	for _, kind := range kinds() {
+		k.problems.WithLabelValues(string(kind))
+	}
 	return k
 }
 
@@ -114,26 +95,18 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-k.wake:
-			k.processInputs(ctx)
 		case <-k.timer.C:
-			k.processInputs(ctx)
-			k.step(ctx, TimePassed{})
 		}
+		last := k.options.Watched() // all changes up to it are among the inputs
+		k.mu.Lock()
+		inputs := k.inputs
+		k.inputs = nil
+		k.mu.Unlock()
+		for _, in := range inputs {
+			k.step(ctx, in)
+		}
+		k.step(ctx, Watched{last})
 	}
-}
-
-// processInputs processes the inputs that wait. The last delivery of the watch is read before them, and processed after
-// them: by then all changes up to it are known.
-func (k *Keeper) processInputs(ctx context.Context) {
-	last := k.options.Watched()
-	k.mu.Lock()
-	inputs := k.inputs
-	k.inputs = nil
-	k.mu.Unlock()
-	for _, in := range inputs {
-		k.step(ctx, in)
-	}
-	k.step(ctx, Watched{last})
 }
 
 // put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
@@ -150,7 +123,6 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-// step passes one input to the core, and its effects on.
 func (k *Keeper) step(ctx context.Context, in Input) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
@@ -160,15 +132,8 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
-	now := k.latestTerm()
-	for _, r := range effects.Reads {
-		k.running.Go(func() { k.read(ctx, now.ctx, r) })
-	}
-	for _, w := range effects.Writes {
-		k.running.Go(func() { k.write(ctx, now.ctx, w) })
-	}
-	if effects.Began != 0 && effects.Began == now.number {
-		close(now.began)
+	for _, c := range effects.Calls {
+		k.running.Go(func() { k.call(ctx, c) })
 	}
 	for _, done := range effects.Done {
 		close(done)
@@ -178,64 +143,40 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	}
 }
 
-// report logs the problems that have begun or are over, and shows all.
 func (k *Keeper) report(changes []Trouble) {
-	for _, t := range changes {
-		if log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object); t.Text == "" {
-			log.Info("The journal no longer has the problem")
-		} else {
-			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
-		}
-	}
-	if len(changes) > 0 {
-		k.showProblems()
-	}
-}
-
-// showProblems sets the metric and the description of the present problems.
-func (k *Keeper) showProblems() {
-	problems := k.core.problemCounts()
-	for _, kind := range kinds() {
-		k.problems.WithLabelValues(string(kind)).Set(float64(problems[kind]))
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.trouble = trouble(problems)
+	for _, t := range changes {
+		log := k.options.Logger.WithValues("kind", t.Kind, "object", t.Object)
+		if t.Text == "" {
+			k.counts[t.Kind]--
+			log.Info("The journal no longer has the problem")
+		} else {
+			k.counts[t.Kind]++
+			log.Info("The journal has a problem: what it lacks counts as not recorded", "problem", t.Text)
+		}
+		k.problems.WithLabelValues(string(t.Kind)).Set(float64(k.counts[t.Kind]))
+	}
 }
 
-// call bounds a call: it is cancelled when its term ends, and when Run does.
-func call(ctx, term context.Context) (context.Context, func()) {
+// call makes a call. It is cancelled when its term ends, and when Run does.
+func (k *Keeper) call(ctx context.Context, c Call) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	stop := context.AfterFunc(term, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
-// read makes a read.
-func (k *Keeper) read(ctx, term context.Context, r Call) {
-	ctx, cancel := call(ctx, term)
 	defer cancel()
-	content, err := k.options.Objects.Read(ctx, r.Number)
-	k.put(Read{r.Term, r.Number, content, err})
-}
-
-// write makes a write.
-func (k *Keeper) write(ctx, term context.Context, w Write) {
-	ctx, cancel := call(ctx, term)
-	defer cancel()
-	version, err := k.options.Objects.Write(ctx, w.Number, w.Content)
-	k.put(Written{w.Term, w.Number, version, err})
+	defer context.AfterFunc(*k.term.Load(), cancel)()
+	answer := Answered{Call: c}
+	switch {
+	case k.options.Objects == nil: // nothing is stored
+	case c.Write == nil:
+		answer.Content, answer.Err = k.options.Objects.Read(ctx, c.Number)
+	default:
+		answer.Content.Version, answer.Err = k.options.Objects.Write(ctx, c.Number, *c.Write)
+	}
+	k.put(answer)
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool {
-	return k.latestTerm().ctx.Err() == nil && k.options.Leading()
-}
-
-func (k *Keeper) latestTerm() term {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.latest
-}
+func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.options.Leading() }
 
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
@@ -247,13 +188,11 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 	if !k.await(ctx, k.options.Synced) {
 		return false
 	}
-	k.mu.Lock()
-	begins := term{k.latest.number + 1, ctx, make(chan struct{})}
-	k.latest = begins
-	k.mu.Unlock()
-	k.put(TermBegan{begins.number})
-	context.AfterFunc(ctx, func() { k.put(TermEnded{begins.number}) })
-	return k.await(ctx, begins.began)
+	number, began := int(k.terms.Add(1)), make(chan struct{})
+	k.term.Store(&ctx)
+	k.put(TermBegan{number, began})
+	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
+	return k.await(ctx, began)
 }
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. Its times are
@@ -295,5 +234,14 @@ func (k *Keeper) Collector() prometheus.Collector { return k.problems }
 func (k *Keeper) Trouble() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.trouble
+	var parts []string
+	for _, kind := range kinds() {
+		if n := k.counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return fmt.Errorf("ConfigMaps with problems: %s; the log says more", strings.Join(parts, ", "))
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // object is a partition, or the state.
@@ -21,9 +22,8 @@ type object struct {
 	name   string // for messages
 
 	busy  bool          // a call of this term is not answered
-	retry time.Time     // no read or write starts before; a flush resets it
-	pause time.Duration // after the last call, if it failed
-	paced time.Time     // no write starts before
+	next  time.Time     // no call starts before
+	pause time.Duration // after the last call, if it failed; otherwise 0
 
 	opened    bool // version and data are what was read or written last
 	useless   bool // nobody waits for it: reading it is forbidden, or it was found in another format
@@ -31,11 +31,11 @@ type object struct {
 	version   string
 	data      map[string]string
 	partition *journal.Partition // what was read first in the term, until it is applied
-	state     *journal.State     // likewise
+	newest    string             // the newest version of a node in it
+	state     *journal.State     // what was read first in the term
 
 	dirty bool              // there may be something to write
 	sent  map[string]string // by the last write
-	beat  time.Time         // when the state was last written; zero for a partition
 
 	problems map[Kind]bool
 }
@@ -43,62 +43,84 @@ type object struct {
 // reset begins a term, or ends one: nothing is known of the object.
 func (o *object) reset() {
 	*o = object{Core: o.Core, number: o.number, name: o.name, dirty: true, problems: o.problems}
-	for _, k := range slices.Sorted(maps.Keys(o.problems)) {
+	for _, k := range kinds() {
 		o.problem(k, nil)
 	}
 }
 
-// isState reports whether the object is the state.
 func (o *object) isState() bool { return o.number == journal.StateObject }
 
-// reached reports whether the nodes are known up to the newest record that was read.
-func (o *object) reached() bool {
-	if o.partition == nil {
-		return true
-	}
-	for _, r := range o.partition.Records {
-		if journal.IsNewer(r.Version, o.last.Reached) {
-			return false
-		}
-	}
-	return true
+// isDue reports whether a read or a write starts once o.next has come.
+func (o *object) isDue() bool {
+	return o.term != 0 && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
-// readDue returns when the object is read; false if it is not.
-func (o *object) readDue() (time.Time, bool) { return o.retry, o.term != 0 && !o.opened && !o.busy }
+// isWritten reports whether this process writes the object by now. A term begins once the state is written.
+func (o *object) isWritten() bool {
+	return o.applied && !o.options.ReadOnly && (o.phase == leading || o.phase == beginning && o.isState())
+}
 
-// readIfDue starts a read if one is due.
-func (o *object) readIfDue() {
-	if at, due := o.readDue(); due && !o.now.Before(at) {
-		o.busy = true
-		o.effects.Reads = append(o.effects.Reads, Call{o.term, o.number})
+// isWriting reports whether a write is in progress, or will be without a failure before it.
+func (o *object) isWriting() bool { return o.isWritten() && (o.busy || o.dirty && o.pause == 0) }
+
+func (o *object) callIfDue() {
+	switch {
+	case !o.isDue() || o.now.Before(o.next):
+	case !o.opened:
+		o.call(nil)
+	case !o.options.Leading():
+		o.pause, o.next = pollInterval, o.now.Add(pollInterval)
+	default:
+		o.write()
 	}
 }
 
-// answered processes the answer to a read.
-func (o *object) answered(in Read) {
-	o.busy, o.name = false, cmp.Or(in.Content.Name, o.name)
+// call starts a write of this content, or a read.
+func (o *object) call(write *journal.StoredPartition) {
+	o.busy = true
+	o.effects.Calls = append(o.effects.Calls, Call{o.term, o.number, write})
+}
+
+// putOff puts the next call off after a failure, twice as long as after the one before.
+func (o *object) putOff() {
+	o.pause = min(max(2*o.pause, time.Second), longestRetry)
+	if at := o.now.Add(o.pause); at.After(o.next) {
+		o.next = at
+	}
+}
+
+// tryNow ends the pause after a failure.
+func (o *object) tryNow() {
+	if o.pause > 0 {
+		o.pause, o.next = 0, o.now
+	}
+}
+
+func (o *object) answered(in Answered) {
+	o.busy = false
+	if in.Write != nil {
+		o.written(in.Content.Version, in.Err)
+		return
+	}
+	o.name = cmp.Or(in.Content.Name, o.name)
 	o.problem(unread, in.Err)
 	if in.Err != nil {
 		o.useless = apierrors.IsForbidden(in.Err)
 		o.putOff()
 		return
 	}
-	o.version, o.data = in.Content.Version, in.Content.Data
-	if o.applied {
+	isOthers := o.applied && in.Content.Version != o.version
+	o.version, o.data, o.opened = in.Content.Version, in.Content.Data, true
+	switch {
+	case isOthers:
 		o.readGuards()
-	} else if err := o.open(); err != nil {
-		o.useless = true
+	case o.applied:
+	case o.open() == nil:
+		o.pause = 0
+	default:
+		o.opened, o.useless = false, true
 		o.putOff()
-		return
 	}
-	o.opened, o.retry = true, time.Time{}
-}
-
-// putOff puts the next call off after a failure, twice as long as after the one before.
-func (o *object) putOff() {
-	o.pause = min(max(2*o.pause, time.Second), longestRetry)
-	o.retry = o.now.Add(o.pause)
 }
 
 // open decodes what was read first in the term. It returns an error if the object is of another format, which is
@@ -119,6 +141,11 @@ func (o *object) open() error {
 	o.problem(version, err)
 	o.problem(invalid, errors.Join(dropped...))
 	o.partition = &p
+	for _, r := range p.Records {
+		if journal.IsNewer(r.Version, cmp.Or(o.newest, "1")) {
+			o.newest = r.Version
+		}
+	}
 	return err
 }
 
@@ -144,47 +171,12 @@ func (o *object) applyRead() {
 	}
 }
 
-// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept.
+// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept. It
+// may also be stored by a write whose answer was lost.
 func (o *object) readGuards() {
 	text := o.data[journal.GuardsKey]
 	if o.isState() && text != "" && text != string(o.guards) && text != o.sent[journal.GuardsKey] {
 		o.effects.Guards = &Guards{[]byte(text), true}
-	}
-}
-
-// writeDue returns when the object is checked for changes to write; false if it is not.
-func (o *object) writeDue() (time.Time, bool) {
-	first := leading
-	if o.isState() {
-		first = beginning // the first call waits for the state alone
-	}
-	due := o.dirty || !o.beat.IsZero()
-	if o.phase < first || o.options.ReadOnly || !o.opened || !o.applied || o.busy || !due {
-		return time.Time{}, false
-	}
-	bounds := []time.Time{o.paced, o.retry}
-	if !o.dirty {
-		bounds = append(bounds, o.beat.Add(beatEvery))
-	}
-	return slices.MaxFunc(bounds, time.Time.Compare), true
-}
-
-// isWriting reports whether a write is in progress, or will be without a failure before it.
-func (o *object) isWriting() bool {
-	if o.phase < beginning || o.options.ReadOnly {
-		return false
-	}
-	_, due := o.writeDue()
-	return o.busy && o.applied || due && o.dirty && o.retry.IsZero()
-}
-
-// writeIfDue starts a write if one is due.
-func (o *object) writeIfDue() {
-	switch at, due := o.writeDue(); {
-	case due && !o.options.Leading():
-		o.retry = o.now.Add(pollInterval)
-	case due && !o.now.Before(at):
-		o.write()
 	}
 }
 
@@ -193,58 +185,83 @@ func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
 	if !o.isState() && maps.Equal(journal.Entries(o.sent), journal.Entries(o.data)) {
+		o.pause = 0
 		o.problem(unwritten, nil) // a write that has failed is stored nevertheless
 		return
 	}
-	if o.busy = true; o.isState() {
-		o.beat = o.now
+	if o.isState() {
+		o.beat = o.now.Add(beatEvery)
 	}
-	o.effects.Writes = append(o.effects.Writes, Write{Call{o.term, o.number}, journal.StoredPartition{
-		Name: o.name, Version: o.version, Data: o.sent,
-	}})
+	o.call(&journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent})
 }
 
-// content returns the content to write.
-func (o *object) content() map[string]string {
-	if o.isState() {
-		return o.stateContent()
-	}
-	p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
-	data, leftOut := journal.Encode(p)
+func (o *object) content() (data map[string]string) {
 	var err error
-	if len(leftOut) > 0 {
-		err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
-			strings.Join(leftOut, ", "))
+	if o.isState() {
+		guards := o.guards
+		if len(guards) > journal.MaxGuards {
+			guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
+		}
+		data = journal.EncodeState(o.heartbeat(), guards, o.config)
+	} else {
+		p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
+		var leftOut []string
+		if data, leftOut = journal.Encode(p); len(leftOut) > 0 {
+			err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+				strings.Join(leftOut, ", "))
+		}
 	}
 	o.problem(full, err)
 	return data
 }
 
-// stateContent returns the content of the state.
-func (o *object) stateContent() map[string]string {
-	guards, err := o.guards, error(nil)
-	if len(guards) > journal.MaxGuards {
-		guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
-	}
-	o.problem(full, err)
-	return journal.EncodeState(o.heartbeat(), guards, o.config)
-}
-
 // written processes the answer to a write. After a failure the object is read before it is written again: another
 // client may have written it, or this write may be stored nevertheless.
-func (o *object) written(in Written) {
-	o.busy = false
-	o.paced = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
-	if in.Err == nil {
-		o.version, o.data, o.pause, o.retry = in.Version, o.sent, 0, time.Time{}
+func (o *object) written(version string, err error) {
+	o.next = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
+	if err == nil {
+		o.version, o.data, o.pause = version, o.sent, 0
 		o.problem(unwritten, nil)
 		return
 	}
 	o.dirty, o.opened = true, false
-	deleted := o.version != "" && apierrors.IsNotFound(in.Err)
-	if deleted || apierrors.IsConflict(in.Err) || apierrors.IsAlreadyExists(in.Err) {
-		return // it is read at once
+	deleted := o.version != "" && apierrors.IsNotFound(err)
+	if deleted || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return
 	}
-	o.problem(unwritten, in.Err)
+	o.problem(unwritten, err)
 	o.putOff()
+}
+
+// Kind is the kind of an object's problem; it is the label of a metric.
+type Kind string
+
+const (
+	unread    Kind = "unread"
+	unwritten Kind = "unwritten"
+	version   Kind = "version"
+	invalid   Kind = "invalid"
+	full      Kind = "full"
+)
+
+// kinds returns all kinds of problems, in the order in which they are reported.
+func kinds() []Kind { return []Kind{unread, unwritten, version, invalid, full} }
+
+// Trouble is a problem of an object that has begun or is over.
+type Trouble struct {
+	Object string // its name
+	Kind   Kind
+	Text   string // empty if the problem is over
+}
+
+// problem notes a problem of the object; nil removes it.
+func (o *object) problem(k Kind, err error) {
+	if o.problems[k] == (err != nil) {
+		return
+	}
+	change := Trouble{Object: o.name, Kind: k}
+	if o.problems[k] = err != nil; err != nil {
+		change.Text = truncate.Text(err.Error())
+	}
+	o.effects.Troubles = append(o.effects.Troubles, change)
 }

@@ -204,8 +204,7 @@ func (p *Process) Answered(uid types.UID, got bool) {
 func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
 		pod := story.pod
-		finished := pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed
-		if story.gone || story.bound == none || finished || pod.DeletionTimestamp != nil || held != nil && held(pod) {
+		if story.gone || story.bound == none || finished(pod) || pod.DeletionTimestamp != nil || held != nil && held(pod) {
 			continue
 		}
 		s := p.pod(pod.UID)

@@ -68,14 +68,16 @@ type skew struct{ lo, hi time.Duration }
 // answer is cut off to the second, and the answer takes time.
 const uncertain = 1500 * time.Millisecond
 
-// skewAt returns the skew for a process that is ahead of the API server by that much. docs/semantics.md, "Clocks": the
-// smaller age counts that the process's clock and the API server's give.
-func skewAt(ahead time.Duration) skew { return skew{max(-ahead, 0), max(uncertain, -ahead)} }
+// skew returns the skew for the process. docs/semantics.md, "Clocks": the smaller age counts that the process's clock
+// and the API server's give.
+func (p *Process) skew() skew {
+	return skew{max(-p.ahead, 0), max(uncertain, -p.ahead) + p.oracle.Apart}
+}
 
-// recordedAt returns by how much a moment of such a process is recorded later than it was: docs/semantics.md, "Clocks":
+// recordedAt returns by how much a moment of the process is recorded later than it was: docs/semantics.md, "Clocks":
 // the later time of the two clocks is recorded, rounded up to the millisecond.
-func recordedAt(ahead time.Duration) skew {
-	return skew{max(ahead, 0), max(uncertain, ahead) + time.Millisecond}
+func (p *Process) recordedAt() skew {
+	return skew{max(p.ahead, 0), max(uncertain, p.ahead) + p.oracle.Apart + time.Millisecond}
 }
 
 // view is how a process is shown a node, or reads a record of it.
@@ -214,7 +216,7 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 		changed = changed || !s.added.Equal(t.TimeAdded)
 		s.added = t.TimeAdded
 	}
-	by := recordedAt(p.ahead)
+	by := p.recordedAt()
 	for _, t := range taints {
 		if slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == pairOf(t) }) {
 			continue

@@ -75,7 +75,7 @@ func (p *Process) ClockSet(ahead time.Duration) { p.ahead = ahead - p.oracle.Ser
 
 func (p *Process) view(at time.Duration, how How) *view {
 	v := &view{
-		at: at, how: how, skew: skewAt(p.ahead), watched: none,
+		at: at, how: how, skew: p.skew(), watched: none,
 		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + p.oracle.ServerAhead,
 	}
 	if how == Relisted {
@@ -252,8 +252,7 @@ func (p *Process) nodeGone(name string) {
 	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
 }
 
-// WatchedPod records that the pod watch has shown a pod that is bound and has not finished; if gone is set, the pod
-// no longer is.
+// WatchedPod records that the pod watch has shown a pod that is bound; if gone is set, the pod no longer is.
 func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
 	if s := p.pod(pod.UID); gone && s != nil {
 		s.gone = true
@@ -262,7 +261,7 @@ func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
 	}
 }
 
-// ListedPods records that the process was shown all pods that are bound and have not finished.
+// ListedPods records that the process was shown all pods that are bound.
 func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	for _, s := range p.pods {
 		s.gone = s.gone || !slices.ContainsFunc(all, func(pod *v1.Pod) bool { return pod.UID == s.pod.UID })

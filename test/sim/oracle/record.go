@@ -81,14 +81,14 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 	}
 	found := number(own.foundIn.ResourceVersion)
 	v.skew, v.now, v.before = skew{0, time.Millisecond}, own.foundIn, r.taints
-	v.watched, v.margin, v.reached = last.At, uncertain+2*time.Millisecond, max(last.Reached, r.version)
+	v.watched, v.margin, v.reached = last.At, uncertain+p.oracle.Apart+2*time.Millisecond, max(last.Reached, r.version)
 	may, must := theirs.asRecorded().continues(own.foundAs, v)
 	if !may {
 		p.oracle.Seen["Renewed"]++
 		own.lowerTo(v)
 		return own
 	}
-	entered = theirs.entered(skewAt(p.ahead), p.view(at, FirstListed).creation(k.node), own.foundBy)
+	entered = theirs.entered(p.skew(), p.view(at, FirstListed).creation(k.node), own.foundBy)
 	if p.oracle.nodes[k.node.UID].absentAt(r.version, k.version, own.group) > 0 {
 		p.oracle.Seen["OneByException"]++
 	}

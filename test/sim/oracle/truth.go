@@ -43,6 +43,9 @@ type Oracle struct {
 	// ServerAhead is how far the API server's clock is ahead of the true time.
 	ServerAhead time.Duration
 
+	// Apart is by how much the clocks of API servers differ. The one that writes objects has the clock of ServerAhead.
+	Apart time.Duration
+
 	// Governed means that there are policies or breakers. These may hold pods, and put off deadlines.
 	Governed bool
 

@@ -7,6 +7,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
+// finished reports whether a pod has ended by itself.
+func finished(p *v1.Pod) bool {
+	return p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
+}
+
 // verdict is the verdict that a process must reach for a pod, by what it was shown.
 type verdict struct {
 	evict  bool
@@ -18,6 +23,8 @@ type verdict struct {
 func (p *Process) evaluate(s *podView) verdict {
 	k := p.node(s.pod.Spec.NodeName)
 	switch {
+	case finished(s.pod):
+		return verdict{cause: "it has finished"}
 	case s.pod.DeletionTimestamp != nil:
 		return verdict{cause: "it is being deleted"}
 	case mirrors(s.pod):
