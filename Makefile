@@ -59,6 +59,7 @@ test: setup build bin/swapping ## Run every test, and print how long each part t
 	@rm -f bin/skipped
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
+	$(call part,fuzzing,$(MAKE) --no-print-directory fuzz FUZZTIME=10s)
 	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
 	$(call part,the comparison with the built-in controller,cd test/differential && $(TRIMMED) -timeout 30m ./... \
 		$$($(PATIENT) 'nine tenths of the comparison with the built-in controller' >&2 || echo -histories 6000))
@@ -81,8 +82,16 @@ part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - 
 
 KUBERNETES ?= 1.37 1.32
 .PHONY: test-versions
-test-versions: build bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests on other versions of Kubernetes (KUBERNETES=1.32): half an hour for each.
+test-versions: build bin/soak bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests, and ten minutes of the soak, on other versions of Kubernetes (KUBERNETES=1.32): 40 minutes for each.
 	@RUN='$(RUN)' test/controlplane/versions/test.sh $(KUBERNETES)
+
+.PHONY: soak
+soak: build controlplane bin/soak ## Run two replicas while users act and parts break, and judge by the audit log (FOR=1h, SEED=n).
+	bin/soak -for $(FOR) $(if $(SEED),-seed $(SEED))
+FOR ?= 10m
+
+bin/soak: $(GO_FILES)
+	go build -trimpath -o $@ ./test/soak
 
 .PHONY: differential
 differential: ## Compare with the built-in controller on random histories: a minute or two.
@@ -200,12 +209,20 @@ ROUNDS ?= 3
 WORK ?=
 
 .PHONY: fuzz
-fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, what the API server sends, dumps.
+fuzz: ## Run each fuzz test for FUZZTIME (1m).
 	@for target in $(FUZZ); do \
-		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$${target%:*} || exit 1; done
+		$(TRIMMED) -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide internal/config:FuzzValidate internal/cluster:FuzzDecode internal/cluster:FuzzResponse \
-	internal/dump:FuzzRead internal/dump:FuzzTree
+FUZZ = $$(grep -rE '^func Fuzz' --include '*_test.go' --exclude-dir node_modules . | sed -E 's|^\./(.*)/[^/]*:func (Fuzz[^(]*).*|\1:\2|' | sort)
+
+.PHONY: mutants
+mutants: bin/gremlins ## Break each condition of the rules in turn, and print those breaks that no test finds: hours (MUTATED=taint).
+	tools/mutants.sh $(MUTATED)
+MUTATED ?= taint policy internal/dispatch internal/journal internal/evict
+
+# In tools/go.mod it would upgrade what the linter reads its configuration with.
+bin/gremlins:
+	GOBIN=$(CURDIR)/bin go install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 .PHONY: clean
 clean: ## Remove what was built.

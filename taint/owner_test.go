@@ -27,3 +27,42 @@ func TestAPodBelongsToTheDeploymentOfItsReplicaSet(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOwnerIsWrittenWithItsGroup(t *testing.T) {
+	for o, want := range map[taint.Owner]string{
+		{}: "",
+		{Kind: "ReplicationController", Name: "a"}:      "ReplicationController/a",
+		{Kind: "StatefulSet", Group: "apps", Name: "a"}: "StatefulSet.apps/a",
+	} {
+		if got := o.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestReplicasHaveOneControllerInOneNamespace(t *testing.T) {
+	of := func(namespace string, controller *taint.Owner) *taint.Pod {
+		return &taint.Pod{Namespace: namespace, Controller: controller}
+	}
+	a, b := taint.Owner{Kind: "StatefulSet", Name: "a"}, taint.Owner{Kind: "StatefulSet", Name: "b"}
+	same := a
+	for name, c := range map[string]struct {
+		other *taint.Pod
+		want  bool
+	}{
+		"the same controller": {of("shop", &same), true},
+		"another controller":  {of("shop", &b), false},
+		"another namespace":   {of("bank", &same), false},
+		"no controller":       {of("shop", nil), false},
+		"nothing in common":   {of("bank", &b), false},
+		"none, and elsewhere": {of("bank", nil), false},
+	} {
+		p := of("shop", &a)
+		if p.ReplicaOf(c.other) != c.want || c.other.ReplicaOf(p) != c.want {
+			t.Errorf("%s: want %v", name, c.want)
+		}
+	}
+	if of("shop", nil).ReplicaOf(of("shop", nil)) {
+		t.Error("pods without controllers are replicas")
+	}
+}

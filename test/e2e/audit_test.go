@@ -1,44 +1,29 @@
 package e2e
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// record is a request that the API server has logged.
-type record struct {
-	Verb string
-	User struct{ Username string }
-
-	ObjectRef struct {
-		Resource, Subresource, Namespace, Name string
-	}
-	ResponseStatus struct{ Code int }
-
-	RequestReceivedTimestamp time.Time
-}
-
 // writes returns the requests of taint-manager since that time that are not reads.
-func writes(t *testing.T, path string, since time.Time) []record {
+func writes(t *testing.T, path string, since time.Time) []load.Request {
 	t.Helper()
-	return requests(t, path, since, func(r *record) bool { return !reads[r.Verb] })
+	return requests(t, path, since, func(r *load.Request) bool { return !reads[r.Verb] })
 }
 
 // nodeReads counts the GETs of nodes by taint-manager since that time.
 func nodeReads(t *testing.T, path string, since time.Time) int {
 	t.Helper()
-	return len(requests(t, path, since, func(r *record) bool { return r.Verb == "get" && r.ObjectRef.Resource == "nodes" }))
+	return len(requests(t, path, since, func(r *load.Request) bool { return r.Verb == "get" && r.ObjectRef.Resource == "nodes" }))
 }
 
 // requests returns the requests of taint-manager since that time that are wanted.
-func requests(t *testing.T, path string, since time.Time, wanted func(r *record) bool) (list []record) {
+func requests(t *testing.T, path string, since time.Time, wanted func(r *load.Request) bool) (list []load.Request) {
 	t.Helper()
 	for _, r := range audited(t, path) {
 		if r.User.Username == testcluster.ManagerUser && wanted(&r) && !r.RequestReceivedTimestamp.Before(since) {
@@ -49,19 +34,11 @@ func requests(t *testing.T, path string, since time.Time, wanted func(r *record)
 }
 
 // audited returns the audit log so far.
-func audited(t *testing.T, path string) (list []record) {
+func audited(t *testing.T, path string) []load.Request {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	list, err := load.ReadAudit(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	whole := text[:bytes.LastIndexByte(text, '\n')+1] // the API server may be writing the last line
-	for line := range bytes.Lines(whole) {
-		var r record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
 	}
 	return list
 }
@@ -97,7 +74,7 @@ const kubelet = "kwok"
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 
 // ofPods returns the requests that write a pod.
-func ofPods(all []record) (list []record) {
+func ofPods(all []load.Request) (list []load.Request) {
 	for _, r := range all {
 		if r.ObjectRef.Resource == "pods" {
 			list = append(list, r)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -21,13 +22,14 @@ func afterwards(t *testing.T) context.Context { return context.WithoutCancel(t.C
 // managerMetrics returns the metrics of a manager.
 func (w *world) managerMetrics(t *testing.T, m *testcluster.Manager) string {
 	t.Helper()
-	code, body := 0, ""
+	var err error
 	for range 50 { // the authority of client certificates comes from the API server, moments after the start
-		if code, body = ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); code == 200 {
-			return body
+		text := ""
+		if text, err = load.Metrics(t.Context(), w.Kubeconfig(), m.Address()); err == nil {
+			return text
 		}
 		<-time.After(100 * time.Millisecond) //nolint:forbidigo // for the authority of client certificates, which a real API server tells
 	}
-	t.Fatalf("/metrics: %d %s", code, body)
+	t.Fatal(err)
 	return ""
 }

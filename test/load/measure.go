@@ -1,12 +1,16 @@
 package load
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/procfs"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // Memory returns the present and the peak memory of a process, in MB of 10^6 bytes.
@@ -35,6 +39,21 @@ func ProcessorTime(pid int) (seconds float64, err error) {
 		}
 	}
 	return seconds, nil
+}
+
+// Metrics returns the metrics of the server at this address, whose certificate is its own, to a user of its cluster.
+func Metrics(ctx context.Context, kubeconfig, address string) (string, error) {
+	config, err := clientcmd.BuildConfigFromFlags("https://"+address, kubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", kubeconfig, err)
+	}
+	config.Insecure, config.CAData, config.Timeout = true, nil, 3*time.Second
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return "", fmt.Errorf("setting up a client: %w", err)
+	}
+	text, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	return string(text), err
 }
 
 // Sum adds up the samples of a metric in the text format, or those of its series that contain all these words.

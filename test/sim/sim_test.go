@@ -52,8 +52,9 @@ func runWorlds(t *testing.T, o Options) {
 			t.Errorf("%s\nReplay it: make sim SEED=%d%s", Explain(r, o), r.Seed, map[bool]string{true: " POLICIES=1"}[o.Policies])
 		}
 	}
-	rate := float64(counts["Worlds"]) / time.Since(began).Seconds()
-	t.Logf("%d worlds from seed %d, %.0f a second: %v", counts["Worlds"], *fromFlag, rate, counts)
+	took := time.Since(began)
+	rate := float64(counts["Worlds"]) / took.Seconds()
+	t.Logf("%d worlds from seed %d in %v, %.0f a second: %v", counts["Worlds"], *fromFlag, took.Round(time.Second), rate, counts)
 	for _, name := range expected(o.Policies) {
 		if counts[name] == 0 && n >= enough && *fromFlag == 1 && len(failed) == 0 {
 			t.Errorf("this never happened: %s", name)

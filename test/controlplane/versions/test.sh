@@ -3,11 +3,11 @@
 #
 #   test.sh 1.37 1.32
 #
-# bin/controlplane-VERSION, bin/kwok, bin/helm and bin/taint-manager must be built. RUN
-# limits the tests, as `go test -run` does. What the tests print goes to
-# bin/test-VERSION.log; the tests that fail and those that are skipped, with the
-# reason, are printed here, and the counts. A version that fails does not keep the
-# next one from running.
+# bin/controlplane-VERSION, bin/kwok, bin/helm, bin/soak and bin/taint-manager must be
+# built. RUN limits the tests, as `go test -run` does, and leaves out the soak. What the
+# tests print goes to bin/test-VERSION.log; the tests that fail and those that are skipped,
+# with the reason, are printed here, and the counts. A version that fails does not keep
+# the next one from running.
 set -eu
 
 failed=0
@@ -19,6 +19,7 @@ for version in "$@"; do
 		./test/testcluster ./test/e2e >"$log" 2>&1 || failed=1
 	grep -E -A 1 -e '--- (FAIL|SKIP)' -e '^(FAIL|panic)' "$log" || true
 	count() { grep -c -e "--- $1" "$log" || true; }
+	[ -n "${RUN:-}" ] || TESTCLUSTER_KUBERNETES=$version bin/soak -for 10m -seed 1 || failed=1
 	echo "Kubernetes $name, $(date +%F): $(count PASS) passed, $(count SKIP) skipped, $(count FAIL) failed"
 done
 exit $failed
