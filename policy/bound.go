@@ -20,7 +20,7 @@ func (p *Policy) Bound(guards Guards) string {
 		return "Audit mode: evicts nothing. If enforced, " + enforced.Bound(guards)
 	}
 	if reasons := p.unbounded(); len(reasons) > 0 {
-		return "pods may stay forever, because " + strings.Join(reasons, " and ")
+		return "pods may stay forever: " + strings.Join(reasons, ", and ")
 	}
 	asked := max(p.longestStay(), p.settle(guards))
 	deleted, words := asked, ""
@@ -57,10 +57,10 @@ func (p *Policy) unbounded() (reasons []string) {
 		return []string{"method Hold evicts no pod"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "pods that tolerate the taint forever are not evicted (set tolerations.unlimited)")
+		reasons = append(reasons, "pods that tolerate the taint forever are not evicted (to evict them, set tolerations.unlimited)")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
-		reasons = append(reasons, "tolerationSeconds is not capped (set tolerations.max)")
+		reasons = append(reasons, "tolerationSeconds is not capped (to cap it, set tolerations.max)")
 	}
 	return reasons
 }

@@ -53,8 +53,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"because of devices. Requires a terminal.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
-		"deadline). Exits with code 0 once no pod has been terminating or waiting for eviction for 10s, and with code 1 "+
-		"if pods remain that will not be evicted.")
+		"deadline). Ends after 10s in a row in which no pod was terminating or waiting for eviction: with code 0, or "+
+		"with code 1 if a pod remains that neither tolerates the taints nor is to be evicted.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

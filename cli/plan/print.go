@@ -253,7 +253,7 @@ func (t *text) owners() {
 		case t.Form == answer.AsSummary || o.AllWaiting > 0: // a budget may keep some
 		case o.LosesAll && n > 0:
 			none = append(none, t.owner(o)+fmt.Sprintf(" (%s %s evicted even without this change)",
-				foresight.Count(n, "pod"), answer.Verb(n, "is", "are")))
+				foresight.Count(n, "other pod"), answer.Verb(n, "is", "are")))
 		case o.LosesAll:
 			none = append(none, t.owner(o))
 		case o.LosesReady:

@@ -69,7 +69,7 @@ func TestAFieldThatIsMisspeltOrThereTwiceIsRefused(t *testing.T) {
 		`"metadata": {"name": "a", "ownerReference": []}`:                                           `unknown field "ownerReference"; write ownerReferences`,
 		`"metadata": {"name": "a"}, "status": {"Phase": "Failed"}`:                                  `unknown field "Phase"; write phase`,
 		`"metadata": {"name": "a"}, "spec": {"toleration": []}`:                                     `unknown field "toleration"; write tolerations`,
-		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "Effect": "NoExecute"}]}`: `/spec/tolerations/0": unknown field "Effect" in Toleration`,
+		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "Effect": "NoExecute"}]}`: `/spec/tolerations/0/Effect": unknown field "Effect" in Toleration`,
 		`"metadata": {"name": "a", "name": "b"}`:                                                    `duplicate object member name`,
 		`"metadata": {"name": "a"}, "spec": {"tolerations": [{"key": "m", "key": "n"}]}`:            `duplicate object member name`,
 		`"metadata": 7`: `JSON number`,

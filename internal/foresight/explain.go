@@ -169,7 +169,7 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	only := n.estimate.onlyTaint(t)
 	prediction, _ := only.predict(&p.Pod, by)
 	explained.Prediction = &prediction
-	explained.Arithmetic = []string{n.since(t, &explained)}
+	explained.Arithmetic = []string{n.since(t, &explained, p.Bound)}
 	if prediction.Goes() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}
@@ -198,8 +198,8 @@ func (m *Model) judged(t *v1.Taint) *v1.Taint {
 	return t
 }
 
-// since returns a sentence with the start of a taint and its source.
-func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
+// since returns a sentence with the start of a taint and its source, for a pod that was bound at this time.
+func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 	since := taint.Stamp(*e.Since)
 	switch e.SinceFrom {
 	case FromJournal:
@@ -215,8 +215,11 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint) string {
 			"created, and there is no journal entry"
 	}
 	if e.SinceFrom == NotKnown {
-		return unknown + ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since +
-			"; for a pod bound after that, the countdown started when it was bound" + n.lastWritten()
+		unknown += ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since
+		if bound.After(n.created) {
+			unknown += "; the pod was bound at " + taint.Stamp(bound) + ", so its countdown started no earlier"
+		}
+		return unknown + n.lastWritten()
 	}
 	return unknown + ", so the countdown starts now (" + since + ")" + n.lastWritten()
 }
