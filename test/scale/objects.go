@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/taint-manager/taint-manager/test/load"
+)
+
+const (
+	podsEach = 10  // on a node; the first of them is its lone pod
+	teams    = 100 // namespaces; all pods of a node are in one
+)
+
+// The keys of the taints. Pods tolerate no other taint with the effect NoExecute.
+const (
+	loneKey    = "scale/lone"    // all pods tolerate it except the lone ones
+	instantKey = "scale/instant" // all pods tolerate it until the instant
+	longKey    = "scale/long"    // all pods tolerate it for an hour
+)
+
+func noExecute(key string, added *metav1.Time) []v1.Taint {
+	return []v1.Taint{{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: added}}
+}
+
+// podTemplates are the forms of a pod: whether it is a lone one, and whether it has the condition DisruptionTarget.
+type podTemplates [2][2]*template
+
+// newPodTemplates returns pods of 5 kB that tolerate the instant's taint for this many seconds.
+func newPodTemplates(tolerates int) (t podTemplates) {
+	for lone := range t {
+		for marked := range t[lone] {
+			t[lone][marked] = newTemplate(newPod(lone == 1, marked == 1, int64(tolerates)))
+		}
+	}
+	return t
+}
+
+func newPod(lone, marked bool, tolerates int64) *v1.Pod {
+	pod := load.Pod("web-"+placeholders[ownNumber], "node-"+placeholders[nodeNumber],
+		map[string]string{"app": "web", "pod-template-hash": "5d4f8c7b9", "app.kubernetes.io/part-of": "shop"})
+	pod.Namespace, pod.ResourceVersion = placeholders[teamNumber], placeholders[version]
+	pod.UID = "10000000-0000-4000-8000-000007777777"
+	pod.CreationTimestamp = metav1.Unix(1700000000, 0)
+	pod.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: ptr.To(true),
+		UID: "20000000-0000-4000-8000-000000000000",
+	}}
+	for key, seconds := range map[string]*int64{
+		v1.TaintNodeNotReady: ptr.To[int64](300), v1.TaintNodeUnreachable: ptr.To[int64](300),
+		instantKey: &tolerates, longKey: ptr.To[int64](3600), loneKey: nil,
+	} {
+		if key != loneKey || !lone {
+			pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
+				Key: key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: seconds,
+			})
+		}
+	}
+	conditions := []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady}
+	if marked {
+		conditions = append(conditions, v1.DisruptionTarget)
+	}
+	for _, c := range conditions {
+		pod.Status.Conditions = append(pod.Status.Conditions,
+			v1.PodCondition{Type: c, Status: v1.ConditionTrue, LastTransitionTime: pod.CreationTimestamp})
+	}
+	pod.Status.Phase = v1.PodRunning
+	return pod
+}
+
+// newNodeTemplate returns a node of 3 kB with these taints.
+func newNodeTemplate(taints []v1.Taint) *template {
+	node := load.ReadyNode("node-" + placeholders[nodeNumber])
+	node.UID = "30000000-0000-4000-8000-000000888888"
+	node.ResourceVersion, node.CreationTimestamp = placeholders[version], metav1.Unix(1600000000, 0)
+	node.Labels = map[string]string{v1.LabelHostname: node.Name, v1.LabelTopologyZone: "zone-a"}
+	node.Spec.Taints = taints
+	for i := range 20 {
+		node.Status.Images = append(node.Status.Images, v1.ContainerImage{
+			Names: []string{fmt.Sprintf("registry.example.com/team/service-%d@sha256:%s", i, strings.Repeat("a1b2", 16))},
+		})
+	}
+	return newTemplate(node)
+}
+
+// newBookmarkTemplate returns the object of a bookmark.
+func newBookmarkTemplate(ends bool) *template {
+	m := metav1.ObjectMeta{ResourceVersion: placeholders[version]}
+	if ends {
+		m.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	return newTemplate(&metav1.PartialObjectMetadata{ObjectMeta: m})
+}
