@@ -61,8 +61,11 @@ func run(ctx context.Context, args []string) error {
 				return fmt.Errorf("%d pods, the built-in controller: %w", pods, err)
 			}
 		}
+		if err := r.write(*file, *document); err != nil {
+			return err
+		}
 	}
-	return r.write(*file, *document)
+	return nil
 }
 
 // measure measures taint-manager, or the built-in controller, with this number of pods.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,6 +34,8 @@ const (
 	poll      = 10 * time.Millisecond
 	patience  = 5 * time.Minute
 	quietFor  = 5 * time.Second // after the last write of the journal
+
+	commandLimit = time.Minute // a command that takes longer is killed
 )
 
 // trial is one subject beside one server.
@@ -44,12 +47,13 @@ type trial struct {
 	subject    *testcluster.Component
 	profiles   string    // the folder for profiles; empty means none
 	instant    time.Time // when the pods of the first nodes are due
+	due        time.Time // the same as the manager computes it, which may be later
 	out        outcome
 }
 
 // tolerates is how many seconds the pods tolerate the instant's taint: the subject starts in that time, and everything
 // is measured that needs no evictions.
-func tolerates(pods int) int { return 45 + pods/10000 }
+func tolerates(pods int) int { return 45 + pods/15000 }
 
 // newTrial starts a server whose first nodes have the instant's taint, and whose last node has one lone pod to evict.
 func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) {
@@ -65,7 +69,7 @@ func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) 
 	if t.cluster, err = testcluster.Outside(t.kubeconfig); err != nil {
 		return nil, err
 	}
-	added := metav1.Now().Rfc3339Copy()
+	added := metav1.NewTime(time.Now().Add(-time.Second).Truncate(time.Second)) // a second that is over
 	t.taint(0, t.part(), noExecute(instantKey, &added)...)
 	t.taint(t.last(), t.last()+1, noExecute(loneKey, nil)...)
 	t.instant = added.Add(time.Second + time.Duration(tolerates(pods))*time.Second) // times of the API are rounded up
@@ -83,14 +87,16 @@ func (t *trial) run(ctx context.Context, builtin bool) (outcome, error) {
 	if builtin {
 		steps = []func(context.Context) error{t.startBuiltin, t.idle, t.statusUpdates, t.burst}
 	}
+	all := outcome{}
 	for _, step := range steps {
-		began := time.Now()
+		t.out = outcome{}
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(os.Stderr, "%s  %.1f s, then %v\n", time.Now().Format(time.TimeOnly), time.Since(began).Seconds(), t.out)
+		fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), t.out)
+		maps.Copy(all, t.out)
 	}
-	return t.out, nil
+	return all, nil
 }
 
 func (t *trial) close() error {
@@ -127,7 +133,7 @@ func (t *trial) start(ctx context.Context) error {
 	if err := t.launch(ctx); err != nil {
 		return err
 	}
-	t.profile(ctx, "start", "profile?seconds=20")
+	t.profile(ctx, "start", "profile?seconds=10")
 	return t.firstDeletion(ctx)
 }
 
@@ -145,7 +151,7 @@ func (t *trial) firstDeletion(ctx context.Context) error {
 		log, _ := t.subject.Log()
 		return fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-3000):])
 	}
-	t.out[starting] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
+	t.out["start"] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
 	return nil
 }
 
@@ -154,9 +160,9 @@ func (t *trial) idle(ctx context.Context) (err error) {
 	if err = load.Pause(ctx, settling); err != nil {
 		return err
 	}
-	t.out[startCPU], err = load.ProcessorTime(t.subject.Pid())
+	t.out["startCPU"], err = load.ProcessorTime(t.subject.Pid())
 	if err == nil {
-		t.out[memory], t.out[peak], err = load.Memory(t.subject.Pid())
+		t.out["memory"], t.out["peak"], err = load.Memory(t.subject.Pid())
 	}
 	return err
 }
@@ -187,6 +193,7 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.profile(ctx, "updates", "profile?seconds=8")
 	sent, began := 0, time.Now()
 	busy, err := t.cores(ctx, updating, func(int) {
 		for ; sent < int(time.Since(began).Seconds()*updates); sent++ { // pods all over the cluster, in no order
@@ -194,7 +201,7 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 			t.pods.set(number, t.form(number, 0))
 		}
 	})
-	t.out[updateCores] = busy - idle
+	t.out["updateCores"] = busy - idle
 	return err
 }
 
@@ -218,8 +225,8 @@ func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
 // scheduled waits until so many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
 	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
-		at = time.Now()
 		metrics, err := t.get(ctx, "https://"+t.manager.Address()+"/metrics")
+		at = time.Now()
 		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
 	})
 }
@@ -229,7 +236,7 @@ func (t *trial) longTaints(ctx context.Context) error {
 	began := time.Now()
 	t.taint(t.part(), 2*t.part(), noExecute(longKey, nil)...)
 	at, err := t.scheduled(ctx, 2*t.part()*podsEach)
-	t.out[judged] = at.Sub(began).Seconds()
+	t.out["judged"] = at.Sub(began).Seconds()
 	return err
 }
 
@@ -240,6 +247,13 @@ func (t *trial) burst(ctx context.Context) error {
 	}
 	if err := load.Pause(ctx, time.Until(t.instant)-quietFor); err != nil {
 		return err
+	}
+	if t.manager != nil { // it converts times of the API server, whose clock it knows by its dates, to later ones
+		deadlines, err := t.deadlines(ctx)
+		if err != nil {
+			return err
+		}
+		t.due = slices.MinFunc(slices.Collect(maps.Values(deadlines)), time.Time.Compare)
 	}
 	pods, before, asked := t.part()*podsEach, len(t.deletionsSince(0)), t.requests()
 	used, err := load.ProcessorTime(t.subject.Pid())
@@ -252,21 +266,22 @@ func (t *trial) burst(ctx context.Context) error {
 	}
 	lone, next := map[int]time.Time{}, 5*t.part()
 	deleted := func() int {
-		if time.Since(t.instant) > time.Duration(len(lone))*loneEvery && next < t.last() {
+		n := len(t.deletionsSince(before))
+		if n < pods && time.Since(t.instant) > time.Duration(len(lone))*loneEvery && next < t.last() {
 			lone[next*podsEach] = time.Now()
 			t.taint(next, next+1, noExecute(loneKey, nil)...)
 			next++
 		}
-		return len(t.deletionsSince(before))
+		return n
 	}
 	if err := until(ctx, "the burst", func() bool { return deleted() >= pods+len(lone) }); err != nil {
 		return err
 	}
-	t.out[burstMemory], _, err = load.Memory(t.subject.Pid())
+	t.out["burstMemory"], _, err = load.Memory(t.subject.Pid())
 	after, err2 := load.ProcessorTime(t.subject.Pid())
 	t.summarize(t.deletionsSince(before), lone)
-	t.out[evictionCPU] = 1e6 * (after - used) / float64(pods+len(lone))
-	t.out[requestsEach] = float64(t.requests()-asked) / float64(pods+len(lone))
+	t.out["evictionCPU"] = 1e6 * (after - used) / float64(pods+len(lone))
+	t.out["requestsEach"] = float64(t.requests()-asked) / float64(pods+len(lone))
 	return cmp.Or(err, err2)
 }
 
@@ -283,27 +298,28 @@ func (t *trial) summarize(deletions []deletion, lone map[int]time.Time) {
 	}
 	slices.Sort(due)
 	slices.Sort(waits)
-	t.out[loneMedian] = waits[len(waits)/2]
+	t.out["loneMedian"] = waits[len(waits)/2]
 	if t.manager != nil { // the built-in controller counts from when it saw the taint
 		n, _ := slices.BinarySearch(due, 0)
-		t.out[first], t.out[early] = 1e3*due[0], float64(n)
+		t.out["first"], t.out["early"] = 1e3*(due[0]-t.due.Sub(t.instant).Seconds()), float64(n)
 	}
-	t.out[rate] = float64(len(due)-1) / (due[len(due)-1] - due[0])
+	t.out["rate"] = float64(len(due)-1) / (due[len(due)-1] - due[0])
 }
 
 // everything taints all nodes that are left, and measures until all their pods are scheduled.
 func (t *trial) everything(ctx context.Context) (err error) {
+	t.profile(ctx, "everything", "profile?seconds=5")
 	began := time.Now()
 	t.taint(0, t.last()+1, noExecute(longKey, nil)...)
 	left := len(t.pods.items) - len(t.deletionsSince(0))
 	at, err := t.scheduled(ctx, left)
-	t.out[allJudged] = at.Sub(began).Seconds()
+	t.out["allJudged"] = at.Sub(began).Seconds()
 	if err == nil {
 		err = until(ctx, "the journal", func() bool { return time.Since(t.written()) > quietFor })
 	}
-	t.out[journaled], t.out[journalSize] = t.written().Sub(began).Seconds(), float64(t.largest.Load())/1e3
+	t.out["journaled"], t.out["journalSize"] = t.written().Sub(began).Seconds(), float64(t.largest.Load())/1e3
 	if err == nil {
-		t.out[allMemory], t.out[allPeak], err = load.Memory(t.subject.Pid())
+		t.out["allMemory"], t.out["allPeak"], err = load.Memory(t.subject.Pid())
 	}
 	t.profile(ctx, "heap", "heap")
 	return err
@@ -319,16 +335,20 @@ func (t *trial) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	busy, err := t.cores(ctx, 2*settling, func(tick int) {
-		if tick%100 == 0 {
-			go func() { _, _ = t.get(ctx, t.manager.Page()+"api/v1/snapshot") }()
+	var snapshot struct{ Tag string }
+	ask := func(tick int) {
+		if tick%100 == 0 { // as the page asks, each second
+			text, _ := t.get(ctx, t.manager.Page()+"api/v1/snapshot?since="+snapshot.Tag)
+			_ = json.Unmarshal(text, &snapshot) // there is no text if nothing has changed
 		}
-	})
+	}
+	ask(0)
+	busy, err := t.cores(ctx, 2*settling, ask)
 	if err != nil {
 		return err
 	}
 	after, _, err := load.Memory(t.subject.Pid())
-	t.out[pageShare], t.out[pageMemory] = 100*(busy-idle), after-before
+	t.out["pageShare"], t.out["pageMemory"] = 100*(busy-idle), after-before
 	return err
 }
 
@@ -338,17 +358,19 @@ func (t *trial) pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.out[summaryTime], t.out[summaryMemory] = seconds, megabytes
-	t.out[nodeTime], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
+	t.out["summaryTime"], t.out["summaryMemory"] = seconds, megabytes
+	t.out["nodeTime"], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
 	return err
 }
 
 func (t *trial) command(ctx context.Context, args ...string) (seconds, megabytes float64, err error) {
 	args = append([]string{"pending", "--kubeconfig=" + t.kubeconfig}, args...)
-	command := exec.CommandContext(ctx, filepath.Join("bin", "taint-manager"), args...)
+	limited, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	command := exec.CommandContext(limited, filepath.Join("bin", "taint-manager"), args...)
 	began := time.Now()
 	out, err := command.CombinedOutput()
-	if err != nil {
+	if err != nil && limited.Err() == nil {
 		return 0, 0, fmt.Errorf("%v: %w: %.1000s", args, err, out)
 	}
 	usage, _ := command.ProcessState.SysUsage().(*syscall.Rusage)
@@ -368,17 +390,20 @@ func (t *trial) takeover(ctx context.Context) error {
 	if err := t.launch(ctx); err != nil {
 		return err
 	}
+	t.profile(ctx, "takeover", "profile?seconds=30")
 	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
 		return err
 	}
-	t.out[takeoverTime] = t.firstState("PUT", stopped).Sub(t.firstState("GET", stopped)).Seconds()
-	t.out[restarting] = t.firstState("PUT", stopped).Sub(t.subject.Started()).Seconds()
+	if err := until(ctx, "the state", func() bool { return !t.firstState("PUT", stopped).IsZero() }); err != nil {
+		return err
+	}
+	t.out["takeoverTime"] = t.firstState("PUT", stopped).Sub(t.firstState("GET", stopped)).Seconds()
+	t.out["restarting"] = t.firstState("PUT", stopped).Sub(t.subject.Started()).Seconds()
 	after, err := t.deadlines(ctx)
-	t.out[moved] = 0
+	t.out["later"], t.out["earlier"] = 0, 0
 	for pod, at := range before {
-		if !after[pod].Equal(at) {
-			t.out[moved]++
-		}
+		t.out["later"] = max(t.out["later"], after[pod].Sub(at).Seconds())
+		t.out["earlier"] = max(t.out["earlier"], at.Sub(after[pod]).Seconds())
 	}
 	return err
 }
@@ -431,8 +456,8 @@ func (t *trial) profile(ctx context.Context, name, path string) {
 func (o outcome) String() string {
 	var parts []string
 	for _, r := range rows() {
-		if value, measured := o[r.figure]; measured {
-			parts = append(parts, fmt.Sprintf("%s: %s", r.figure, number(value)))
+		if value, measured := o[r.name]; measured {
+			parts = append(parts, fmt.Sprintf("%s: %s", r.text, number(value)))
 		}
 	}
 	return strings.Join(parts, "; ")

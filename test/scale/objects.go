@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/load"
@@ -22,6 +23,8 @@ const (
 	instantKey = "scale/instant" // all pods tolerate it until the instant
 	longKey    = "scale/long"    // all pods tolerate it for an hour
 )
+
+const podUID = "10000000-0000-4000-8000-00000" // and its number
 
 func noExecute(key string, added *metav1.Time) []v1.Taint {
 	return []v1.Taint{{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: added}}
@@ -44,7 +47,7 @@ func newPod(lone, marked bool, tolerates int64) *v1.Pod {
 	pod := load.Pod("web-"+placeholders[ownNumber], "node-"+placeholders[nodeNumber],
 		map[string]string{"app": "web", "pod-template-hash": "5d4f8c7b9", "app.kubernetes.io/part-of": "shop"})
 	pod.Namespace, pod.ResourceVersion = placeholders[teamNumber], placeholders[version]
-	pod.UID = "10000000-0000-4000-8000-000007777777"
+	pod.UID = types.UID(podUID + placeholders[ownNumber])
 	pod.CreationTimestamp = metav1.Unix(1700000000, 0)
 	pod.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: ptr.To(true),
