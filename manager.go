@@ -251,13 +251,13 @@ func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int,
 		return nil, 0, errors.New("pods and nodes have not been read yet")
 	}
 	all = make([]View, 0, min(m.Scheduled(), most))
-	var known time.Time // all evictions before it are returned; zero: all of all
+	var known time.Time // all evictions before it are in the list; zero: all are
 	for i, s := range m.shards {
 		views, more, err := s.Earliest(ctx, most/len(m.shards)+1)
 		if err != nil {
 			return nil, 0, fmt.Errorf("asking shard %d: %w", i, err)
 		}
-		if more > 0 {
+		if more > 0 && len(views) > 0 {
 			last := slices.MaxFunc(views, byDeadline).Verdict.At
 			if known.IsZero() || last.Before(known) {
 				known = last

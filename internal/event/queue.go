@@ -227,7 +227,8 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 		ns := q.namespaces[e.namespace]
 		held := busy && e.namespace != "" && now.Sub(e.at) < longestHold
 		if ns.writing < maxInNamespace && !held {
-			q.queue = slices.Delete(q.queue, i, i+1)
+			copy(q.queue[1:], q.queue[:i]) // only the events before it move: thousands may be after it
+			q.queue[0], q.queue = nil, q.queue[1:]
 			ns.waiting--
 			ns.writing++
 			q.writing++

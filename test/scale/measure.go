@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/test/load"
@@ -35,7 +34,7 @@ const (
 	patience  = 5 * time.Minute
 	quietFor  = 5 * time.Second // after the last write of the journal
 
-	commandLimit = time.Minute // a command that takes longer is killed
+	commandLimit = 30 * time.Second // a command that takes longer is killed
 )
 
 // trial is one subject beside one server.
@@ -45,19 +44,13 @@ type trial struct {
 	kubeconfig string
 	manager    *testcluster.Manager // nil for the built-in controller
 	subject    *testcluster.Component
-	profiles   string    // the folder for profiles; empty means none
-	instant    time.Time // when the pods of the first nodes are due
-	due        time.Time // the same as the manager computes it, which may be later
+	profiles   string // the folder for profiles; empty means none
 	out        outcome
 }
 
-// tolerates is how many seconds the pods tolerate the instant's taint: the subject starts in that time, and everything
-// is measured that needs no evictions.
-func tolerates(pods int) int { return 45 + pods/15000 }
-
-// newTrial starts a server whose first nodes have the instant's taint, and whose last node has one lone pod to evict.
+// newTrial starts a server whose last node has one lone pod to evict.
 func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) {
-	t := &trial{server: newServer(pods, tolerates(pods), latency), profiles: profiles, out: outcome{}}
+	t := &trial{server: newServer(pods, latency), profiles: profiles, out: outcome{}}
 	config, err := os.CreateTemp("", "scale-kubeconfig-")
 	if err != nil {
 		return nil, fmt.Errorf("a kubeconfig: %w", err)
@@ -69,10 +62,7 @@ func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) 
 	if t.cluster, err = testcluster.Outside(t.kubeconfig); err != nil {
 		return nil, err
 	}
-	added := metav1.NewTime(time.Now().Add(-time.Second).Truncate(time.Second)) // a second that is over
-	t.taint(0, t.part(), noExecute(instantKey, &added)...)
-	t.taint(t.last(), t.last()+1, noExecute(loneKey, nil)...)
-	t.instant = added.Add(time.Second + time.Duration(tolerates(pods))*time.Second) // times of the API are rounded up
+	t.taint(t.last(), t.last()+1, loneKey)
 	return t, nil
 }
 
@@ -225,6 +215,7 @@ func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
 // scheduled waits until so many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
 	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
+		_ = load.Pause(ctx, poll*10) // a scrape takes time linear in what is scheduled
 		metrics, err := t.get(ctx, "https://"+t.manager.Address()+"/metrics")
 		at = time.Now()
 		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
@@ -234,42 +225,31 @@ func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err err
 // longTaints taints nodes whose pods tolerate that.
 func (t *trial) longTaints(ctx context.Context) error {
 	began := time.Now()
-	t.taint(t.part(), 2*t.part(), noExecute(longKey, nil)...)
-	at, err := t.scheduled(ctx, 2*t.part()*podsEach)
+	t.taint(t.part(), 2*t.part(), longKey)
+	at, err := t.scheduled(ctx, t.part()*podsEach)
 	t.out["judged"] = at.Sub(began).Seconds()
 	return err
 }
 
-// burst measures the evictions at the instant, and of lone pods on other nodes meanwhile.
+// burst measures the evictions of pods that are due together, and of lone pods on other nodes meanwhile.
 func (t *trial) burst(ctx context.Context) error {
-	if late := time.Since(t.instant); late > -time.Second {
-		return fmt.Errorf("the instant was %v ago: this machine is too slow", late)
-	}
-	if err := load.Pause(ctx, time.Until(t.instant)-quietFor); err != nil {
-		return err
-	}
-	if t.manager != nil { // it converts times of the API server, whose clock it knows by its dates, to later ones
-		deadlines, err := t.deadlines(ctx)
-		if err != nil {
-			return err
-		}
-		t.due = slices.MinFunc(slices.Collect(maps.Values(deadlines)), time.Time.Compare)
-	}
 	pods, before, asked := t.part()*podsEach, len(t.deletionsSince(0)), t.requests()
 	used, err := load.ProcessorTime(t.subject.Pid())
 	if err != nil {
 		return err
 	}
-	t.profile(ctx, "burst", "profile?seconds=20")
-	if err := load.Pause(ctx, time.Until(t.instant)); err != nil {
+	due := time.Now().Add(tolerates * time.Second)
+	t.taint(0, t.part(), shortKey)
+	if err := load.Pause(ctx, time.Until(due)); err != nil {
 		return err
 	}
+	t.profile(ctx, "burst", "profile?seconds=10")
 	lone, next := map[int]time.Time{}, 5*t.part()
 	deleted := func() int {
 		n := len(t.deletionsSince(before))
-		if n < pods && time.Since(t.instant) > time.Duration(len(lone))*loneEvery && next < t.last() {
+		if n < pods && time.Since(due) > time.Duration(len(lone))*loneEvery && next < t.last() {
 			lone[next*podsEach] = time.Now()
-			t.taint(next, next+1, noExecute(loneKey, nil)...)
+			t.taint(next, next+1, loneKey)
 			next++
 		}
 		return n
@@ -279,38 +259,35 @@ func (t *trial) burst(ctx context.Context) error {
 	}
 	t.out["burstMemory"], _, err = load.Memory(t.subject.Pid())
 	after, err2 := load.ProcessorTime(t.subject.Pid())
-	t.summarize(t.deletionsSince(before), lone)
+	t.summarize(t.deletionsSince(before), due, lone)
 	t.out["evictionCPU"] = 1e6 * (after - used) / float64(pods+len(lone))
 	t.out["requestsEach"] = float64(t.requests()-asked) / float64(pods+len(lone))
 	return cmp.Or(err, err2)
 }
 
 // summarize computes the figures of the deletions: those of lone pods, which were tainted at these times, and those of
-// the pods that were due at the instant.
-func (t *trial) summarize(deletions []deletion, lone map[int]time.Time) {
-	var due, waits []float64
+// the pods that were due together.
+func (t *trial) summarize(deletions []deletion, due time.Time, lone map[int]time.Time) {
+	var late, waits []float64
 	for _, d := range deletions {
 		if tainted, is := lone[d.pod]; is {
 			waits = append(waits, d.at.Sub(tainted).Seconds())
 		} else {
-			due = append(due, d.at.Sub(t.instant).Seconds())
+			late = append(late, d.at.Sub(due).Seconds())
 		}
 	}
-	slices.Sort(due)
+	slices.Sort(late)
 	slices.Sort(waits)
-	t.out["loneMedian"] = waits[len(waits)/2]
-	if t.manager != nil { // the built-in controller counts from when it saw the taint
-		n, _ := slices.BinarySearch(due, 0)
-		t.out["first"], t.out["early"] = 1e3*(due[0]-t.due.Sub(t.instant).Seconds()), float64(n)
-	}
-	t.out["rate"] = float64(len(due)-1) / (due[len(due)-1] - due[0])
+	tooEarly, _ := slices.BinarySearch(late, 0)
+	t.out["first"], t.out["early"], t.out["loneMedian"] = 1e3*late[0], float64(tooEarly), waits[len(waits)/2]
+	t.out["rate"] = float64(len(late)) / late[len(late)-1]
 }
 
 // everything taints all nodes that are left, and measures until all their pods are scheduled.
 func (t *trial) everything(ctx context.Context) (err error) {
 	t.profile(ctx, "everything", "profile?seconds=5")
 	began := time.Now()
-	t.taint(0, t.last()+1, noExecute(longKey, nil)...)
+	t.taint(0, t.last()+1, longKey)
 	left := len(t.pods.items) - len(t.deletionsSince(0))
 	at, err := t.scheduled(ctx, left)
 	t.out["allJudged"] = at.Sub(began).Seconds()

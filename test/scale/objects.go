@@ -13,37 +13,34 @@ import (
 )
 
 const (
-	podsEach = 10  // on a node; the first of them is its lone pod
-	teams    = 100 // namespaces; all pods of a node are in one
+	podsEach  = 10  // on a node; the first of them is its lone pod
+	teams     = 100 // namespaces; all pods of a node are in one
+	tolerates = 10  // the seconds for which pods tolerate the short taint
 )
 
 // The keys of the taints. Pods tolerate no other taint with the effect NoExecute.
 const (
-	loneKey    = "scale/lone"    // all pods tolerate it except the lone ones
-	instantKey = "scale/instant" // all pods tolerate it until the instant
-	longKey    = "scale/long"    // all pods tolerate it for an hour
+	loneKey  = "scale/lone"  // all pods tolerate it except the lone ones
+	shortKey = "scale/short" // all pods tolerate it for some seconds
+	longKey  = "scale/long"  // all pods tolerate it for an hour
 )
 
 const podUID = "10000000-0000-4000-8000-00000" // and its number
 
-func noExecute(key string, added *metav1.Time) []v1.Taint {
-	return []v1.Taint{{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: added}}
-}
-
 // podTemplates are the forms of a pod: whether it is a lone one, and whether it has the condition DisruptionTarget.
 type podTemplates [2][2]*template
 
-// newPodTemplates returns pods of 5 kB that tolerate the instant's taint for this many seconds.
-func newPodTemplates(tolerates int) (t podTemplates) {
+// newPodTemplates returns pods of 5 kB.
+func newPodTemplates() (t podTemplates) {
 	for lone := range t {
 		for marked := range t[lone] {
-			t[lone][marked] = newTemplate(newPod(lone == 1, marked == 1, int64(tolerates)))
+			t[lone][marked] = newTemplate(newPod(lone == 1, marked == 1))
 		}
 	}
 	return t
 }
 
-func newPod(lone, marked bool, tolerates int64) *v1.Pod {
+func newPod(lone, marked bool) *v1.Pod {
 	pod := load.Pod("web-"+placeholders[ownNumber], "node-"+placeholders[nodeNumber],
 		map[string]string{"app": "web", "pod-template-hash": "5d4f8c7b9", "app.kubernetes.io/part-of": "shop"})
 	pod.Namespace, pod.ResourceVersion = placeholders[teamNumber], placeholders[version]
@@ -55,7 +52,7 @@ func newPod(lone, marked bool, tolerates int64) *v1.Pod {
 	}}
 	for key, seconds := range map[string]*int64{
 		v1.TaintNodeNotReady: ptr.To[int64](300), v1.TaintNodeUnreachable: ptr.To[int64](300),
-		instantKey: &tolerates, longKey: ptr.To[int64](3600), loneKey: nil,
+		shortKey: ptr.To[int64](tolerates), longKey: ptr.To[int64](3600), loneKey: nil,
 	} {
 		if key != loneKey || !lone {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
@@ -75,13 +72,15 @@ func newPod(lone, marked bool, tolerates int64) *v1.Pod {
 	return pod
 }
 
-// newNodeTemplate returns a node of 3 kB with these taints.
-func newNodeTemplate(taints []v1.Taint) *template {
+// newNodeTemplate returns a node of 3 kB with taints of these keys.
+func newNodeTemplate(keys ...string) *template {
 	node := load.ReadyNode("node-" + placeholders[nodeNumber])
 	node.UID = "30000000-0000-4000-8000-000000888888"
 	node.ResourceVersion, node.CreationTimestamp = placeholders[version], metav1.Unix(1600000000, 0)
 	node.Labels = map[string]string{v1.LabelHostname: node.Name, v1.LabelTopologyZone: "zone-a"}
-	node.Spec.Taints = taints
+	for _, key := range keys {
+		node.Spec.Taints = append(node.Spec.Taints, v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute})
+	}
 	for i := range 20 {
 		node.Status.Images = append(node.Status.Images, v1.ContainerImage{
 			Names: []string{fmt.Sprintf("registry.example.com/team/service-%d@sha256:%s", i, strings.Repeat("a1b2", 16))},

@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,9 +55,9 @@ type deletion struct {
 	at  time.Time
 }
 
-// newServer starts a server with this number of pods, which tolerate the instant's taint for this many seconds.
-func newServer(pods, tolerates int, latency time.Duration) *server {
-	s := &server{latency: latency, stored: map[string]metav1.Object{}, forms: newPodTemplates(tolerates)}
+// newServer starts a server with this number of pods.
+func newServer(pods int, latency time.Duration) *server {
+	s := &server{latency: latency, stored: map[string]metav1.Object{}, forms: newPodTemplates()}
 	s.versions.Store(firstVersion)
 	s.nodes = newCollection("Node", pods/podsEach, &s.versions, func(number, v int) values {
 		return values{nodeNumber: number, version: v}
@@ -67,7 +66,7 @@ func newServer(pods, tolerates int, latency time.Duration) *server {
 		node := number / podsEach
 		return values{ownNumber: number, nodeNumber: node, teamNumber: node % teams, version: v}
 	})
-	plain := newNodeTemplate(nil)
+	plain := newNodeTemplate()
 	for i := range s.nodes.items {
 		s.nodes.items[i] = item{firstVersion, plain}
 	}
@@ -188,9 +187,9 @@ func (s *server) firstState(method string, after time.Time) time.Time {
 	return s.journal[i].at
 }
 
-// taint sets the taints of the nodes from first to end.
-func (s *server) taint(first, end int, taints ...v1.Taint) {
-	text := newNodeTemplate(taints)
+// taint gives the nodes from first to end a taint with this key instead of those that they have.
+func (s *server) taint(first, end int, key string) {
+	text := newNodeTemplate(key)
 	for number := first; number < end; number++ {
 		s.nodes.set(number, text)
 	}

@@ -24,10 +24,10 @@ import (
 const testPods = 300
 
 func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
-	want := newPod(true, true, 40)
+	want := newPod(true, true)
 	want.Name, want.UID, want.ResourceVersion = "web-0001230", "10000000-0000-4000-8000-000000001230", "1000000007"
 	want.Namespace, want.Spec.NodeName = "team-23", "node-000123"
-	s := newServer(testPods, 40, 0)
+	s := newServer(testPods, 0)
 	defer s.Close()
 	var got v1.Pod
 	if err := got.Unmarshal(s.form(1230, 1).append(nil, s.pods.values(1230, firstVersion+7))); err != nil {
@@ -47,7 +47,7 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 
 // TestTheAnswersAreThoseOfARealServer sends the same requests to both servers.
 func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
-	s := newServer(testPods, 40, 0)
+	s := newServer(testPods, 0)
 	defer s.Close()
 	config, err := clientcmd.NewDefaultClientConfig(s.access(), nil).ClientConfig()
 	if err != nil {

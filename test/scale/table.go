@@ -39,7 +39,7 @@ func rows() []row {
 		{"peak", "peak memory of the start, MB", most, 1395.9, false},         // 1.3 GiB
 		{"updateCores", "10,000 status updates a second, cores", most, 0.5, false},
 		{"judged", "taints on a tenth of the nodes: until all is scheduled, s", most, 2, false},
-		{"rate", "a tenth of the pods due at one instant: evictions a second", least, 1000, false},
+		{"rate", "a tenth of the pods due together: evictions a second", least, 1000, false},
 		{"first", "… the first, ms", most, 100, false},
 		{"early", "… too early, pods", most, 0, false},
 		{"loneMedian", "… lone pods on other nodes meanwhile, median, s", most, 1, false},
