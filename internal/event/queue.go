@@ -10,7 +10,6 @@ package event
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 

@@ -150,6 +150,7 @@ func (t *trial) idle(ctx context.Context) (err error) {
 	if err = load.Pause(ctx, settling); err != nil {
 		return err
 	}
+	t.profile(ctx, "idle", "heap")
 	t.out["startCPU"], err = load.ProcessorTime(t.subject.Pid())
 	if err == nil {
 		t.out["memory"], t.out["peak"], err = load.Memory(t.subject.Pid())
