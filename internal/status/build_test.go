@@ -207,7 +207,7 @@ func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 }
 
 func TestOfManyEvictionsThePageShowsAPart(t *testing.T) {
-	const n = 20_010
+	const n = 10_010
 	w := &world{}
 	for i := range n {
 		name := fmt.Sprint("node-", i)
@@ -215,12 +215,12 @@ func TestOfManyEvictionsThePageShowsAPart(t *testing.T) {
 		w.nodes = append(w.nodes, node(name, 0))
 	}
 	s := snapshotOf(t, w)
-	const want = "The 20000 evictions with the earliest deadlines of 20010 are shown, and 20000 tainted nodes of 20010"
-	if len(s.Evictions) != 20_000 || len(s.Nodes) != 20_000 || s.Totals.Scheduled != n || s.Manager.Part != want {
+	const want = "The 10000 evictions with the earliest deadlines of 10010 are shown, and 10000 tainted nodes of 10010"
+	if len(s.Evictions) != 10_000 || len(s.Nodes) != 10_000 || s.Totals.Scheduled != n || s.Manager.Part != want {
 		t.Errorf("got %d evictions and %d nodes of %d: %s", len(s.Evictions), len(s.Nodes), s.Totals.Scheduled, s.Manager.Part)
 	}
 	var list status.EvictionList
-	if get(t, w.server(), "/api/v1/evictions?node=node-20009", &list); list.Total != 0 || list.Part != want {
+	if get(t, w.server(), "/api/v1/evictions?node=node-10009", &list); list.Total != 0 || list.Part != want {
 		t.Errorf("got %d: %s", list.Total, list.Part)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	share         = 50               // samples and differences may take a fiftieth of the time
 	linger        = 30 * time.Second // for which a sample is kept without a request
 	maxRevisions  = 120              // of which the changes are kept
-	maxShown      = 20_000           // evictions, and nodes
+	maxShown      = 10_000           // evictions, and nodes
 )
 
 // Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is

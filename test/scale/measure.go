@@ -244,7 +244,7 @@ func (t *trial) burst(ctx context.Context) error {
 	if err := load.Pause(ctx, time.Until(due)); err != nil {
 		return err
 	}
-	t.profile(ctx, "burst", "profile?seconds=10")
+	t.profile(ctx, "burst", "profile?seconds=5")
 	lone, next := map[int]time.Time{}, 5*t.part()
 	deleted := func() int {
 		n := len(t.deletionsSince(before))
@@ -286,7 +286,7 @@ func (t *trial) summarize(deletions []deletion, due time.Time, lone map[int]time
 
 // everything taints all nodes that are left, and measures until all their pods are scheduled.
 func (t *trial) everything(ctx context.Context) (err error) {
-	t.profile(ctx, "everything", "profile?seconds=5")
+	t.profile(ctx, "everything", "profile?seconds=10")
 	began := time.Now()
 	t.taint(0, t.last()+1, longKey)
 	left := len(t.pods.items) - len(t.deletionsSince(0))
@@ -368,7 +368,7 @@ func (t *trial) takeover(ctx context.Context) error {
 	if err := t.launch(ctx); err != nil {
 		return err
 	}
-	t.profile(ctx, "takeover", "profile?seconds=30")
+	t.profile(ctx, "takeover", "profile?seconds=25")
 	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
 		return err
 	}
