@@ -216,9 +216,10 @@ func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
 // scheduled waits until so many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
 	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
-		_ = load.Pause(ctx, poll*10) // a scrape takes time linear in what is scheduled
+		began := time.Now()
 		metrics, err := t.get(ctx, "https://"+t.manager.Address()+"/metrics")
 		at = time.Now()
+		_ = load.Pause(ctx, 5*at.Sub(began)) // a scrape takes time linear in what is scheduled
 		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
 	})
 }
@@ -380,8 +381,10 @@ func (t *trial) takeover(ctx context.Context) error {
 	after, err := t.deadlines(ctx)
 	t.out["later"], t.out["earlier"] = 0, 0
 	for pod, at := range before {
-		t.out["later"] = max(t.out["later"], after[pod].Sub(at).Seconds())
-		t.out["earlier"] = max(t.out["earlier"], at.Sub(after[pod]).Seconds())
+		if again, shown := after[pod]; shown {
+			t.out["later"] = max(t.out["later"], again.Sub(at).Seconds())
+			t.out["earlier"] = max(t.out["earlier"], at.Sub(again).Seconds())
+		}
 	}
 	return err
 }
