@@ -337,7 +337,9 @@ func (t *trial) pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.out["summaryTime"], t.out["summaryMemory"] = seconds, megabytes
+	if t.out["summaryTime"] = seconds; seconds < commandLimit.Seconds() {
+		t.out["summaryMemory"] = megabytes
+	}
 	t.out["nodeTime"], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
 	return err
 }

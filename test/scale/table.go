@@ -53,7 +53,7 @@ func rows() []row {
 		{"allPeak", "… peak memory since the start, MB", "", 0, false},
 		{"pageShare", "… the page, % of a core", most, 2, false},
 		{"pageMemory", "… the page, MB", most, 50, false},
-		{"summaryTime", "… `pending -A -o summary`, s", most, 20, false},
+		{"summaryTime", "… `pending -A -o summary`, s; killed after 30", most, 20, false},
 		{"summaryMemory", "… `pending -A -o summary`, MB", most, 500, false},
 		{"nodeTime", "… `pending -A --node NODE`, s", most, 5, false},
 		{"takeoverTime", "… restart: reading the journal, s", most, 5, false},
@@ -127,7 +127,9 @@ func (r results) table() string {
 		fmt.Fprintf(&out, "| %s |", row.text)
 		var figures []float64
 		for _, size := range sizes {
-			figures = append(figures, r.Ours[size][row.name])
+			if figure, measured := r.Ours[size][row.name]; measured {
+				figures = append(figures, figure)
+			}
 			fmt.Fprintf(&out, " %s |", cell(r.Ours[size], row.name))
 			if b := r.Builtin[size]; b != nil {
 				fmt.Fprintf(&out, " %s |", cell(b, row.name))
@@ -140,6 +142,9 @@ func (r results) table() string {
 
 // judgement returns the last columns of a row with these figures.
 func (r row) judgement(figures []float64) string {
+	if len(figures) == 0 {
+		return " | | |\n"
+	}
 	last := figures[len(figures)-1]
 	met := r.bound == "" || r.bound == least && last >= r.limit || r.bound == most && last <= r.limit
 	growth, target, verdict := "", "", "met"
