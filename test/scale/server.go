@@ -1,28 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"encoding/pem"
-	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -124,14 +114,6 @@ func (s *server) paths() *http.ServeMux {
 	return mux
 }
 
-// permit answers that everybody may do everything.
-func permit(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusCreated, map[string]any{
-		"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
-		"status": map[string]any{"allowed": true},
-	})
-}
-
 // counting counts requests, and delays the answers to those that are neither lists nor watches.
 func (s *server) counting(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -200,192 +182,4 @@ func (s *server) deletionsSince(n int) []deletion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.deletions[n:]
-}
-
-// answer writes a JSON object.
-func answer(w http.ResponseWriter, code int, object any) {
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object) // the client may be gone
-}
-
-// refuse writes an error as the API server does.
-func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
-	err.ErrStatus.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	answer(w, int(err.ErrStatus.Code), err.ErrStatus)
-}
-
-func missing(w http.ResponseWriter, r *http.Request) {
-	refuse(w, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path))
-}
-
-var errOther = errors.New("it is another one")
-
-func (s *server) get(c *collection) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		number := numberOf(r.PathValue("name"))
-		i, exists := c.get(number)
-		if !exists {
-			missing(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-		_, _ = w.Write(c.object(number, i))
-	}
-}
-
-// patch sets the condition DisruptionTarget.
-func (s *server) patch(w http.ResponseWriter, r *http.Request) {
-	if number, ok := s.named(w, r); ok {
-		s.pods.set(number, s.form(number, 1))
-		s.get(s.pods)(w, r)
-	}
-}
-
-// remove deletes a pod at once: it has a grace period of 0.
-func (s *server) remove(w http.ResponseWriter, r *http.Request) {
-	number, ok := s.named(w, r)
-	if !ok {
-		return
-	}
-	if !s.pods.set(number, nil) {
-		missing(w, r)
-		return
-	}
-	s.mu.Lock()
-	s.deletions = append(s.deletions, deletion{number, time.Now().Add(-s.latency)})
-	s.mu.Unlock()
-	answer(w, http.StatusCreated, metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
-	})
-}
-
-// named returns the pod of a request, whose body must have no UID of another pod; otherwise it answers.
-func (s *server) named(w http.ResponseWriter, r *http.Request) (number int, ok bool) {
-	number = numberOf(r.PathValue("name"))
-	if _, exists := s.pods.get(number); !exists {
-		missing(w, r)
-		return 0, false
-	}
-	body, err := io.ReadAll(r.Body)
-	uid := fmt.Appendf(nil, podUID+"%07d", number)
-	if err != nil || bytes.Contains(body, []byte(podUID)) && !bytes.Contains(body, uid) {
-		refuse(w, apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.PathValue("name"), errOther))
-		return 0, false
-	}
-	return number, true
-}
-
-// echo answers with the object that the request has.
-func echo(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
-	w.WriteHeader(http.StatusCreated)
-	_, _ = io.Copy(w, r.Body)
-}
-
-// decode decodes the object of a request.
-func decode(r *http.Request) (runtime.Object, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-	if err == nil {
-		object.GetObjectKind().SetGroupVersionKind(*kind)
-	}
-	return object, err
-}
-
-// store returns a handler that creates an object, or replaces that of the same version.
-func (s *server) store(code int) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.put(w, r, code) }
-}
-
-func (s *server) put(w http.ResponseWriter, r *http.Request, code int) {
-	object, err := decode(r)
-	if err != nil {
-		refuse(w, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	m := object.(metav1.Object)
-	at := r.URL.Path
-	if code == http.StatusCreated {
-		at += "/" + m.GetName()
-	}
-	if err := s.replace(at, m, code == http.StatusCreated); err != nil {
-		refuse(w, err)
-		return
-	}
-	send(w, code, object)
-}
-
-// replace stores a new object, or one that replaces that of the same version.
-func (s *server) replace(at string, m metav1.Object, isNew bool) *apierrors.StatusError {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.stored[at]
-	switch {
-	case isNew && old != nil:
-		return apierrors.NewAlreadyExists(schema.GroupResource{}, at)
-	case !isNew && old == nil:
-		return apierrors.NewNotFound(schema.GroupResource{}, at)
-	case !isNew && old.GetResourceVersion() != m.GetResourceVersion():
-		return apierrors.NewConflict(schema.GroupResource{}, at, errOther)
-	}
-	m.SetResourceVersion(strconv.FormatInt(s.versions.Add(1), 10))
-	s.stored[at] = m
-	return nil
-}
-
-// read answers with a stored object.
-func (s *server) read(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	object := s.stored[r.URL.Path]
-	s.mu.Unlock()
-	if object == nil {
-		missing(w, r)
-		return
-	}
-	send(w, http.StatusOK, object.(runtime.Object))
-}
-
-// send writes a stored object. All clients take protobuf.
-func send(w http.ResponseWriter, code int, object runtime.Object) {
-	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	w.WriteHeader(code)
-	_ = info.Serializer.Encode(object, w) // the client may be gone
-}
-
-// kinds are the kinds of resources of which there is no object.
-var kinds = map[string]string{
-	"configmaps": "ConfigMap", "daemonsets": "DaemonSet", "events": "Event", "leases": "Lease", "namespaces": "Namespace",
-	"poddisruptionbudgets": "PodDisruptionBudget",
-}
-
-// others answers everything else: a list of another resource is empty, and a watch silent.
-func others(w http.ResponseWriter, r *http.Request) {
-	folder, resource := path.Split(r.URL.Path)
-	kind, q := kinds[resource], r.URL.Query()
-	watch, _ := strconv.ParseBool(q.Get("watch"))
-	switch {
-	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/livez":
-		_, _ = io.WriteString(w, "ok")
-	case r.URL.Path == "/version":
-		answer(w, http.StatusOK, map[string]string{"major": "1", "minor": "36", "gitVersion": "v1.36.0"})
-	case kind == "":
-		missing(w, r)
-	case watch && q.Get("sendInitialEvents") != "": // clients list instead
-		refuse(w, apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "", nil))
-	case watch:
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	default:
-		group, _, _ := strings.Cut(folder, "/namespaces/")
-		group = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(group, "/"), "/apis/"), "/api/")
-		answer(w, http.StatusOK, map[string]any{
-			"kind": kind + "List", "apiVersion": group, "items": []any{}, "metadata": metav1.ListMeta{ResourceVersion: "1"},
-		})
-	}
 }
