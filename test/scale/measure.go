@@ -371,7 +371,10 @@ func (t *trial) takeover(ctx context.Context) error {
 	if err := t.launch(ctx); err != nil {
 		return err
 	}
-	t.profile(ctx, "takeover", "profile?seconds=25")
+	if err := until(ctx, "a read of the journal", func() bool { return !t.firstState("GET", stopped).IsZero() }); err != nil {
+		return err
+	}
+	t.profile(ctx, "takeover", "profile?seconds=20")
 	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
 		return err
 	}
