@@ -30,7 +30,7 @@ const podUID = "10000000-0000-4000-8000-00000" // and its number
 // podTemplates are the forms of a pod: whether it is a lone one, and whether it has the condition DisruptionTarget.
 type podTemplates [2][2]*template
 
-// newPodTemplates returns pods of 5 kB.
+// newPodTemplates returns pods of 4.5 kB.
 func newPodTemplates() (t podTemplates) {
 	for lone := range t {
 		for marked := range t[lone] {

@@ -40,7 +40,7 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 		got.ResourceVersion != want.ResourceVersion || got.Namespace != want.Namespace {
 		t.Errorf("got %+v, want %+v", got, *want)
 	}
-	if size := want.Size(); size < 4500 || size > 5500 {
+	if size := want.Size(); size < 4400 || size > 4600 {
 		t.Errorf("a pod has %d bytes", size)
 	}
 }
