@@ -189,7 +189,7 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 	busy, err := t.cores(ctx, updating, func(int) {
 		for ; sent < int(time.Since(began).Seconds()*updates); sent++ { // pods all over the cluster, in no order
 			number := (sent*7919 + 1) % len(t.pods.items)
-			t.pods.set(number, t.form(number, 0))
+			t.pods.set(number, t.form(number, running))
 		}
 	})
 	t.out["updateCores"] = busy - idle

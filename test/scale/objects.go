@@ -27,20 +27,28 @@ const (
 
 const podUID = "10000000-0000-4000-8000-00000" // and its number
 
-// podTemplates are the forms of a pod: whether it is a lone one, and whether it has the condition DisruptionTarget.
-type podTemplates [2][2]*template
+// The stages of a pod.
+const (
+	running  = iota
+	marked   // it has the condition DisruptionTarget
+	deleting // it has a deletionTimestamp, too
+	stages
+)
+
+// podTemplates are the forms of a pod: whether it is a lone one, and its stage.
+type podTemplates [2][stages]*template
 
 // newPodTemplates returns pods of 4.5 kB.
 func newPodTemplates() (t podTemplates) {
 	for lone := range t {
-		for marked := range t[lone] {
-			t[lone][marked] = newTemplate(newPod(lone == 1, marked == 1))
+		for stage := range t[lone] {
+			t[lone][stage] = newTemplate(newPod(lone == 1, stage))
 		}
 	}
 	return t
 }
 
-func newPod(lone, marked bool) *v1.Pod {
+func newPod(lone bool, stage int) *v1.Pod {
 	pod := load.Pod("web-"+placeholders[ownNumber], "node-"+placeholders[nodeNumber],
 		map[string]string{"app": "web", "pod-template-hash": "5d4f8c7b9", "app.kubernetes.io/part-of": "shop"})
 	pod.Namespace, pod.ResourceVersion = placeholders[teamNumber], placeholders[version]
@@ -61,7 +69,10 @@ func newPod(lone, marked bool) *v1.Pod {
 		}
 	}
 	conditions := []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady}
-	if marked {
+	if stage == deleting {
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &pod.CreationTimestamp, ptr.To[int64](0)
+	}
+	if stage >= marked {
 		conditions = append(conditions, v1.DisruptionTarget)
 	}
 	for _, c := range conditions {

@@ -29,7 +29,7 @@ func (s *server) get(c *collection) http.HandlerFunc {
 // patch sets the condition DisruptionTarget.
 func (s *server) patch(w http.ResponseWriter, r *http.Request) {
 	if number, ok := s.named(w, r); ok {
-		s.pods.set(number, s.form(number, 1))
+		s.pods.set(number, s.form(number, marked))
 		s.get(s.pods)(w, r)
 	}
 }
@@ -40,6 +40,10 @@ func (s *server) remove(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if r.Method == http.MethodPost { // an eviction
+		s.pods.set(number, s.form(number, marked))
+	}
+	s.pods.set(number, s.form(number, deleting))
 	if !s.pods.set(number, nil) {
 		missing(w, r)
 		return
@@ -62,7 +66,11 @@ func (s *server) named(w http.ResponseWriter, r *http.Request) (number int, ok b
 	body, err := io.ReadAll(r.Body)
 	uid := fmt.Appendf(nil, podUID+"%07d", number)
 	if err != nil || bytes.Contains(body, []byte(podUID)) && !bytes.Contains(body, uid) {
-		refuse(w, apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.PathValue("name"), errOther))
+		refused := apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.PathValue("name"), errOther)
+		if r.Method == http.MethodPatch {
+			refused = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, r.PathValue("name"), nil) // it would change the UID
+		}
+		refuse(w, refused)
 		return 0, false
 	}
 	return number, true

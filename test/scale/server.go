@@ -61,7 +61,7 @@ func newServer(pods int, latency time.Duration) *server {
 		s.nodes.items[i] = item{firstVersion, plain}
 	}
 	for i := range s.pods.items {
-		s.pods.items[i] = item{firstVersion, s.form(i, 0)}
+		s.pods.items[i] = item{firstVersion, s.form(i, running)}
 	}
 	s.Server = httptest.NewUnstartedServer(s.counting(s.paths()))
 	s.EnableHTTP2 = true
@@ -70,13 +70,13 @@ func newServer(pods int, latency time.Duration) *server {
 	return s
 }
 
-// form returns the template of a pod with the condition DisruptionTarget (1), or without (0).
-func (s *server) form(pod, marked int) *template {
+// form returns the template of a pod in a stage.
+func (s *server) form(pod, stage int) *template {
 	lone := 0
 	if pod%podsEach == 0 {
 		lone = 1
 	}
-	return s.forms[lone][marked]
+	return s.forms[lone][stage]
 }
 
 // access returns a configuration for clients of this server.

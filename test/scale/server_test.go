@@ -24,13 +24,13 @@ import (
 const testPods = 300
 
 func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
-	want := newPod(true, true)
+	want := newPod(true, marked)
 	want.Name, want.UID, want.ResourceVersion = "web-0001230", "10000000-0000-4000-8000-000000001230", "1000000007"
 	want.Namespace, want.Spec.NodeName = "team-23", "node-000123"
 	s := newServer(testPods, 0)
 	defer s.Close()
 	var got v1.Pod
-	if err := got.Unmarshal(s.form(1230, 1).append(nil, s.pods.values(1230, firstVersion+7))); err != nil {
+	if err := got.Unmarshal(s.form(1230, marked).append(nil, s.pods.values(1230, firstVersion+7))); err != nil {
 		t.Fatal(err)
 	}
 	byKey := func(a, b v1.Toleration) int { return len(a.Key) - len(b.Key) }
@@ -85,7 +85,8 @@ func fill(t *testing.T, client kubernetes.Interface) {
 	err := load.Each(t.Context(), testPods, func(ctx context.Context, i int) error {
 		node := i / podsEach
 		pod := load.Pod(fmt.Sprintf("web-%07d", i), fmt.Sprintf("node-%06d", node), nil)
-		_, err := client.CoreV1().Pods(fmt.Sprintf("team-%02d", node)).Create(ctx, pod, metav1.CreateOptions{})
+		pod.Namespace = fmt.Sprintf("team-%02d", node)
+		_, err := client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
@@ -124,10 +125,10 @@ func talk(t *testing.T, client kubernetes.Interface) (answers []string) {
 	say("deletion", load.PatchAndDelete(t.Context(), client, identity))
 	say("deletion again", load.PatchAndDelete(t.Context(), client, identity))
 	say("eviction", load.Evict(t.Context(), client, load.IdentityOf(&one.Items[2])))
-	for range 3 {
+	for last := ""; last != "deleted web-0000072"; {
 		select {
-		case e := <-events:
-			answers = append(answers, e)
+		case last = <-events:
+			answers = append(answers, last)
 		case <-time.After(10 * time.Second):
 			t.Fatalf("no event after %q", answers)
 		}
