@@ -100,14 +100,17 @@ func talk(t *testing.T, client kubernetes.Interface) (answers []string) {
 		answers = append(answers, fmt.Sprintf("%s: %s", what, apierrors.ReasonForError(err)))
 	}
 	events := make(chan string, 10*testPods)
+	watching, stop := context.WithCancel(t.Context())
 	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	defer stop()
 	pods := factory.Core().V1().Pods()
 	_, _ = pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, o any) { events <- "updated " + o.(*v1.Pod).Name },
 		DeleteFunc: func(o any) { events <- "deleted " + o.(*v1.Pod).Name },
 	})
-	factory.Start(t.Context().Done())
-	factory.WaitForCacheSync(t.Context().Done())
+	factory.Start(watching.Done())
+	factory.WaitForCacheSync(watching.Done())
 	answers = append(answers, fmt.Sprint("watched: ", len(pods.Informer().GetStore().List())))
 
 	page, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{Limit: 200})
